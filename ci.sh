@@ -7,8 +7,9 @@
 #        ci.sh setup [first] installs what the checks need, or those of the first set (on Debian and its like, as root or with
 #                            sudo); fails when something is missing
 #
-# The same as `cargo xtask ci`, `nightly`, `check NAME...` and `list`: tests/xtask says more. With CI=true, the first set
-# installs what it needs. Logs go to target/ci/NAME.log; the last line is the sum: "N passed, N failed".
+# The same as `cargo xtask ci`, `nightly`, `check NAME...` and `list`: tests/xtask says more. With
+# CI=true, the first set installs what it needs. Logs go to target/ci/NAME.log; the last line is the
+# sum: "N passed, N failed".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 

@@ -1,5 +1,5 @@
-//! Build script: sets linker options of the shared object (its soname, its libraries, and that it stays loaded), and detects
-//! microcontroller cores.
+//! Build script: sets linker options of the shared object (its soname, its libraries, and that it
+//! stays loaded), and detects microcontroller cores.
 
 use std::env;
 
@@ -32,16 +32,20 @@ fn main() {
     }
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libtvm_ffi.so");
-        // Never unloaded: objects have deleters in it, and clients cache type indices and addresses of its tables.
+        // Never unloaded: objects have deleters in it, and clients cache type indices and addresses
+        // of its tables.
         println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     // Compiled models call functions of libm and do not name it. The C++ runtime needs it anyway.
-    let is_glibc = env::var("CARGO_CFG_TARGET_ENV").as_deref() == Ok("gnu") && target.contains("-linux-");
+    let is_glibc =
+        env::var("CARGO_CFG_TARGET_ENV").as_deref() == Ok("gnu") && target.contains("-linux-");
     if is_glibc && cfg!(all(feature = "host", not(feature = "cxx-abi"))) {
         println!("cargo:rustc-cdylib-link-arg=-Wl,--push-state,--no-as-needed,-lm,--pop-state");
     }
     // The C++ runtime loads the unwinder anyway.
-    if cfg!(all(feature = "host", not(feature = "cxx-abi"))) && LATE_UNWINDER.contains(&target.as_str()) {
+    if cfg!(all(feature = "host", not(feature = "cxx-abi")))
+        && LATE_UNWINDER.contains(&target.as_str())
+    {
         // Read when the script runs: a build folder may serve sources that were moved.
         let options = format!("{}/unwinder.ld", env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
         println!("cargo:rerun-if-changed={options}");

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # usage: to_c.sh FILE [LIBRARY]
 #
-# Writes the program of a crash file of `c_symbols` in C to FILE.c, compiles it to FILE.out and runs it. LIBRARY is a file named
-# libtvm_ffi.so, upstream's or ours; without it, ours is built with the API of TVM 0.5 to 0.20. A library without that API makes a
-# program without the steps that call it, and the script says so.
+# Writes the program of a crash file of `c_symbols` in C to FILE.c, compiles it to FILE.out and runs
+# it. LIBRARY is a file named libtvm_ffi.so, upstream's or ours; without it, ours is built with the
+# API of TVM 0.5 to 0.20. A library without that API makes a program without the steps that call it,
+# and the script says so.
 set -euo pipefail
 file=$(realpath "$1")
 library=${2:+$(realpath "$2")}

@@ -3,19 +3,23 @@
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
- * Generated from the Rust sources; change those instead. The rules of tvm/ffi/c_api.h hold here too.
+ * Generated from the Rust sources; change those instead. The rules of tvm/ffi/c_api.h hold here
+ * too.
  *
- * Part of the library when it is built with the feature of a profile, `core` or `full`, and without `host`. A
- * board does not have to define anything: the library needs no symbols but memcpy, memmove, memset, memcmp and strlen, and its
- * archive defines those as weak symbols, with most of math.h. The other functions that TVM's code generator calls (acosh, asinh,
- * atanh, exp10, nearbyint, nextafter, for float and double) come with the feature `libm`. Firmware can thus link with -nostdlib.
+ * Part of the library when it is built with the feature of a profile, `core` or `full`, and without
+ * `host`. A board does not have to define anything: the library needs no symbols but memcpy,
+ * memmove, memset, memcmp and strlen, and its archive defines those as weak symbols, with most of
+ * math.h. The other functions that TVM's code generator calls (acosh, asinh, atanh, exp10,
+ * nearbyint, nextafter, for float and double) come with the feature `libm`. Firmware can thus link
+ * with -nostdlib.
  *
- * Firmware may define the hooks, FerritePlatform*. The archive has a default for each hook; the linker takes it only where the
- * firmware defines none. WebAssembly has neither interrupts nor weak symbols, hence no hooks: there the library
- * needs abort(). The profile `minimal` has no hooks either: it masks interrupts itself, and its header is tvm_ffi_minimal.h.
+ * Firmware may define the hooks, FerritePlatform*. The archive has a default for each hook; the
+ * linker takes it only where the firmware defines none. WebAssembly has neither interrupts nor weak
+ * symbols, hence no hooks: there the library needs abort(). The profile `minimal` has no hooks
+ * either: it masks interrupts itself, and its header is tvm_ffi_minimal.h.
  *
- * What interrupt handlers may do in the profiles `core` and `full`, on one core without the feature `ferrite-ffi-core/spin`
- * (with it: nothing):
+ * What interrupt handlers may do in the profiles `core` and `full`, on one core without the feature
+ * `ferrite-ffi-core/spin` (with it: nothing):
  *
  *   functions                                            in a handler
  *   ---------------------------------------------------  ------------------------------------------------------------
@@ -38,10 +42,12 @@
 #include <stdint.h>
 
 /**
- * Callback that receives one line of the log. `text` has `size` bytes, ends with a newline and is not null-terminated. It
- * may be invalid UTF-8: names are copied as they are, and a long line may be truncated in the middle of a character.
+ * Callback that receives one line of the log. `text` has `size` bytes, ends with a newline and is
+ * not null-terminated. It may be invalid UTF-8: names are copied as they are, and a long line may
+ * be truncated in the middle of a character.
  *
- * It is called in the context of the logging code, which may be an interrupt handler. No lock is held during the call.
+ * It is called in the context of the logging code, which may be an interrupt handler. No lock is
+ * held during the call.
  */
 typedef void (*FerriteLogSink)(const char *text, size_t size);
 
@@ -50,16 +56,17 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Allocates `size` bytes at a multiple of `alignment`, a power of two. Returns null when out of memory, which the
- * library reports as a MemoryError. All memory of the library comes from here: objects without a custom allocator,
- * tables of names and types, buffers, and workspaces without a buffer of their own.
+ * Allocates `size` bytes at a multiple of `alignment`, a power of two. Returns null when out
+ * of memory, which the library reports as a MemoryError. All memory of the library comes from
+ * here: objects without a custom allocator, tables of names and types, buffers, and workspaces
+ * without a buffer of their own.
  *
- * The alignment is at most 8, except for tensor data and workspaces. The library calls it in interrupt handlers
- * that create objects, too. The default takes blocks from the pool, which is not linked when this function,
- * `FerritePlatformRelease` and `FerritePlatformLargestFree` are all defined.
+ * The alignment is at most 8, except for tensor data and workspaces. The library calls it in
+ * interrupt handlers that create objects, too. The default takes blocks from the pool, which
+ * is not linked when this function, `FerritePlatformRelease` and `FerritePlatformLargestFree`
+ * are all defined.
  */
-void *FerritePlatformAllocate(size_t size,
-                              size_t alignment);
+void *FerritePlatformAllocate(size_t size, size_t alignment);
 
 /**
  * Frees a block that `FerritePlatformAllocate` returned; never called with null.
@@ -70,37 +77,39 @@ void *FerritePlatformAllocate(size_t size,
 void FerritePlatformRelease(void *block);
 
 /**
- * Returns the size in bytes of the largest block that could be allocated now, or 0 if unknown. It appears in
- * messages of MemoryErrors.
+ * Returns the size in bytes of the largest block that could be allocated now, or 0 if unknown.
+ * It appears in messages of MemoryErrors.
  */
 size_t FerritePlatformLargestFree(void);
 
 /**
- * Returns the address of the slot for the calling task's raised error: a pointer that must be null when the task
- * starts, and is not null if the task ends without taking its raised error. The address also identifies the task.
+ * Returns the address of the slot for the calling task's raised error: a pointer that must be
+ * null when the task starts, and is not null if the task ends without taking its raised error.
+ * The address also identifies the task.
  *
- * The default always returns the same address. With it, tasks that fail concurrently may take each other's errors,
- * and a task gets a RuntimeError if it would have to wait for a handle that another task is initialising
- * (`TVMFFIHandleInitOnce`). A separate slot for interrupt handlers keeps their errors apart from the errors of the
- * interrupted code.
+ * The default always returns the same address. With it, tasks that fail concurrently may take
+ * each other's errors, and a task gets a RuntimeError if it would have to wait for a handle
+ * that another task is initialising (`TVMFFIHandleInitOnce`). A separate slot for interrupt
+ * handlers keeps their errors apart from the errors of the interrupted code.
  */
 void **FerritePlatformRaisedSlot(void);
 
 /**
- * Yields to other tasks. Called repeatedly while a task waits for another one. The default only gives the
- * processor a spin-loop hint.
+ * Yields to other tasks. Called repeatedly while a task waits for another one. The default
+ * only gives the processor a spin-loop hint.
  */
 void FerritePlatformYield(void);
 
 /**
- * Enters a critical section, in which neither interrupt handlers nor other tasks run. Returns the state that
- * `FerritePlatformUnlock` restores. If several cores share the library, the feature `ferrite-ffi-core/spin` is required; without
- * it, memory accesses are ordered for a single core only.
+ * Enters a critical section, in which neither interrupt handlers nor other tasks run. Returns
+ * the state that `FerritePlatformUnlock` restores. If several cores share the library, the
+ * feature `ferrite-ffi-core/spin` is required; without it, memory accesses are ordered for a
+ * single core only.
  *
- * The library holds a critical section only for a few instructions at a time, also before `main` and in interrupt
- * handlers. Critical sections may be nested. The default masks the interrupts of the core (PRIMASK on Cortex-M,
- * `mstatus.MIE` on RISC-V), which suffices on one core, with or without an operating system. Other architectures
- * have no default.
+ * The library holds a critical section only for a few instructions at a time, also before
+ * `main` and in interrupt handlers. Critical sections may be nested. The default masks the
+ * interrupts of the core (PRIMASK on Cortex-M, `mstatus.MIE` on RISC-V), which suffices on one
+ * core, with or without an operating system. Other architectures have no default.
  */
 size_t FerritePlatformLock(void);
 
@@ -113,16 +122,17 @@ size_t FerritePlatformLock(void);
 void FerritePlatformUnlock(size_t state);
 
 /**
- * Aborts the program; does not return. The library calls this after it has logged a failed internal check, which
- * is a bug in the library.
+ * Aborts the program; does not return. The library calls this after it has logged a failed
+ * internal check, which is a bug in the library.
  *
- * The default masks interrupts and executes an undefined instruction, so that a debugger or the fault handler can
- * see the location. Other architectures have no default.
+ * The default masks interrupts and executes an undefined instruction, so that a debugger or
+ * the fault handler can see the location. Other architectures have no default.
  */
 void FerritePlatformAbort(void);
 
 /**
- * Sets the callback that receives the library's log, which consists of warnings. Null, the default, discards the log.
+ * Sets the callback that receives the library's log, which consists of warnings. Null, the
+ * default, discards the log.
  *
  * The caller must ensure:
  * `sink` may be called at any time until another one is set.
@@ -130,17 +140,17 @@ void FerritePlatformAbort(void);
 void FerriteLogSet(FerriteLogSink sink);
 
 /**
- * Permanently adds `size` bytes at `region` to the library's memory pool. The region need not be aligned.
+ * Permanently adds `size` bytes at `region` to the library's memory pool. The region need not be
+ * aligned.
  *
- * The pool initially has `FERRITE_POOL_BYTES` bytes, chosen when the library is built. The initial size may be 0,
- * unless functions are registered before `main`, as system libraries do. Returns 0, or -1 with ValueError raised for a
- * null region or one that is smaller than a block.
+ * The pool initially has `FERRITE_POOL_BYTES` bytes, chosen when the library is built. The initial
+ * size may be 0, unless functions are registered before `main`, as system libraries do. Returns 0,
+ * or -1 with ValueError raised for a null region or one that is smaller than a block.
  *
  * The caller must ensure:
  * No other code uses the memory as long as the program runs.
  */
-int FerriteMemoryAdd(void *region,
-                     size_t size);
+int FerriteMemoryAdd(void *region, size_t size);
 
 /**
  * Returns the number of bytes in use in the memory pool, including the overhead of each block.
@@ -148,8 +158,8 @@ int FerriteMemoryAdd(void *region,
 size_t FerriteMemoryUsed(void);
 
 /**
- * Returns the high-water mark of the memory pool in bytes. The pool must be at least this large, plus a margin for
- * fragmentation.
+ * Returns the high-water mark of the memory pool in bytes. The pool must be at least this large,
+ * plus a margin for fragmentation.
  */
 size_t FerriteMemoryHighWater(void);
 
@@ -161,20 +171,20 @@ size_t FerriteMemoryFree(void);
 /**
  * Sets the buffer from which `TVMBackendAllocWorkspace` allocates, and resets the high-water mark.
  *
- * Without a buffer, workspaces are allocated from the memory pool. Each workspace takes its size rounded up to a
- * multiple of `FERRITE_WORKSPACE_ALIGN`, plus `FERRITE_WORKSPACE_ALIGN` bytes of overhead. Workspaces are freed in
- * reverse order, so the buffer can be used by one task and its interrupt handlers only. Null with size 0 unsets the
- * buffer. Returns 0, or -1 with an error raised: ValueError for null with a nonzero size, RuntimeError while a
- * workspace is in use.
+ * Without a buffer, workspaces are allocated from the memory pool. Each workspace takes its size
+ * rounded up to a multiple of `FERRITE_WORKSPACE_ALIGN`, plus `FERRITE_WORKSPACE_ALIGN` bytes of
+ * overhead. Workspaces are freed in reverse order, so the buffer can be used by one task and its
+ * interrupt handlers only. Null with size 0 unsets the buffer. Returns 0, or -1 with an error
+ * raised: ValueError for null with a nonzero size, RuntimeError while a workspace is in use.
  *
  * The caller must ensure:
  * No other code uses the buffer until another one is set.
  */
-int FerriteWorkspaceSet(void *buffer,
-                        size_t size);
+int FerriteWorkspaceSet(void *buffer, size_t size);
 
 /**
- * Returns the high-water mark of the workspace buffer in bytes: the size that the buffer must have.
+ * Returns the high-water mark of the workspace buffer in bytes: the size that the buffer must
+ * have.
  */
 size_t FerriteWorkspaceHighWater(void);
 

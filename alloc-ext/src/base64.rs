@@ -1,4 +1,5 @@
-//! Base64 with the standard alphabet and `=` padding: the encoding of bytes in serialised object graphs.
+//! Base64 with the standard alphabet and `=` padding: the encoding of bytes in serialised object
+//! graphs.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -42,7 +43,8 @@ const VALUES: [u8; 256] = {
 /// # Upstream
 /// `Base64Encode` in `extra/base64.h`.
 pub fn encode(bytes: &[u8]) -> Result<String> {
-    let len = bytes.len().div_ceil(3).checked_mul(4).ok_or_else(|| error::out_of_memory(usize::MAX))?;
+    let len =
+        bytes.len().div_ceil(3).checked_mul(4).ok_or_else(|| error::out_of_memory(usize::MAX))?;
     let mut text = Buffer::try_with_capacity(len)?;
     for group in bytes.chunks(3) {
         text.try_extend_from_slice(&encode_group(group))?;
@@ -65,11 +67,12 @@ fn encode_group(group: &[u8]) -> [u8; 4] {
 /// Decodes a base64 string. Unused bits of the last character are ignored, as upstream does.
 ///
 /// # Errors
-/// InternalError, with upstream's message, if the length is not a multiple of four; ValueError for a character outside the
-/// alphabet, and for padding before the end; MemoryError.
+/// InternalError, with upstream's message, if the length is not a multiple of four; ValueError for
+/// a character outside the alphabet, and for padding before the end; MemoryError.
 ///
 /// # Upstream
-/// `Base64Decode` in `extra/base64.h`, which reads out of bounds for some invalid characters and decodes others as zero.
+/// `Base64Decode` in `extra/base64.h`, which reads out of bounds for some invalid characters and
+/// decodes others as zero.
 pub fn decode(text: &[u8]) -> Result<Bytes> {
     plain_ensure!(
         text.len().is_multiple_of(4),
@@ -92,8 +95,8 @@ pub fn decode(text: &[u8]) -> Result<Bytes> {
     Bytes::new(&bytes)
 }
 
-/// Decodes two to four characters. A group of `n` characters gives `n - 1` bytes; the remaining bytes are unused. Returns
-/// `None` for a character outside the alphabet.
+/// Decodes two to four characters. A group of `n` characters gives `n - 1` bytes; the remaining
+/// bytes are unused. Returns `None` for a character outside the alphabet.
 fn decode_group(group: &[u8]) -> Option<[u8; 3]> {
     let mut bits = 0;
     for at in 0..4 {
@@ -145,9 +148,17 @@ mod tests {
     fn bad_text_is_refused() {
         let kind = |text: &[u8]| decode(text).map(|_| ()).expect_err("bad").kind_bytes().to_vec();
         assert_eq!(kind(b"Zg="), b"InternalError");
-        for text in
-            [&b"Zg-="[..], b"Zg\xff=", b"====", b"Z===", b"Zg==Zg==", b"=g==", b"Zm=v", b"Z\0==", b"Zm9v===="]
-        {
+        for text in [
+            &b"Zg-="[..],
+            b"Zg\xff=",
+            b"====",
+            b"Z===",
+            b"Zg==Zg==",
+            b"=g==",
+            b"Zm=v",
+            b"Z\0==",
+            b"Zm9v====",
+        ] {
             assert_eq!(kind(text), b"ValueError", "{text:?}");
         }
     }

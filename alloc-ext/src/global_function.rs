@@ -12,7 +12,8 @@ use ferrite_core::plain_error;
 use ferrite_core::platform::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use ferrite_core::value::any::{Any, AnyView};
 
-/// A global function of the loaded library, which is looked up by its first call and retained from then on.
+/// A global function of the loaded library, which is looked up by its first call and retained from
+/// then on.
 pub struct GlobalFunction {
     name: &'static str,
     /// The function object; null before the first call. It is written once.
@@ -33,18 +34,23 @@ impl GlobalFunction {
         if self.object.load(Ordering::Acquire).is_null() {
             self.look_up()?;
         }
-        // SAFETY: the pointer is that of a function object with a reference that is never released, and is not written again; a
-        // reference is a transparent newtype over such a pointer.
+        // SAFETY: the pointer is that of a function object with a reference that is never released,
+        // and is not written again; a reference is a transparent newtype over such a pointer.
         Ok(unsafe { &*self.object.as_ptr().cast::<Function>() })
     }
 
     #[cold]
     fn look_up(&self) -> Result<()> {
-        let function = Function::find_global(self.name)?
-            .ok_or_else(|| plain_error!(RUNTIME_ERROR, "libtvm_ffi has no function {}", self.name))?;
+        let function = Function::find_global(self.name)?.ok_or_else(|| {
+            plain_error!(RUNTIME_ERROR, "libtvm_ffi has no function {}", self.name)
+        })?;
         let object = function.into_object().into_raw().as_ptr();
-        let known =
-            self.object.compare_exchange(ptr::null_mut(), object, Ordering::AcqRel, Ordering::Acquire);
+        let known = self.object.compare_exchange(
+            ptr::null_mut(),
+            object,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
         if known.is_err() {
             // SAFETY: another thread was faster, so that this reference is unused.
             drop(unsafe { ObjectRef::from_raw(ptr::NonNull::new_unchecked(object)) });
@@ -53,7 +59,8 @@ impl GlobalFunction {
     }
 }
 
-/// Returns a global function of the loaded library by its name, or the error that it has none: `library_function!("ffi.X")`.
+/// Returns a global function of the loaded library by its name, or the error that it has none:
+/// `library_function!("ffi.X")`.
 macro_rules! library_function {
     ($name:literal) => {{
         static FUNCTION: $crate::global_function::GlobalFunction =
@@ -78,20 +85,23 @@ impl ClassIndex {
         ClassIndex { key, index: AtomicI32::new(Self::UNKNOWN) }
     }
 
-    /// Returns the index, or one that no object has if the library lacks the class or a class of this binary has its key.
+    /// Returns the index, or one that no object has if the library lacks the class or a class of
+    /// this binary has its key.
     pub fn get(&self) -> i32 {
         let known = self.index.load(Ordering::Relaxed);
         if known != Self::UNKNOWN {
             return known;
         }
-        let found = type_table::key_to_index(self.key.as_bytes()).filter(|index| !is_bound(*index, None));
+        let found =
+            type_table::key_to_index(self.key.as_bytes()).filter(|index| !is_bound(*index, None));
         let found = found.unwrap_or(Self::UNKNOWN);
         self.index.store(found, Ordering::Relaxed);
         found
     }
 }
 
-/// Calls `body` with a view from which the called function may take the value, which is then in no other place.
+/// Calls `body` with a view from which the called function may take the value, which is then in no
+/// other place.
 ///
 /// # Errors
 /// Errors of `body`.

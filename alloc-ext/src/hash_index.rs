@@ -1,18 +1,19 @@
 //! Hash index into a buffer of elements, for visited sets, identity maps and graph numbering.
 //!
-//! Each slot stores the hash with the position. A search therefore reads only elements with an equal hash, and growth does
-//! not rehash keys, whose hooks could fail.
+//! Each slot stores the hash with the position. A search therefore reads only elements with an
+//! equal hash, and growth does not rehash keys, whose hooks could fail.
 #![forbid(unsafe_code)]
 
 use core::mem;
 
 use ferrite_core::platform::memory::{AllocError, Buffer};
 
-/// A hash table of positions with open addressing and linear probing. The high bits of a hash select its home slot.
+/// A hash table of positions with open addressing and linear probing. The high bits of a hash
+/// select its home slot.
 #[derive(Default)]
 pub(crate) struct HashIndex {
-    /// Slots; the number is zero or a power of two. There is no empty slot between the home slot of a hash and its
-    /// position.
+    /// Slots; the number is zero or a power of two. There is no empty slot between the home slot of
+    /// a hash and its position.
     slots: Buffer<Slot>,
 }
 
@@ -42,7 +43,8 @@ impl HashIndex {
         Self { slots: Buffer::new() }
     }
 
-    /// Returns the number of positions that fit without growth. The maximum load factor is one half.
+    /// Returns the number of positions that fit without growth. The maximum load factor is one
+    /// half.
     pub(crate) fn capacity(&self) -> usize {
         self.slots.len() / 2
     }
@@ -67,14 +69,16 @@ impl HashIndex {
         Ok(())
     }
 
-    /// Returns the position stored with `hash` for which `is_it` returns `true`; `None` if there is none.
+    /// Returns the position stored with `hash` for which `is_it` returns `true`; `None` if there is
+    /// none.
     #[inline]
     pub(crate) fn find(&self, hash: u32, is_it: impl FnMut(usize) -> bool) -> Option<usize> {
         self.search(hash, is_it)?.1.position()
     }
 
-    /// Returns the position stored with `hash` for which `is_it` returns `true`; inserts and returns `new` if there is
-    /// none. The caller keeps the number of positions below the capacity, and at most `u32::MAX - 1`.
+    /// Returns the position stored with `hash` for which `is_it` returns `true`; inserts and
+    /// returns `new` if there is none. The caller keeps the number of positions below the capacity,
+    /// and at most `u32::MAX - 1`.
     #[inline]
     pub(crate) fn find_or_insert(
         &mut self,
@@ -111,8 +115,8 @@ impl HashIndex {
         }
     }
 
-    /// Returns the index and content of the slot for which `is_it` returns `true`, or of the empty slot where the position
-    /// would be inserted. Returns `None` for a table without slots.
+    /// Returns the index and content of the slot for which `is_it` returns `true`, or of the empty
+    /// slot where the position would be inserted. Returns `None` for a table without slots.
     #[inline]
     fn search(&self, hash: u32, mut is_it: impl FnMut(usize) -> bool) -> Option<(usize, Slot)> {
         let mask = self.slots.len().checked_sub(1)?;
@@ -143,7 +147,8 @@ impl HashIndex {
 mod tests {
     use super::*;
 
-    /// Positions of numbers with all kinds of collisions: equal hashes, the same first slot, and at the end of the slots.
+    /// Positions of numbers with all kinds of collisions: equal hashes, the same first slot, and at
+    /// the end of the slots.
     #[test]
     fn positions_are_found_until_they_are_removed() -> Result<(), AllocError> {
         let hash_of = |number: usize| (number as u32 % 7).wrapping_mul(0xffff_fff5);
@@ -153,7 +158,10 @@ mod tests {
             if number == index.capacity() {
                 index.grow()?;
             }
-            assert_eq!(index.find_or_insert(hash_of(number), number, |known| known == number), number);
+            assert_eq!(
+                index.find_or_insert(hash_of(number), number, |known| known == number),
+                number
+            );
         }
         assert_eq!(index.find_or_insert(hash_of(7), 100, |known| known == 7), 7);
         for removed in 0..100 {

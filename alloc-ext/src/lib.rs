@@ -1,5 +1,6 @@
-//! Containers, JSON, reflection, structural operations, modules and the environment: the parts of the TVM-FFI stable ABI
-//! that build on `ferrite-ffi-core`, in `no_std` Rust. This is ring 2 of Ferrite; `ferrite-ffi-core` is ring 1.
+//! Containers, JSON, reflection, structural operations, modules and the environment: the parts of
+//! the TVM-FFI stable ABI that build on `ferrite-ffi-core`, in `no_std` Rust. This is ring 2 of
+//! Ferrite; `ferrite-ffi-core` is ring 1.
 //!
 //! | module | content |
 //! |---|---|
@@ -16,11 +17,12 @@
 //! | [`reflection`] | the library's own reflected classes, and creation and modification of objects by field name |
 //! | [`structural`] | structural equality, hash, visitors and mutators, which identify variables by binding site, not by name |
 //!
-//! No allocator crate is needed: memory comes from `ferrite_core::object::object_alloc` and `ferrite_core::platform::memory`, and every
-//! allocation may fail.
+//! No allocator crate is needed: memory comes from `ferrite_core::object::object_alloc` and
+//! `ferrite_core::platform::memory`, and every allocation may fail.
 //!
 //! # Features
-//! - `speed` (default), `std`, `alloc`: enable the features of the same names in `ferrite-ffi-core`.
+//! - `speed` (default), `std`, `alloc`: enable the features of the same names in
+//!   `ferrite-ffi-core`.
 //! - `cxx`: calls to and from C++ code, for libraries that are linked with a C++ runtime.
 #![no_std]
 

@@ -1,5 +1,6 @@
-//! Build script: compiles `src/unit.cc` with the compiler in the environment variable `CXX`, or the system's default, and
-//! links the shared C++ runtime of that compiler. Exceptions can cross libraries only if they share a C++ runtime.
+//! Build script: compiles `src/unit.cc` with the compiler in the environment variable `CXX`, or the
+//! system's default, and links the shared C++ runtime of that compiler. Exceptions can cross
+//! libraries only if they share a C++ runtime.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -11,10 +12,12 @@ fn main() {
 #[cfg(feature = "abi")]
 fn compile() {
     println!("cargo:rerun-if-changed=src/unit.cc");
-    // Keeps paths of the build machine out of the library. Read when the script runs: a build folder may serve sources that
-    // were moved.
-    let relative =
-        format!("-ffile-prefix-map={}=capi/cxx", std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default());
+    // Keeps paths of the build machine out of the library. Read when the script runs: a build
+    // folder may serve sources that were moved.
+    let relative = format!(
+        "-ffile-prefix-map={}=capi/cxx",
+        std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default()
+    );
     let compiled = cc::Build::new()
         .flag_if_supported(&relative)
         .cpp(true)

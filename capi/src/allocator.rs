@@ -18,11 +18,11 @@ pub extern "C" fn TVMFFIGetCustomAllocator() -> *mut TVMFFICustomAllocator {
 
 /// Sets the allocator for new objects. Null restores the built-in one.
 ///
-/// Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do; there the custom
-/// allocator is used only by clients that call it explicitly.
+/// Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do;
+/// there the custom allocator is used only by clients that call it explicitly.
 ///
-/// Existing objects keep their allocator. Set it once, early. Returns 0, or -1 with ValueError raised if the
-/// allocator's function pointer is null.
+/// Existing objects keep their allocator. Set it once, early. Returns 0, or -1 with ValueError
+/// raised if the allocator's function pointer is null.
 ///
 /// # Safety
 /// `allocator` stays valid and unchanged as long as the process runs, and meets the contract of
@@ -34,8 +34,8 @@ pub unsafe extern "C" fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAl
             // SAFETY: not null, so valid.
             boundary::callback(unsafe { (*allocator).allocate }, arg(1, "allocator->allocate"))?;
         }
-        // Registers the library's own permanent objects first, since they must not come from an allocator that may be
-        // unloaded.
+        // Registers the library's own permanent objects first, since they must not come from an
+        // allocator that may be unloaded.
         type_table::ensure_provided();
         // SAFETY: contract of this function.
         unsafe { object_alloc::set_custom_allocator(allocator) };

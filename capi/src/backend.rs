@@ -1,4 +1,5 @@
-//! Runtime support for code compiled by TVM: workspaces, parallel loops and one-time initialisation.
+//! Runtime support for code compiled by TVM: workspaces, parallel loops and one-time
+//! initialisation.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
@@ -7,12 +8,12 @@ use ferrite_core::call::backend::{self, ParallelGroupEnv, ParallelLambda};
 
 use crate::boundary::{self, arg};
 
-/// Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to `FERRITE_WORKSPACE_ALIGN` on bare
-/// metal.
+/// Allocates memory for the duration of a kernel, aligned to 64 bytes on hosts and to
+/// `FERRITE_WORKSPACE_ALIGN` on bare metal.
 ///
-/// On devices other than the CPU, the result is a memory handle for kernels. The type hints are ignored. Returns the
-/// memory, or null with an error raised: MemoryError when out of memory, a different error if the build does not
-/// support the device.
+/// On devices other than the CPU, the result is a memory handle for kernels. The type hints are
+/// ignored. Returns the memory, or null with an error raised: MemoryError when out of memory, a
+/// different error if the build does not support the device.
 #[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
@@ -27,8 +28,8 @@ pub extern "C" fn TVMBackendAllocWorkspace(
 
 /// Frees memory allocated by `TVMBackendAllocWorkspace` for the same device. Null is ignored.
 ///
-/// Returns 0, or -1 with an error raised if the build does not support the device, or if `ptr` is not a workspace of
-/// the device.
+/// Returns 0, or -1 with an error raised if the build does not support the device, or if `ptr` is
+/// not a workspace of the device.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
@@ -45,12 +46,13 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     })
 }
 
-/// Runs a function as `num_task` tasks, in parallel if the build has threads, and waits for all of them.
+/// Runs a function as `num_task` tasks, in parallel if the build has threads, and waits for all of
+/// them.
 ///
-/// If `num_task` is 0, runs one task per worker thread. A task reads the actual number of tasks from its environment:
-/// nested loops, and all loops without threads, run as one task. Returns 0, or -1 with an error raised: the error of
-/// the first task that failed, ValueError for invalid arguments, or RuntimeError if that many tasks cannot run
-/// concurrently.
+/// If `num_task` is 0, runs one task per worker thread. A task reads the actual number of tasks
+/// from its environment: nested loops, and all loops without threads, run as one task. Returns 0,
+/// or -1 with an error raised: the error of the first task that failed, ValueError for invalid
+/// arguments, or RuntimeError if that many tasks cannot run concurrently.
 ///
 /// # Safety
 /// `flambda` may run on several threads concurrently, each with its own `task_id`.
@@ -69,13 +71,16 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
 
 /// Waits until every task of the loop has reached the barrier.
 ///
-/// Returns 0, or -1 with an error raised: ValueError for a null environment, or RuntimeError if a task ended before it
-/// reached the barrier.
+/// Returns 0, or -1 with an error raised: ValueError for a null environment, or RuntimeError if a
+/// task ended before it reached the barrier.
 ///
 /// # Safety
 /// `penv` is the environment of the task.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut ParallelGroupEnv) -> c_int {
+pub unsafe extern "C" fn TVMBackendParallelBarrier(
+    task_id: c_int,
+    penv: *mut ParallelGroupEnv,
+) -> c_int {
     boundary::status(|| {
         let group = boundary::non_null(penv, arg(2, "penv"))?;
         // SAFETY: contract of this function.
@@ -85,9 +90,10 @@ pub unsafe extern "C" fn TVMBackendParallelBarrier(task_id: c_int, penv: *mut Pa
 
 /// Runs a function once per handle. `*handle` must be null initially, and is not null afterwards.
 ///
-/// If several threads call this concurrently, one runs the function and the others wait. Returns 0, or -1 with an error
-/// raised: the error of the function, after which a later call tries again, or RuntimeError if the function itself
-/// calls this for the same handle. `nbytes`, the size of the data at `cdata`, is ignored.
+/// If several threads call this concurrently, one runs the function and the others wait. Returns 0,
+/// or -1 with an error raised: the error of the function, after which a later call tries again, or
+/// RuntimeError if the function itself calls this for the same handle. `nbytes`, the size of the
+/// data at `cdata`, is ignored.
 ///
 /// # Safety
 /// `handle` is only written by this function.

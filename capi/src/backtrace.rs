@@ -7,11 +7,12 @@ use ferrite_core::platform::backtrace;
 
 /// Describes the call stack of this thread, one line per frame, most recent call first.
 ///
-/// `filename`, `lineno` and `func` form the first line, in place of the caller's frame, unless `filename` or `func` is
-/// null. If `cross_ffi_boundary` is 0, the backtrace ends at the innermost call through this ABI.
+/// `filename`, `lineno` and `func` form the first line, in place of the caller's frame, unless
+/// `filename` or `func` is null. If `cross_ffi_boundary` is 0, the backtrace ends at the innermost
+/// call through this ABI.
 ///
-/// The result is stored in thread-local memory and is valid until the thread's next call of this function. It is never
-/// null. It is empty in builds without backtraces.
+/// The result is stored in thread-local memory and is valid until the thread's next call of this
+/// function. It is never null. It is empty in builds without backtraces.
 ///
 /// # Safety
 /// See the crate.

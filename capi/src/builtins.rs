@@ -70,11 +70,16 @@ static BUILTINS: Builtins = Builtins {
     ],
 };
 
-/// Default implementations of functions of TVM's runtime, used until that runtime is loaded and registers its own.
+/// Default implementations of functions of TVM's runtime, used until that runtime is loaded and
+/// registers its own.
 #[cfg(feature = "host")]
 static DEFAULTS: Defaults = Defaults {
     groups: &[
-        &[Group { prefix: "runtime.", functions: &ferrite_host::thread_pool::FUNCTIONS, wrap: None }],
+        &[Group {
+            prefix: "runtime.",
+            functions: &ferrite_host::thread_pool::FUNCTIONS,
+            wrap: None,
+        }],
         devices::GROUPS,
         #[cfg(feature = "relax")]
         ferrite_relax::functions::GROUPS,
@@ -85,8 +90,8 @@ static DEFAULTS: Defaults = Defaults {
     ],
 };
 
-/// Installs the built-ins unless they are installed already. On platforms without load-time constructors, the first use
-/// of the library installs them.
+/// Installs the built-ins unless they are installed already. On platforms without load-time
+/// constructors, the first use of the library installs them.
 #[inline]
 pub(crate) fn ensure_installed() {
     if !boundary::is_installed() {
@@ -94,7 +99,8 @@ pub(crate) fn ensure_installed() {
     }
 }
 
-/// Installs the built-ins with atomic stores. May be called from several threads concurrently, and before `main`.
+/// Installs the built-ins with atomic stores. May be called from several threads concurrently, and
+/// before `main`.
 #[cold]
 fn install() {
     builtins::install(&BUILTINS);
@@ -123,8 +129,8 @@ fn install_on_host() {
     ferrite_legacy::install();
 }
 
-/// Registers the types and attributes that the library itself provides: its reflected classes, and attributes of
-/// built-in types. Runs when a program first looks up a type.
+/// Registers the types and attributes that the library itself provides: its reflected classes, and
+/// attributes of built-in types. Runs when a program first looks up a type.
 #[cfg(feature = "host")]
 fn register_own() -> ferrite_core::Result<()> {
     ferrite_alloc_ext::containers::key::install_hooks()?;

@@ -1,4 +1,5 @@
-//! Symbols of the header section "Environment": streams, tensor allocation, signals, functions of the host language.
+//! Symbols of the header section "Environment": streams, tensor allocation, signals, functions of
+//! the host language.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -13,10 +14,10 @@ pub type TVMFFIStreamHandle = *mut c_void;
 
 /// Sets the calling thread's current stream for a device.
 ///
-/// The library neither uses nor owns the stream. If `opt_out_original_stream` is not null, the previous stream is
-/// stored there, or null if none was set. Returns 0, or -1 with an error raised: ValueError for a device type or id out
-/// of range, MemoryError, or RuntimeError if the thread is terminating. On bare metal, all threads share one current
-/// stream per device.
+/// The library neither uses nor owns the stream. If `opt_out_original_stream` is not null, the
+/// previous stream is stored there, or null if none was set. Returns 0, or -1 with an error raised:
+/// ValueError for a device type or id out of range, MemoryError, or RuntimeError if the thread is
+/// terminating. On bare metal, all threads share one current stream per device.
 ///
 /// # Safety
 /// See the crate.
@@ -40,7 +41,8 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
     unsafe { set_stream_slow(device, stream, opt_out_original_stream) }
 }
 
-/// Slow path of [`TVMFFIEnvSetStream`], for all devices that the thread's inline slot does not cover.
+/// Slow path of [`TVMFFIEnvSetStream`], for all devices that the thread's inline slot does not
+/// cover.
 ///
 /// # Safety
 /// See the crate.
@@ -69,11 +71,12 @@ pub extern "C" fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> TVMFFI
 /// Sets the tensor allocator that `TVMFFIEnvTensorAlloc` uses on this thread; null unsets it.
 ///
 /// If `write_to_global_context` is not 0, threads without their own allocator use it, too. If
-/// `opt_out_original_allocator` is not null, the thread's previous allocator is stored there, or null if none was set.
-/// Always returns 0. On bare metal, all threads share one allocator.
+/// `opt_out_original_allocator` is not null, the thread's previous allocator is stored there, or
+/// null if none was set. Always returns 0. On bare metal, all threads share one allocator.
 ///
 /// # Safety
-/// `allocator` meets the contract of `DLPackManagedTensorAllocator`, and stays callable while it is set.
+/// `allocator` meets the contract of `DLPackManagedTensorAllocator`, and stays callable while it is
+/// set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
     allocator: DLPackManagedTensorAllocator,
@@ -89,20 +92,20 @@ pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
     })
 }
 
-/// Returns the tensor allocator that `TVMFFIEnvTensorAlloc` uses on this thread: the thread's own, or else the global
-/// one. Returns null if neither is set.
+/// Returns the tensor allocator that `TVMFFIEnvTensorAlloc` uses on this thread: the thread's own,
+/// or else the global one. Returns null if neither is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvGetDLPackManagedTensorAllocator() -> DLPackManagedTensorAllocator {
     tensor_alloc::get()
 }
 
-/// Allocates a tensor with the data type, shape and device of a prototype. Uses the allocator set by
-/// `TVMFFIEnvSetDLPackManagedTensorAllocator`; if none is set, the library allocates the memory itself, on the devices
-/// that the build supports.
+/// Allocates a tensor with the data type, shape and device of a prototype. Uses the allocator set
+/// by `TVMFFIEnvSetDLPackManagedTensorAllocator`; if none is set, the library allocates the memory
+/// itself, on the devices that the build supports.
 ///
-/// Only dtype, ndim, shape and device of `prototype` are read. Returns 0 and stores the tensor, owned by the caller, in
-/// `out`. On failure, returns -1 with an error raised: RuntimeError if the device has no allocator, or the error raised
-/// by the allocator.
+/// Only dtype, ndim, shape and device of `prototype` are read. Returns 0 and stores the tensor,
+/// owned by the caller, in `out`. On failure, returns -1 with an error raised: RuntimeError if the
+/// device has no allocator, or the error raised by the allocator.
 ///
 /// # Safety
 /// See the crate.
@@ -121,11 +124,11 @@ pub unsafe extern "C" fn TVMFFIEnvTensorAlloc(
     })
 }
 
-/// Checks whether the host language has a pending signal, such as an interrupt from the keyboard. Long-running
-/// functions should call this regularly.
+/// Checks whether the host language has a pending signal, such as an interrupt from the keyboard.
+/// Long-running functions should call this regularly.
 ///
-/// Returns 0 if no signal is pending or no host language is registered. Otherwise returns -1 with an error raised, such
-/// as KeyboardInterrupt.
+/// Returns 0 if no signal is pending or no host language is registered. Otherwise returns -1 with
+/// an error raised, such as KeyboardInterrupt.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMFFIEnvCheckSignals() -> c_int {
     boundary::status(context::check_signals)
@@ -133,7 +136,8 @@ pub extern "C" fn TVMFFIEnvCheckSignals() -> c_int {
 
 /// Registers a function of the host language, such as `PyErr_CheckSignals`.
 ///
-/// A null `symbol` removes it. Returns 0, or -1 with ValueError raised if the name is null or not known to the library.
+/// A null `symbol` removes it. Returns 0, or -1 with ValueError raised if the name is null or not
+/// known to the library.
 ///
 /// # Safety
 /// `symbol` is a function of the type implied by its name, callable while it is registered.

@@ -1,4 +1,5 @@
-//! Symbols of the header section "Error handling": the calling thread's raised error, and error objects.
+//! Symbols of the header section "Error handling": the calling thread's raised error, and error
+//! objects.
 
 use core::ffi::{c_char, c_int};
 use core::ptr;
@@ -10,7 +11,8 @@ use ferrite_core::plain_warn;
 
 use crate::boundary::{self, Borrowed, arg};
 
-/// Moves the raised error of this thread to `*result`, or stores null if there is none. The caller owns the error.
+/// Moves the raised error of this thread to `*result`, or stores null if there is none. The caller
+/// owns the error.
 ///
 /// If `result` is null, logs a warning and leaves the error raised. Allocates nothing.
 ///
@@ -28,7 +30,8 @@ pub unsafe extern "C" fn TVMFFIErrorMoveFromRaised(result: *mut TVMFFIObjectHand
 
 /// Raises an error object on this thread, replacing any raised error.
 ///
-/// Retains the object. Null clears the raised error. If the object is not an error, raises TypeError instead.
+/// Retains the object. Null clears the raised error. If the object is not an error, raises
+/// TypeError instead.
 ///
 /// # Safety
 /// See the crate.
@@ -46,8 +49,8 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaised(error: TVMFFIObjectHandle) {
 
 /// Raises an error of the given kind and message on this thread, with the backtrace of the caller.
 ///
-/// Both strings are copied. A null or empty `kind` means RuntimeError. A null `message` is an empty message. Raises
-/// MemoryError when out of memory.
+/// Both strings are copied. A null or empty `kind` means RuntimeError. A null `message` is an empty
+/// message. Raises MemoryError when out of memory.
 ///
 /// # Safety
 /// See the crate.
@@ -58,10 +61,11 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, messa
     unsafe { TVMFFIErrorSetRaisedFromCStrParts(kind, &mut part, 1) }
 }
 
-/// Raises an error whose message is the concatenation of several strings. Messages can thus share common parts.
+/// Raises an error whose message is the concatenation of several strings. Messages can thus share
+/// common parts.
 ///
-/// Null parts are skipped. If the count is negative or `message_parts` is null, the message is empty. Kind, backtrace
-/// and out-of-memory behaviour are those of `TVMFFIErrorSetRaisedFromCStr`.
+/// Null parts are skipped. If the count is negative or `message_parts` is null, the message is
+/// empty. Kind, backtrace and out-of-memory behaviour are those of `TVMFFIErrorSetRaisedFromCStr`.
 ///
 /// # Safety
 /// `message_parts` points to `num_parts` pointers, each null or a C string.
@@ -87,8 +91,9 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
 
 /// Creates an error object. Strings are copied.
 ///
-/// `backtrace` has one line per frame, most recent call first; bare-metal builds discard it. Returns 0 and stores the
-/// object, owned by the caller, in `out`. On failure, returns -1 with ValueError or MemoryError raised.
+/// `backtrace` has one line per frame, most recent call first; bare-metal builds discard it.
+/// Returns 0 and stores the object, owned by the caller, in `out`. On failure, returns -1 with
+/// ValueError or MemoryError raised.
 ///
 /// # Safety
 /// See the crate.
@@ -101,13 +106,15 @@ pub unsafe extern "C" fn TVMFFIErrorCreate(
 ) -> c_int {
     let (cause, context) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: contract of the crate.
-    unsafe { TVMFFIErrorCreateWithCauseAndExtraContext(kind, message, backtrace, cause, context, out) }
+    unsafe {
+        TVMFFIErrorCreateWithCauseAndExtraContext(kind, message, backtrace, cause, context, out)
+    }
 }
 
 /// Creates an error object with a cause and an arbitrary object as extra context.
 ///
-/// Cause and context may be null, and are retained otherwise. The other arguments, results and errors are those of
-/// `TVMFFIErrorCreate`. Raises TypeError if `cause_chain` is not an error.
+/// Cause and context may be null, and are retained otherwise. The other arguments, results and
+/// errors are those of `TVMFFIErrorCreate`. Raises TypeError if `cause_chain` is not an error.
 ///
 /// # Safety
 /// See the crate.
@@ -129,7 +136,8 @@ pub unsafe extern "C" fn TVMFFIErrorCreateWithCauseAndExtraContext(
             let kind = boundary::bytes(kind, arg(1, "kind"))?;
             let message = boundary::bytes(message, arg(2, "message"))?;
             let backtrace = boundary::bytes(backtrace, arg(3, "backtrace"))?;
-            let made = Error::with_causes(kind, message, backtrace, cause.as_deref(), context.as_deref());
+            let made =
+                Error::with_causes(kind, message, backtrace, cause.as_deref(), context.as_deref());
             let size = kind.len() + message.len() + backtrace.len();
             out.write_object(Some(made.ok_or_else(|| error::out_of_memory(size))?));
         }

@@ -1,12 +1,13 @@
-//! Symbols of the header section "Basic function calling API": function objects, calls and the global function table.
+//! Symbols of the header section "Basic function calling API": function objects, calls and the
+//! global function table.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use ferrite_core::Function;
 use ferrite_core::abi::{
-    TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIMethodInfo, TVMFFIObject, TVMFFIObjectHandle,
-    TVMFFISafeCallType, type_index,
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIMethodInfo, TVMFFIObject,
+    TVMFFIObjectHandle, TVMFFISafeCallType, type_index,
 };
 use ferrite_core::error::Result;
 use ferrite_core::names::global_table;
@@ -18,11 +19,11 @@ use crate::builtins;
 
 /// Creates a function object from a C function and a context pointer.
 ///
-/// The function object owns `self`, and calls `deleter` with it when it is destroyed. `deleter` may be null. On
-/// failure, the caller still owns `self`.
+/// The function object owns `self`, and calls `deleter` with it when it is destroyed. `deleter` may
+/// be null. On failure, the caller still owns `self`.
 ///
-/// Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with ValueError or
-/// MemoryError raised.
+/// Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with
+/// ValueError or MemoryError raised.
 ///
 /// # Safety
 /// `safe_call` and `deleter` may be called on any thread, with `self`, while the object lives.
@@ -46,8 +47,8 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
 
 /// Finds a global function by name.
 ///
-/// Returns 0 and stores the function, owned by the caller, in `out`, or null if it does not exist. On failure, returns
-/// -1 with ValueError or MemoryError raised.
+/// Returns 0 and stores the function, owned by the caller, in `out`, or null if it does not exist.
+/// On failure, returns -1 with ValueError or MemoryError raised.
 ///
 /// # Safety
 /// See the crate.
@@ -61,7 +62,8 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
         // SAFETY: neither is null, and contract of the crate.
         let found = unsafe { boundary::valid_bytes(&*name) }.and_then(global_table::get_fast);
         if let Some(function) = found {
-            let object = function.map_or(ptr::null_mut(), |found| found.into_object().into_raw().as_ptr());
+            let object =
+                function.map_or(ptr::null_mut(), |found| found.into_object().into_raw().as_ptr());
             // SAFETY: as above.
             unsafe { out.write(object.cast()) };
             return boundary::SUCCESS;
@@ -79,17 +81,20 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
 
 /// Converts a borrowed value into an owned one.
 ///
-/// Raw strings and byte arrays are copied, objects are retained, and an object passed as `kTVMFFIObjectRValueRef` is
-/// moved. `out` is overwritten without being released.
+/// Raw strings and byte arrays are copied, objects are retained, and an object passed as
+/// `kTVMFFIObjectRValueRef` is moved. `out` is overwritten without being released.
 ///
-/// Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with an error raised:
-/// ValueError for a null pointer, TypeError for an invalid type index, InternalError for an object that was moved
-/// before, MemoryError.
+/// Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with an
+/// error raised: ValueError for a null pointer, TypeError for an invalid type index, InternalError
+/// for an object that was moved before, MemoryError.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(any_view: *const TVMFFIAny, out: *mut TVMFFIAny) -> c_int {
+pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(
+    any_view: *const TVMFFIAny,
+    out: *mut TVMFFIAny,
+) -> c_int {
     // Most values need neither a copy nor an error.
     if boundary::FAST_PATHS && !any_view.is_null() && !out.is_null() {
         // SAFETY: neither is null, and contract of the crate.
@@ -108,11 +113,11 @@ pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(any_view: *const TVMFFIAny, out
 
 /// Calls a function object.
 ///
-/// `args` are borrowed during the call. On entry, `*result` must be a value that needs no release, normally
-/// `kTVMFFINone`. On success, it is a value owned by the caller.
+/// `args` are borrowed during the call. On entry, `*result` must be a value that needs no release,
+/// normally `kTVMFFINone`. On success, it is a value owned by the caller.
 ///
-/// Returns 0 on success. Returns -1 with an error raised otherwise: the function's own error, TypeError if `func` is
-/// not a function, or ValueError for a null pointer or a negative count.
+/// Returns 0 on success. Returns -1 with an error raised otherwise: the function's own error,
+/// TypeError if `func` is not a function, or ValueError for a null pointer or a negative count.
 ///
 /// # Safety
 /// See the crate.
@@ -126,12 +131,12 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     let object = func.cast::<TVMFFIObject>();
     // SAFETY: a non-null handle points to a live object.
     let is_function = unsafe { !object.is_null() && (*object).type_index == type_index::FUNCTION };
-    // Two addresses with a common bit are both non-null, which a single test shows. Other pairs of addresses, and
-    // negative counts, which have the top bit set, take the slow path.
+    // Two addresses with a common bit are both non-null, which a single test shows. Other pairs of
+    // addresses, and negative counts, which have the top bit set, take the slow path.
     let has_both = args.addr() & result.addr() != 0;
     if is_function && num_args >= 0 && has_both {
-        // SAFETY: a function object has its cell, with a call in it, after the header. In tail position, so that this is a
-        // jump.
+        // SAFETY: a function object has its cell, with a call in it, after the header. In tail
+        // position, so that this is a jump.
         return unsafe { call_cell(func, args, num_args, result) };
     }
     // SAFETY: the caller's promise.
@@ -156,7 +161,8 @@ unsafe fn call_cell(
     }
 }
 
-/// Slow path of [`TVMFFIFunctionCall`]: checks all arguments, then calls the function or raises an error.
+/// Slow path of [`TVMFFIFunctionCall`]: checks all arguments, then calls the function or raises an
+/// error.
 ///
 /// # Safety
 /// Same requirements as [`TVMFFIFunctionCall`].
@@ -198,8 +204,9 @@ unsafe fn check_call(
 
 /// Registers a global function under a name.
 ///
-/// The global function table retains `f`. Returns 0, or -1 with an error raised: RuntimeError if the name is taken and
-/// `allow_override` is 0, TypeError if `f` is not a function, ValueError for a null pointer, or MemoryError.
+/// The global function table retains `f`. Returns 0, or -1 with an error raised: RuntimeError if
+/// the name is taken and `allow_override` is 0, TypeError if `f` is not a function, ValueError for
+/// a null pointer, or MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -217,8 +224,8 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
 
 /// Registers a global function with its documentation and metadata.
 ///
-/// Name, function, documentation and metadata come from `method_info`. Strings are copied. Ownership, result and errors
-/// are those of `TVMFFIFunctionSetGlobal`.
+/// Name, function, documentation and metadata come from `method_info`. Strings are copied.
+/// Ownership, result and errors are those of `TVMFFIFunctionSetGlobal`.
 ///
 /// # Safety
 /// See the crate.
@@ -239,15 +246,21 @@ pub unsafe extern "C" fn TVMFFIFunctionSetGlobalFromMethodInfo(
         };
         if info.method.type_index != type_index::FUNCTION {
             let found = info.method.type_index;
-            return Err(boundary::wrong_class(arg(1, "method_info->method"), type_index::FUNCTION, found));
+            return Err(boundary::wrong_class(
+                arg(1, "method_info->method"),
+                type_index::FUNCTION,
+                found,
+            ));
         }
         // SAFETY: as above; a function is an object.
-        unsafe { set_global(&info.name, info.method.payload.v_obj.cast(), Some(texts), allow_override) }
+        unsafe {
+            set_global(&info.name, info.method.payload.v_obj.cast(), Some(texts), allow_override)
+        }
     })
 }
 
-/// Registers a global function, with documentation and metadata if given. Size-optimised builds discard documentation
-/// and metadata, and share one copy of this function.
+/// Registers a global function, with documentation and metadata if given. Size-optimised builds
+/// discard documentation and metadata, and share one copy of this function.
 ///
 /// # Safety
 /// Same requirements as the C symbols.
@@ -261,12 +274,14 @@ unsafe fn set_global(
 ) -> Result<()> {
     let [name_is, function_is] = match texts {
         None => [arg(1, "name"), arg(2, "f")],
-        // With the argument numbers of the other symbol, since size-optimised builds share one body.
+        // With the argument numbers of the other symbol, since size-optimised builds share one
+        // body.
         Some(_) => [arg(1, "method_info->name"), arg(2, "method_info->method")],
     };
     // SAFETY: the caller's promise.
-    let (name, function) =
-        unsafe { (boundary::bytes(name, name_is)?, boundary::object_of::<Function>(function, function_is)?) };
+    let (name, function) = unsafe {
+        (boundary::bytes(name, name_is)?, boundary::object_of::<Function>(function, function_is)?)
+    };
     builtins::ensure_installed();
     match texts {
         None => global_table::set(name, &function, allow_override != 0),

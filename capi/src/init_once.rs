@@ -1,4 +1,5 @@
-//! Symbols of the header section "Static handle initialization": thread-safe one-time initialisation of handles.
+//! Symbols of the header section "Static handle initialization": thread-safe one-time
+//! initialisation of handles.
 
 use core::ffi::{c_int, c_void};
 use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
@@ -9,15 +10,17 @@ use crate::boundary::{self, SUCCESS, arg};
 
 /// Initialises a handle exactly once, even if several threads call this concurrently.
 ///
-/// If `*handle_addr` is null, one caller runs `init_func` and stores its result there, while other callers wait. Meant
-/// for languages without static constructors. If the handle is initialised already, the call costs one atomic load.
+/// If `*handle_addr` is null, one caller runs `init_func` and stores its result there, while other
+/// callers wait. Meant for languages without static constructors. If the handle is initialised
+/// already, the call costs one atomic load.
 ///
-/// Returns 0 on success. If `init_func` fails, returns its nonzero status; `init_func` must have raised an error.
-/// Returns -1 with an error raised if `init_func` returns 0 without a handle, or if a pointer is null. After a failure,
-/// a later call tries again.
+/// Returns 0 on success. If `init_func` fails, returns its nonzero status; `init_func` must have
+/// raised an error. Returns -1 with an error raised if `init_func` returns 0 without a handle, or
+/// if a pointer is null. After a failure, a later call tries again.
 ///
-/// If the process is forked while another thread runs `init_func`, that thread does not exist in the child. The child's
-/// first caller runs `init_func` again; effects of the interrupted run remain.
+/// If the process is forked while another thread runs `init_func`, that thread does not exist in
+/// the child. The child's first caller runs `init_func` again; effects of the interrupted run
+/// remain.
 ///
 /// # Safety
 /// `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
@@ -42,7 +45,10 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
 /// # Safety
 /// Same requirements as [`TVMFFIHandleInitOnce`].
 #[cfg_attr(feature = "speed", cold, inline(never))]
-unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option<InitFunction>) -> c_int {
+unsafe extern "C" fn init_first(
+    handle_addr: *mut *mut c_void,
+    init_func: Option<InitFunction>,
+) -> c_int {
     boundary::status_of(|| {
         let handle = boundary::non_null(handle_addr, arg(1, "handle_addr"))?;
         let init = boundary::callback(init_func, arg(2, "init_func"))?;
@@ -51,11 +57,11 @@ unsafe extern "C" fn init_first(handle_addr: *mut *mut c_void, init_func: Option
     })
 }
 
-/// Releases a handle exactly once: sets `*handle_addr` to null, and calls `deinit_func` with the previous handle unless
-/// it was null.
+/// Releases a handle exactly once: sets `*handle_addr` to null, and calls `deinit_func` with the
+/// previous handle unless it was null.
 ///
-/// Returns 0 if the handle was null. Otherwise returns the status of `deinit_func`, which must raise an error if its
-/// status is not 0.
+/// Returns 0 if the handle was null. Otherwise returns the status of `deinit_func`, which must
+/// raise an error if its status is not 0.
 ///
 /// # Safety
 /// Same requirements as `TVMFFIHandleInitOnce`.

@@ -1,33 +1,38 @@
 //! `libtvm_ffi`: the C symbols of the TVM-FFI stable ABI.
 //!
-//! Each file contains one section of the headers `tvm/ffi/c_api.h` and `tvm/ffi/extra/c_env_api.h`, which are generated
-//! from the documentation here. A symbol checks its arguments, calls an inner crate once and converts the result into a
-//! status code. This crate contains no other logic.
+//! Each file contains one section of the headers `tvm/ffi/c_api.h` and `tvm/ffi/extra/c_env_api.h`,
+//! which are generated from the documentation here. A symbol checks its arguments, calls an inner
+//! crate once and converts the result into a status code. This crate contains no other logic.
 //!
 //! # Rules for all symbols
-//! - Symbols return 0 on success. On failure they return -1 and raise an error on the calling thread, which
-//!   `TVMFFIErrorMoveFromRaised` retrieves. A failed call writes no out-parameter and has no other effect.
+//! - Symbols return 0 on success. On failure they return -1 and raise an error on the calling
+//!   thread, which `TVMFFIErrorMoveFromRaised` retrieves. A failed call writes no out-parameter and
+//!   has no other effect.
 //! - Results and arguments may overlap: an out-parameter may alias an argument or its content.
-//! - A null handle, a null out-parameter, a null byte array, null data with a nonzero size and a negative count raise
-//!   ValueError; a handle of the wrong type raises TypeError.
+//! - A null handle, a null out-parameter, a null byte array, null data with a nonzero size and a
+//!   negative count raise ValueError; a handle of the wrong type raises TypeError.
 //! - Every symbol may be called from any thread.
 //! - A panic of the library itself becomes an InternalError in builds with unwinding.
 //!
 //! # Safety
-//! Every pointer is either null or valid for the duration of the call, under the rules of [`core::ptr::read`] for
-//! inputs and [`core::ptr::write`] for out-parameters. C strings are null-terminated. A handle is null or points to a
-//! live object. Unless stated otherwise, handles passed in are borrowed, and handles returned are new references that
-//! the caller must release. The `# Safety` sections of the functions state additional requirements.
+//! Every pointer is either null or valid for the duration of the call, under the rules of
+//! [`core::ptr::read`] for inputs and [`core::ptr::write`] for out-parameters. C strings are
+//! null-terminated. A handle is null or points to a live object. Unless stated otherwise, handles
+//! passed in are borrowed, and handles returned are new references that the caller must release.
+//! The `# Safety` sections of the functions state additional requirements.
 //!
 //! # Features
 //! `Cargo.toml` describes them, and `docs/features.md` for users. In short:
 //! - `host`, `backtrace`, `builtins`, `speed` (default): the library for hosts.
-//! - `functions`, `modules`, `containers`: groups of the `ffi.*` global functions, all in `builtins`.
+//! - `functions`, `modules`, `containers`: groups of the `ffi.*` global functions, all in
+//!   `builtins`.
 //! - `backend`: the `TVMBackend*` symbols. `model`, `relax`: whole models.
-//! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see `ferrite-ffi-gpu`.
-//! - `cxx-abi`, `legacy`, `microtvm`: layers with packages of their own, `ferrite-ffi-cxx`, `ferrite-ffi-legacy` and
-//!   `ferrite-ffi-microtvm`.
-//! - `core`, `full`, `libm`: archives for C firmware. The profile `minimal` is the package `ferrite-ffi-minimal`.
+//! - `opencl`, `vulkan`, `cuda`, `rocm`, `metal`, `webgpu`: device modules of these kinds, see
+//!   `ferrite-ffi-gpu`.
+//! - `cxx-abi`, `legacy`, `microtvm`: layers with packages of their own, `ferrite-ffi-cxx`,
+//!   `ferrite-ffi-legacy` and `ferrite-ffi-microtvm`.
+//! - `core`, `full`, `libm`: archives for C firmware. The profile `minimal` is the package
+//!   `ferrite-ffi-minimal`.
 #![cfg_attr(not(feature = "host"), no_std)]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
 

@@ -1,8 +1,8 @@
-//! C math functions that TVM's generated code calls but `compiler_builtins` lacks, for programs linked without a C
-//! library.
+//! C math functions that TVM's generated code calls but `compiler_builtins` lacks, for programs
+//! linked without a C library.
 //!
-//! The archive already contains `memcpy`, `memmove`, `memset`, `memcmp`, `strlen` and most of `math.h`, as weak symbols
-//! of `compiler_builtins`.
+//! The archive already contains `memcpy`, `memmove`, `memset`, `memcmp`, `strlen` and most of
+//! `math.h`, as weak symbols of `compiler_builtins`.
 
 /// Exports functions of the `libm` crate under their C names.
 macro_rules! export {

@@ -1,8 +1,8 @@
-//! Size-optimised memory functions that compilers call, such as `memcpy`: byte loops that take 100 bytes of flash
-//! instead of 3 KB, for firmware that copies little data.
+//! Size-optimised memory functions that compilers call, such as `memcpy`: byte loops that take 100
+//! bytes of flash instead of 3 KB, for firmware that copies little data.
 //!
-//! They are weak symbols, so that a C library's functions take precedence. The loops use volatile accesses, since the
-//! compiler would turn plain ones into calls of these very functions.
+//! They are weak symbols, so that a C library's functions take precedence. The loops use volatile
+//! accesses, since the compiler would turn plain ones into calls of these very functions.
 
 use core::ffi::{c_int, c_void};
 
@@ -41,14 +41,20 @@ weak! {
 ///
 /// # Safety
 /// `bytes` bytes are readable at `from` and writable at `to`.
-unsafe extern "C" fn copy_overlapping(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
+unsafe extern "C" fn copy_overlapping(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+) -> *mut c_void {
     if to.cast_const() > from {
         // SAFETY: the caller's promise.
         return unsafe { copy(to, from, bytes) };
     }
     for at in 0..bytes {
         // SAFETY: the caller's promise.
-        unsafe { to.cast::<u8>().add(at).write_volatile(from.cast::<u8>().add(at).read_volatile()) };
+        unsafe {
+            to.cast::<u8>().add(at).write_volatile(from.cast::<u8>().add(at).read_volatile())
+        };
     }
     to
 }
@@ -81,7 +87,10 @@ mod tests {
         let mut to = [0u8; 8];
         // SAFETY: the ranges are within the array.
         unsafe {
-            assert_eq!(copy((&raw mut to[1]).cast(), c"abcdef".as_ptr().cast(), 6), (&raw mut to[1]).cast());
+            assert_eq!(
+                copy((&raw mut to[1]).cast(), c"abcdef".as_ptr().cast(), 6),
+                (&raw mut to[1]).cast()
+            );
             fill((&raw mut to[2]).cast(), 0x178, 2);
             copy(ptr::dangling_mut(), ptr::dangling(), 0);
         }
@@ -113,7 +122,10 @@ mod tests {
 
     #[test]
     fn a_text_is_as_long_as_its_bytes() {
-        // SAFETY: the texts end with a zero.
-        assert_eq!(unsafe { (length(c"".as_ptr().cast()), length(c"four".as_ptr().cast())) }, (0, 4));
+        // SAFETY: the strings end with a zero.
+        assert_eq!(
+            unsafe { (length(c"".as_ptr().cast()), length(c"four".as_ptr().cast())) },
+            (0, 4)
+        );
     }
 }

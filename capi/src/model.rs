@@ -1,4 +1,5 @@
-//! C functions for whole models: they load an executable compiled by TVM and run its functions on a virtual machine.
+//! C functions for whole models: they load an executable compiled by TVM and run its functions on a
+//! virtual machine.
 //!
 //! | file | content |
 //! |---|---|
@@ -32,16 +33,17 @@ use crate::boundary::{self, arg};
 
 /// Creates a model from a serialised executable and a table of kernels linked into the program.
 ///
-/// `executable` points to `num_bytes` bytes and `kernels` to a table of `num_kernels` entries; both must stay unchanged
-/// while the program runs. If the executable is aligned to 64 bytes, weights are used in place. Functions other than
-/// built-ins are looked up in the table.
+/// `executable` points to `num_bytes` bytes and `kernels` to a table of `num_kernels` entries; both
+/// must stay unchanged while the program runs. If the executable is aligned to 64 bytes, weights
+/// are used in place. Functions other than built-ins are looked up in the table.
 ///
-/// Returns 0 and stores the model, owned by the caller, in `out`; `TVMFFIObjectDecRef` releases it. On failure, returns
-/// -1 with an error raised: ValueError for a null pointer, InternalError for a malformed executable or a missing
-/// kernel, or MemoryError, whose message states the requested number of bytes.
+/// Returns 0 and stores the model, owned by the caller, in `out`; `TVMFFIObjectDecRef` releases it.
+/// On failure, returns -1 with an error raised: ValueError for a null pointer, InternalError for a
+/// malformed executable or a missing kernel, or MemoryError, whose message states the requested
+/// number of bytes.
 ///
-/// One thread at a time may use a model, here and in all functions below; a call from another thread meanwhile raises
-/// RuntimeError. `FerriteModelDuplicate` makes a model for another thread.
+/// One thread at a time may use a model, here and in all functions below; a call from another
+/// thread meanwhile raises RuntimeError. `FerriteModelDuplicate` makes a model for another thread.
 ///
 /// # Safety
 /// The kernels are functions that TVM generated for this model, with null-terminated names.
@@ -57,7 +59,8 @@ pub unsafe extern "C" fn FerriteModelCreate(
     boundary::status(|| unsafe {
         let out = boundary::out(out, arg(5, "out"))?;
         let start = boundary::non_null(executable, arg(1, "executable"))?;
-        let bytes = core::slice::from_raw_parts(start.as_ptr().cast::<u8>().cast_const(), num_bytes);
+        let bytes =
+            core::slice::from_raw_parts(start.as_ptr().cast::<u8>().cast_const(), num_bytes);
         let kernels = Kernels::linked(boundary::slice(kernels, num_kernels, arg(3, "kernels"))?);
         let executable = Executable::load(Source::Static(bytes))?;
         let model = Model::new(executable, Kind::Naive, kernels)?;
@@ -66,19 +69,23 @@ pub unsafe extern "C" fn FerriteModelCreate(
     })
 }
 
-/// Loads a library written by TVM's `export_library`, and creates a model from its executable. The model runs on the
-/// CPU. A path without a folder is one in the current folder.
+/// Loads a library written by TVM's `export_library`, and creates a model from its executable. The
+/// model runs on the CPU. A path without a folder is one in the current folder.
 ///
-/// Only in host builds with the feature `relax`. Returns 0 and stores the model, owned by the caller, in `out`. On
-/// failure, returns -1 with an error raised: InternalError for a file that cannot be opened, a malformed executable,
-/// and a missing kernel; TypeError for a library without a whole model; MemoryError.
+/// Only in host builds with the feature `relax`. Returns 0 and stores the model, owned by the
+/// caller, in `out`. On failure, returns -1 with an error raised: InternalError for a file that
+/// cannot be opened, a malformed executable, and a missing kernel; TypeError for a library without
+/// a whole model; MemoryError.
 ///
 /// # Safety
-/// Loading runs the library's initialisers; its kernels must be those of the model. The library is closed with the last reference to
-/// the model: objects that its code made must be gone before.
+/// Loading runs the library's initialisers; its kernels must be those of the model. The library is
+/// closed with the last reference to the model: objects that its code made must be gone before.
 #[cfg(all(feature = "relax", feature = "host"))]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn FerriteModelLoad(path: *const c_char, out: *mut TVMFFIObjectHandle) -> c_int {
+pub unsafe extern "C" fn FerriteModelLoad(
+    path: *const c_char,
+    out: *mut TVMFFIObjectHandle,
+) -> c_int {
     // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         crate::builtins::ensure_installed();
@@ -89,15 +96,17 @@ pub unsafe extern "C" fn FerriteModelLoad(path: *const c_char, out: *mut TVMFFIO
     })
 }
 
-/// Creates a model from a serialised executable in memory, and a module with its kernels. The model runs on the CPU.
+/// Creates a model from a serialised executable in memory, and a module with its kernels. The model
+/// runs on the CPU.
 ///
-/// Only in builds with the feature `relax`. The `num_bytes` bytes of `executable` are copied. `kernels` is a module, such
-/// as the one that `ffi.ModuleLoadFromFile` returns for a library of kernels, or null; what it and its imports lack is
-/// looked up among the global functions. The model keeps the module.
+/// Only in builds with the feature `relax`. The `num_bytes` bytes of `executable` are copied.
+/// `kernels` is a module, such as the one that `ffi.ModuleLoadFromFile` returns for a library of
+/// kernels, or null; what it and its imports lack is looked up among the global functions. The
+/// model keeps the module.
 ///
-/// Returns 0 and stores the model, owned by the caller, in `out`. On failure, returns -1 with an error raised: ValueError
-/// for a null pointer, InternalError for a malformed executable or a missing kernel, TypeError for an object that is no
-/// module, MemoryError.
+/// Returns 0 and stores the model, owned by the caller, in `out`. On failure, returns -1 with an
+/// error raised: ValueError for a null pointer, InternalError for a malformed executable or a
+/// missing kernel, TypeError for an object that is no module, MemoryError.
 ///
 /// # Safety
 /// The kernels are those of the model.
@@ -114,7 +123,8 @@ pub unsafe extern "C" fn FerriteModelLoadFromMemory(
         crate::builtins::ensure_installed();
         let out = boundary::out(out, arg(4, "out"))?;
         let start = boundary::non_null(executable, arg(1, "executable"))?;
-        let bytes = core::slice::from_raw_parts(start.as_ptr().cast::<u8>().cast_const(), num_bytes);
+        let bytes =
+            core::slice::from_raw_parts(start.as_ptr().cast::<u8>().cast_const(), num_bytes);
         let modules = if kernels.is_null() {
             ArrayObject::from_slice(&[])?
         } else {
@@ -126,12 +136,12 @@ pub unsafe extern "C" fn FerriteModelLoadFromMemory(
     })
 }
 
-/// Creates a model that shares the executable, the weights and the kernels of another, with a machine of its own: for
-/// another thread. May be called while another thread uses `model`.
+/// Creates a model that shares the executable, the weights and the kernels of another, with a
+/// machine of its own: for another thread. May be called while another thread uses `model`.
 ///
-/// Returns 0 and stores the new model, owned by the caller, in `out`. It lives independently of `model`. On failure,
-/// returns -1 with an error raised: ValueError for a null pointer, TypeError for an object that is no model,
-/// MemoryError.
+/// Returns 0 and stores the new model, owned by the caller, in `out`. It lives independently of
+/// `model`. On failure, returns -1 with an error raised: ValueError for a null pointer, TypeError
+/// for an object that is no model, MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -151,10 +161,11 @@ pub unsafe extern "C" fn FerriteModelDuplicate(
 
 /// Calls a function of a model. Arguments are given in the order of the function's parameters.
 ///
-/// Tensors may be passed as `DLTensor` pointers. Returns 0 and stores the result, owned by the caller, in `result`: a
-/// tensor, or an array of values. On failure, returns -1 with an error raised: ValueError for an unknown function, an
-/// error of the model for invalid arguments, or MemoryError, whose message states the requested number of bytes. The
-/// model stays usable after an error.
+/// Tensors may be passed as `DLTensor` pointers. Returns 0 and stores the result, owned by the
+/// caller, in `result`: a tensor, or an array of values. On failure, returns -1 with an error
+/// raised: ValueError for an unknown function, an error of the model for invalid arguments, or
+/// MemoryError, whose message states the requested number of bytes. The model stays usable after an
+/// error.
 ///
 /// # Safety
 /// Same requirements as `TVMFFIFunctionCall`.
@@ -180,13 +191,15 @@ pub unsafe extern "C" fn FerriteModelCall(
 
 /// Calls a function of a model. Inputs are given by name, in any order.
 ///
-/// `names` and `values` have `num_values` entries each; a name is a null-terminated string. `parameters` is a map from names
-/// to tensors, such as `FerriteModelLoadParameters` returns, or null: it gives the inputs of its names that are not among
-/// `names`. All are borrowed until the function returns.
+/// `names` and `values` have `num_values` entries each; a name is a null-terminated string.
+/// `parameters` is a map from names to tensors, such as `FerriteModelLoadParameters` returns, or
+/// null: it gives the inputs of its names that are not among `names`. All are borrowed until the
+/// function returns.
 ///
-/// Returns 0 and stores the result, owned by the caller, in `result`: a tensor, or an array of values. On failure, returns
-/// -1 with an error raised: ValueError for an unknown function, an unknown name and a missing input, TypeError for another
-/// map, an error of the model for invalid values, MemoryError. The model stays usable after an error.
+/// Returns 0 and stores the result, owned by the caller, in `result`: a tensor, or an array of
+/// values. On failure, returns -1 with an error raised: ValueError for an unknown function, an
+/// unknown name and a missing input, TypeError for another map, an error of the model for invalid
+/// values, MemoryError. The model stays usable after an error.
 ///
 /// # Safety
 /// Same requirements as `TVMFFIFunctionCall`.
@@ -211,7 +224,8 @@ pub unsafe extern "C" fn FerriteModelCallNamed(
         if !parameters.is_null() {
             inputs.set_parameters(&parameters::borrow(parameters, arg(6, "parameters"))?)?;
         }
-        for (name, value) in names.iter().zip(AnyView::slice_from_raw(values, num_values as usize)) {
+        for (name, value) in names.iter().zip(AnyView::slice_from_raw(values, num_values as usize))
+        {
             inputs.set_any(boundary::c_str(*name, arg(3, "names"))?, (*value).to_owned()?)?;
         }
         result_place.write(inputs.call()?.into_raw());

@@ -1,4 +1,5 @@
-//! Symbols of the header section "Module symbols": functions of the library that generated code calls.
+//! Symbols of the header section "Module symbols": functions of the library that generated code
+//! calls.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -9,13 +10,14 @@ use ferrite_core::value::string::String;
 use crate::boundary::{self, arg};
 use crate::builtins;
 
-/// Finds a function for code of a module: in the module's imports first, then among the global functions.
+/// Finds a function for code of a module: in the module's imports first, then among the global
+/// functions.
 ///
-/// `library_ctx` is the value that the loader stored in the library's `__tvm_ffi__library_ctx`: the address of a module
-/// object's C++ part, eight bytes before its handle. The result is cached.
+/// `library_ctx` is the value that the loader stored in the library's `__tvm_ffi__library_ctx`: the
+/// address of a module object's C++ part, eight bytes before its handle. The result is cached.
 ///
-/// Returns 0 and stores the function, borrowed from the module, in `out`. Returns -1 with RuntimeError raised if it
-/// does not exist.
+/// Returns 0 and stores the function, borrowed from the module, in `out`. Returns -1 with
+/// RuntimeError raised if it does not exist.
 ///
 /// # Safety
 /// `library_ctx` comes from a loader, and its module is still loaded.
@@ -28,8 +30,9 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
     boundary::status(|| {
         let address = boundary::non_null(library_ctx, arg(1, "library_ctx"))?;
         // SAFETY: contract of the crate.
-        let (name, out) =
-            unsafe { (boundary::c_str(func_name, arg(2, "func_name"))?, boundary::out(out, arg(3, "out"))?) };
+        let (name, out) = unsafe {
+            (boundary::c_str(func_name, arg(2, "func_name"))?, boundary::out(out, arg(3, "out"))?)
+        };
         // SAFETY: contract of this function.
         let module = unsafe { Module::from_context_address(address)? };
         builtins::ensure_installed();
@@ -39,14 +42,15 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
     })
 }
 
-/// Registers a context symbol: an address that the loader stores in the variable of that name in every library loaded
-/// from now on that defines the variable.
+/// Registers a context symbol: an address that the loader stores in the variable of that name in
+/// every library loaded from now on that defines the variable.
 ///
-/// Registering a name again replaces the address. Returns 0, or -1 with ValueError or MemoryError raised. The name is
-/// copied.
+/// Registering a name again replaces the address. Returns 0, or -1 with ValueError or MemoryError
+/// raised. The name is copied.
 ///
 /// # Safety
-/// `symbol` has the type that libraries expect under that name, and stays valid as long as the process runs.
+/// `symbol` has the type that libraries expect under that name, and stays valid as long as the
+/// process runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
     name: *const c_char,
@@ -61,10 +65,12 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
     })
 }
 
-/// Adds a symbol to the system library, the module of compiled code that is linked into the program.
+/// Adds a symbol to the system library, the module of compiled code that is linked into the
+/// program.
 ///
-/// Generated code calls this from static constructors, before `main`. Registering a name again with a different address
-/// replaces the address and logs a warning. Returns 0, or -1 with ValueError or MemoryError raised. The name is copied.
+/// Generated code calls this from static constructors, before `main`. Registering a name again with
+/// a different address replaces the address and logs a warning. Returns 0, or -1 with ValueError or
+/// MemoryError raised. The name is copied.
 ///
 /// # Safety
 /// `symbol` has the type implied by its name, and stays valid as long as the process runs.

@@ -5,16 +5,16 @@ use core::hint::black_box;
 use core::ptr;
 
 use ferrite_core::abi::{
-    TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject, TVMFFIObjectHandle,
-    TVMFFIVersion,
+    TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject,
+    TVMFFIObjectHandle, TVMFFIVersion,
 };
 use ferrite_core::object::{refcount, release};
 use ferrite_core::value::opaque;
 
 use crate::boundary::{self, SUCCESS, arg};
 
-/// Writes the ABI version to `out_version`. This function has the same signature and behaviour in every version of the
-/// library.
+/// Writes the ABI version to `out_version`. This function has the same signature and behaviour in
+/// every version of the library.
 ///
 /// Does nothing if `out_version` is null.
 ///
@@ -52,10 +52,10 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
 
 /// Releases a strong reference to an object, which is destroyed with the last one.
 ///
-/// Returns 0, or -1 with ValueError raised if `obj` is null. Long chains of objects are released without deep
-/// recursion: beyond 32 nested destructions on this thread (beyond one in size-optimised builds), an object is
-/// destroyed later, before the outermost destruction ends. A deleter at that depth must not rely on the destruction of
-/// the objects that it releases.
+/// Returns 0, or -1 with ValueError raised if `obj` is null. Long chains of objects are released
+/// without deep recursion: beyond 32 nested destructions on this thread (beyond one in
+/// size-optimised builds), an object is destroyed later, before the outermost destruction ends. A
+/// deleter at that depth must not rely on the destruction of the objects that it releases.
 ///
 /// # Safety
 /// The caller owns the reference, and does not use it afterwards.
@@ -68,20 +68,25 @@ pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
     unsafe { release::release_inline(obj.cast::<TVMFFIObject>()) }
 }
 
-/// Raises ValueError for a null `obj`. Never inlined, so that callers tail-call it and need no stack frame.
+/// Raises ValueError for a null `obj`. Never inlined, so that callers tail-call it and need no
+/// stack frame.
 #[cold]
 #[inline(never)]
 extern "C" fn refuse_null() -> c_int {
-    black_box(boundary::status(|| boundary::non_null::<TVMFFIObject>(ptr::null(), arg(1, "obj")).map(drop)))
+    black_box(boundary::status(|| {
+        boundary::non_null::<TVMFFIObject>(ptr::null(), arg(1, "obj")).map(drop)
+    }))
 }
 
 /// Creates an object that owns a resource of another language, such as a Python object.
 ///
-/// The object owns `handle`, and calls `deleter` with it when it is destroyed. `deleter` may be null. On failure, the
-/// caller still owns `handle`. The only type index supported so far is `kTVMFFIOpaquePyObject`.
+/// The object owns `handle`, and calls `deleter` with it when it is destroyed. `deleter` may be
+/// null. On failure, the caller still owns `handle`. The only type index supported so far is
+/// `kTVMFFIOpaquePyObject`.
 ///
-/// Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with an error raised:
-/// RuntimeError for an unsupported type index, ValueError for a null pointer, or MemoryError.
+/// Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with
+/// an error raised: RuntimeError for an unsupported type index, ValueError for a null pointer, or
+/// MemoryError.
 ///
 /// # Safety
 /// `deleter` may be called on any thread.

@@ -1,4 +1,5 @@
-//! C functions by which compiled code of models accesses the virtual machine's value lists (`AnyList`).
+//! C functions by which compiled code of models accesses the virtual machine's value lists
+//! (`AnyList`).
 
 use core::ffi::{c_int, c_void};
 
@@ -8,8 +9,8 @@ use ferrite_relax::compiled;
 
 use crate::boundary;
 
-/// Converts the result of a C symbol into a status code, and raises its error. Panics are not caught: the bodies cannot
-/// panic, and run for every argument of compiled code.
+/// Converts the result of a C symbol into a status code, and raises its error. Panics are not
+/// caught: the bodies cannot panic, and run for every argument of compiled code.
 #[inline(always)]
 fn end(outcome: Result<()>) -> c_int {
     match outcome {
@@ -23,7 +24,8 @@ fn end(outcome: Result<()>) -> c_int {
 /// Returns 0, or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the virtual machine passed to the compiled code, and both indices are in range.
+/// `anylist` is a list that the virtual machine passed to the compiled code, and both indices are
+/// in range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
     anylist: *mut c_void,
@@ -40,20 +42,22 @@ pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
 /// Returns 0, or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the virtual machine passed to the compiled code, and the index is in range.
+/// `anylist` is a list that the virtual machine passed to the compiled code, and the index is in
+/// range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListResetItem(anylist: *mut c_void, index: c_int) -> c_int {
     // SAFETY: contract of this function.
     end(unsafe { compiled::reset_item(anylist, index) })
 }
 
-/// Moves the result of a call, value `ret_offset` of `args`, to element `index` of a value list. Leaves None in `args`.
+/// Moves the result of a call, value `ret_offset` of `args`, to element `index` of a value list.
+/// Leaves None in `args`.
 ///
 /// Returns 0, or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the virtual machine passed to the compiled code, the index is in range, and `args` has an
-/// owned value at `ret_offset`.
+/// `anylist` is a list that the virtual machine passed to the compiled code, the index is in range,
+/// and `args` has an owned value at `ret_offset`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListMoveFromPackedReturn(
     anylist: *mut c_void,

@@ -8,14 +8,17 @@ use ferrite_core::tensor::{self, DLPackForm, Tensor};
 
 use crate::boundary::{self, arg};
 
-/// Creates a tensor object from an unversioned managed tensor (before DLPack 1.0), and takes ownership of it.
+/// Creates a tensor object from an unversioned managed tensor (before DLPack 1.0), and takes
+/// ownership of it.
 ///
-/// The data is not copied. The managed tensor's deleter runs when the tensor object is destroyed. On failure, the
-/// caller still owns `from`. `require_alignment` is the required alignment of the first element in bytes, a power of
-/// two or 0 for any; `require_contiguous` other than 0 requires compact row-major order.
+/// The data is not copied. The managed tensor's deleter runs when the tensor object is destroyed.
+/// On failure, the caller still owns `from`. `require_alignment` is the required alignment of the
+/// first element in bytes, a power of two or 0 for any; `require_contiguous` other than 0 requires
+/// compact row-major order.
 ///
-/// Returns 0 and stores the tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised:
-/// RuntimeError for a tensor that is not aligned or not contiguous, ValueError for an invalid one, or MemoryError.
+/// Returns 0 and stores the tensor, owned by the caller, in `out`. On failure, returns -1 with an
+/// error raised: RuntimeError for a tensor that is not aligned or not contiguous, ValueError for an
+/// invalid one, or MemoryError.
 ///
 /// # Safety
 /// `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -32,10 +35,12 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPack(
     })
 }
 
-/// Exports a tensor object as an unversioned managed tensor (before DLPack 1.0). The data is not copied.
+/// Exports a tensor object as an unversioned managed tensor (before DLPack 1.0). The data is not
+/// copied.
 ///
-/// The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and stores the managed
-/// tensor, owned by the caller, in `out`. On failure, returns -1 with TypeError, ValueError or MemoryError raised.
+/// The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and
+/// stores the managed tensor, owned by the caller, in `out`. On failure, returns -1 with TypeError,
+/// ValueError or MemoryError raised.
 ///
 /// # Safety
 /// See the crate.
@@ -48,10 +53,11 @@ pub unsafe extern "C" fn TVMFFITensorToDLPack(
     boundary::status(|| unsafe { export(from, out.cast(), DLPackForm::Legacy) })
 }
 
-/// Creates a tensor object from a versioned managed tensor (DLPack 1.0 or later), and takes ownership of it.
+/// Creates a tensor object from a versioned managed tensor (DLPack 1.0 or later), and takes
+/// ownership of it.
 ///
-/// Arguments, ownership and errors are the same as for `TVMFFITensorFromDLPack`. A different major version of DLPack is
-/// an error, too.
+/// Arguments, ownership and errors are the same as for `TVMFFITensorFromDLPack`. A different major
+/// version of DLPack is an error, too.
 ///
 /// # Safety
 /// `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -68,7 +74,8 @@ pub unsafe extern "C" fn TVMFFITensorFromDLPackVersioned(
     })
 }
 
-/// Exports a tensor object as a versioned managed tensor (DLPack 1.0 or later). The data is not copied.
+/// Exports a tensor object as a versioned managed tensor (DLPack 1.0 or later). The data is not
+/// copied.
 ///
 /// Ownership and errors are the same as for `TVMFFITensorToDLPack`.
 ///
@@ -83,11 +90,12 @@ pub unsafe extern "C" fn TVMFFITensorToDLPackVersioned(
     boundary::status(|| unsafe { export(from, out.cast(), DLPackForm::Versioned) })
 }
 
-/// Creates a view: a tensor that shares the memory of another one, with the data pointer, shape, strides, data type and
-/// byte offset of a prototype.
+/// Creates a view: a tensor that shares the memory of another one, with the data pointer, shape,
+/// strides, data type and byte offset of a prototype.
 ///
-/// Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and stores the tensor, owned by the
-/// caller, in `out`. On failure, returns -1 with TypeError, ValueError or MemoryError raised.
+/// Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and stores the
+/// tensor, owned by the caller, in `out`. On failure, returns -1 with TypeError, ValueError or
+/// MemoryError raised.
 ///
 /// # Safety
 /// The data of `prototype` lies in memory that `source` keeps alive; this is not checked.
@@ -126,7 +134,8 @@ unsafe fn import(
     // SAFETY: contract of the crate.
     let out = unsafe { boundary::out(out, arg(4, "out"))? };
     // SAFETY: the caller transfers a valid managed tensor.
-    let tensor = unsafe { tensor::import(from.as_ptr(), require_alignment, require_contiguous != 0, form)? };
+    let tensor =
+        unsafe { tensor::import(from.as_ptr(), require_alignment, require_contiguous != 0, form)? };
     out.write_object(Some(tensor));
     Ok(())
 }
@@ -139,8 +148,9 @@ unsafe fn import(
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn export(from: TVMFFIObjectHandle, out: *mut *mut c_void, form: DLPackForm) -> Result<()> {
     // SAFETY: contract of the crate.
-    let (from, out) =
-        unsafe { (boundary::object_of::<Tensor>(from, arg(1, "from"))?, boundary::out(out, arg(2, "out"))?) };
+    let (from, out) = unsafe {
+        (boundary::object_of::<Tensor>(from, arg(1, "from"))?, boundary::out(out, arg(2, "out"))?)
+    };
     out.write(tensor::export(&from, form)?.as_ptr());
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! Symbols of the header section "Type reflection": type indices, type registration, attribute columns and type
-//! information.
+//! Symbols of the header section "Type reflection": type indices, type registration, attribute
+//! columns and type information.
 
 use core::ffi::c_int;
 
 use ferrite_core::abi::{
-    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeAttrColumn, TVMFFITypeInfo,
-    TVMFFITypeMetadata,
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeAttrColumn,
+    TVMFFITypeInfo, TVMFFITypeMetadata,
 };
 use ferrite_core::names::type_table;
 use ferrite_core::names::type_table::{AttrColumn, NewTypeRequest};
@@ -16,7 +16,8 @@ use crate::boundary::{self, arg};
 
 /// Finds the index of a registered type by its key.
 ///
-/// Returns 0 and stores the index in `out_tindex`. Returns -1 with InternalError raised if no type has the key.
+/// Returns 0 and stores the index in `out_tindex`. Returns -1 with InternalError raised if no type
+/// has the key.
 ///
 /// # Safety
 /// See the crate.
@@ -28,7 +29,10 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let (key, out) = unsafe {
-            (boundary::bytes(type_key, arg(1, "type_key"))?, boundary::out(out_tindex, arg(2, "out_tindex"))?)
+            (
+                boundary::bytes(type_key, arg(1, "type_key"))?,
+                boundary::out(out_tindex, arg(2, "out_tindex"))?,
+            )
         };
         match type_table::key_to_index(key) {
             Some(index) => out.write(index),
@@ -40,14 +44,18 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 
 /// Adds a field to a registered type.
 ///
-/// Strings are copied, and a default value is retained. Returns 0, or -1 with an error raised: InternalError for an
-/// unknown type or a duplicate field name, ValueError for an empty name, TypeError for a setter that is flagged as a
-/// function object but is none, or MemoryError. Registering a field that the library itself provides has no effect.
+/// Strings are copied, and a default value is retained. Returns 0, or -1 with an error raised:
+/// InternalError for an unknown type or a duplicate field name, ValueError for an empty name,
+/// TypeError for a setter that is flagged as a function object but is none, or MemoryError.
+/// Registering a field that the library itself provides has no effect.
 ///
 /// # Safety
 /// Getter and setter are valid for that field in every object of the type.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const TVMFFIFieldInfo) -> c_int {
+pub unsafe extern "C" fn TVMFFITypeRegisterField(
+    type_index: i32,
+    info: *const TVMFFIFieldInfo,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(info, arg(2, "info"))? };
@@ -58,14 +66,17 @@ pub unsafe extern "C" fn TVMFFITypeRegisterField(type_index: i32, info: *const T
 
 /// Adds a method to a registered type.
 ///
-/// Strings are copied; the function is retained. Returns 0, or -1 with an error raised: InternalError for an unknown
-/// type, ValueError for an empty name, or MemoryError. Registering a method that the library itself provides has no
-/// effect.
+/// Strings are copied; the function is retained. Returns 0, or -1 with an error raised:
+/// InternalError for an unknown type, ValueError for an empty name, or MemoryError. Registering a
+/// method that the library itself provides has no effect.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFFITypeRegisterMethod(type_index: i32, info: *const TVMFFIMethodInfo) -> c_int {
+pub unsafe extern "C" fn TVMFFITypeRegisterMethod(
+    type_index: i32,
+    info: *const TVMFFIMethodInfo,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let info = unsafe { boundary::reference(info, arg(2, "info"))? };
@@ -74,10 +85,11 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMethod(type_index: i32, info: *const 
     })
 }
 
-/// Sets the metadata of a registered type. It can be set only once; setting the same metadata again has no effect.
+/// Sets the metadata of a registered type. It can be set only once; setting the same metadata again
+/// has no effect.
 ///
-/// Strings are copied. Returns 0, or -1 with an error raised: InternalError for an unknown type, RuntimeError if the
-/// type has different metadata, or MemoryError.
+/// Strings are copied. Returns 0, or -1 with an error raised: InternalError for an unknown type,
+/// RuntimeError if the type has different metadata, or MemoryError.
 ///
 /// # Safety
 /// The creator function creates objects of the type.
@@ -96,9 +108,9 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
 
 /// Sets an attribute of a registered type, for lookup by `TVMFFIGetTypeAttrColumn`.
 ///
-/// The value is retained. Returns 0, or -1 with an error raised: InternalError for an unknown type, RuntimeError if the
-/// type already has the attribute, or MemoryError. Registering an attribute that the library itself provides has no
-/// effect.
+/// The value is retained. Returns 0, or -1 with an error raised: InternalError for an unknown type,
+/// RuntimeError if the type already has the attribute, or MemoryError. Registering an attribute
+/// that the library itself provides has no effect.
 ///
 /// # Safety
 /// See the crate.
@@ -119,11 +131,11 @@ pub unsafe extern "C" fn TVMFFITypeRegisterAttr(
     })
 }
 
-/// Returns the column of an attribute: an array of the attribute's values for consecutive type indices, beginning with
-/// `begin_index`. Returns null if no type has the attribute.
+/// Returns the column of an attribute: an array of the attribute's values for consecutive type
+/// indices, beginning with `begin_index`. Returns null if no type has the attribute.
 ///
-/// The column lives as long as the process. Its array may be reallocated when types are registered, so do not cache
-/// `data` across registrations.
+/// The column lives as long as the process. Its array may be reallocated when types are registered,
+/// so do not cache `data` across registrations.
 ///
 /// # Safety
 /// See the crate.
@@ -142,13 +154,16 @@ pub unsafe extern "C" fn TVMFFIGetTypeAttrColumn(
 ///
 /// - `static_type_index`: the index of a built-in type, or -1 to allocate an index at run time.
 /// - `type_depth`: the number of ancestors, one more than the parent's.
-/// - `num_child_slots`: number of indices to reserve for child types directly after the type's own index, so that an
-///   instance check is a range check.
-/// - `child_slots_can_overflow`: whether the type may have more child types than reserved indices; 0 forbids it.
-/// - `parent_type_index`: index of the parent type; -1 for a root type; -2 to look up the key without registering it.
+/// - `num_child_slots`: number of indices to reserve for child types directly after the type's own
+///   index, so that an instance check is a range check.
+/// - `child_slots_can_overflow`: whether the type may have more child types than reserved indices;
+///   0 forbids it.
+/// - `parent_type_index`: index of the parent type; -1 for a root type; -2 to look up the key
+///   without registering it.
 ///
-/// Returns the type index. Returns -2 if a lookup finds no type. Returns -1 with an error raised and logged if the type
-/// conflicts with a registered one, an argument is invalid, or memory is exhausted.
+/// Returns the type index. Returns -2 if a lookup finds no type. Returns -1 with an error raised
+/// and logged if the type conflicts with a registered one, an argument is invalid, or memory is
+/// exhausted.
 ///
 /// # Safety
 /// See the crate.
@@ -178,10 +193,11 @@ pub unsafe extern "C" fn TVMFFITypeGetOrAllocIndex(
     })
 }
 
-/// Returns the type information of a registered type. Returns null and logs a warning if the index is not registered.
+/// Returns the type information of a registered type. Returns null and logs a warning if the index
+/// is not registered.
 ///
-/// The type information lives as long as the process. Its field and method tables grow as fields and methods are
-/// registered.
+/// The type information lives as long as the process. Its field and method tables grow as fields
+/// and methods are registered.
 ///
 /// # Upstream
 /// `TVMFFIGetTypeInfo` in `object.cc`, which ends the process where this returns null.
@@ -196,7 +212,8 @@ pub extern "C" fn TVMFFIGetTypeInfo(type_index: i32) -> *const TVMFFITypeInfo {
     }
 }
 
-/// Slow path of [`TVMFFIGetTypeInfo`]: registers the library's own types if needed, then looks up the type again.
+/// Slow path of [`TVMFFIGetTypeInfo`]: registers the library's own types if needed, then looks up
+/// the type again.
 #[cold]
 #[inline(never)]
 extern "C" fn type_info_slow(type_index: i32) -> *const TVMFFITypeInfo {

@@ -1,5 +1,5 @@
-//! Fork handlers of this crate: the static locks that are held during a fork, in locking order, and the state that is
-//! consistent without one.
+//! Fork handlers of this crate: the static locks that are held during a fork, in locking order, and
+//! the state that is consistent without one.
 //!
 //! | State | Other threads at the time of the fork, and why the child is consistent |
 //! |---|---|
@@ -26,7 +26,10 @@ static PARTS: &[&dyn AtFork] = &[
     &global_table::TEXTS,
     global_table::TABLE.lock(),
     &Hook::in_child(global_table::forget_readers),
-    &Repaired { mutex: &init_once::IN_PROGRESS, repair: init_once::in_progress::InProgress::keep_own_thread },
+    &Repaired {
+        mutex: &init_once::IN_PROGRESS,
+        repair: init_once::in_progress::InProgress::keep_own_thread,
+    },
     &type_table::REGISTRY,
     #[cfg(feature = "speed")]
     type_table::INDEX_OF_KEY.lock(),
@@ -39,8 +42,9 @@ static PARTS: &[&dyn AtFork] = &[
 
 crate::at_load!(install);
 
-/// Registers fork handlers that hold the locks of this crate during a fork. Runs automatically when the program or
-/// library that contains this crate is loaded, on systems with load-time constructors.
+/// Registers fork handlers that hold the locks of this crate during a fork. Runs automatically when
+/// the program or library that contains this crate is loaded, on systems with load-time
+/// constructors.
 ///
 /// # Threads
 /// Any thread. Repeated calls have no effect.

@@ -1,6 +1,6 @@
-//! The TVM-FFI stable ABI in `no_std` Rust: values, objects, functions, errors, tensors, and the tables of types and functions.
-//! This is ring 1 of Ferrite, which needs nothing but Rust's `core`; ring 2, with containers and modules, is
-//! `ferrite-ffi-alloc`.
+//! The TVM-FFI stable ABI in `no_std` Rust: values, objects, functions, errors, tensors, and the
+//! tables of types and functions. This is ring 1 of Ferrite, which needs nothing but Rust's `core`;
+//! ring 2, with containers and modules, is `ferrite-ffi-alloc`.
 //!
 //! ```
 //! use ferrite_core::{Function, Result};
@@ -12,9 +12,9 @@
 //! }
 //! ```
 //!
-//! The modules are nine rooms in one column, in reading order. A room imports only those above it, with five exceptions, which
-//! `tests/ci/import_rooms.py core` lists: objects and their borrows fail with errors, conversions look up types and call global
-//! functions.
+//! The modules are nine rooms in one column, in reading order. A room imports only those above it,
+//! with five exceptions, which `tests/ci/import_rooms.py core` lists: objects and their borrows
+//! fail with errors, conversions look up types and call global functions.
 //!
 //! | room | content |
 //! |---|---|
@@ -31,24 +31,30 @@
 //! Beside them is `forks`, the locks that a fork takes.
 //!
 //! # Ownership
-//! A type of this crate that holds an object owns one strong reference to it and releases it on drop. Views
-//! ([`AnyView`], slices) borrow. `from_raw` / `into_raw` transfer ownership, `as_raw` borrows.
+//! A type of this crate that holds an object owns one strong reference to it and releases it on
+//! drop. Views ([`AnyView`], slices) borrow. `from_raw` / `into_raw` transfer ownership, `as_raw`
+//! borrows.
 //!
 //! # Pointers from C
-//! Unless a function says otherwise, a pointer that C hands in is either null or valid for the duration of the call under
-//! the rules of [`core::ptr::read`] / [`core::ptr::write`]; a pointer-length pair follows
-//! [`core::slice::from_raw_parts`], except that null with length zero is an empty slice.
+//! Unless a function says otherwise, a pointer that C hands in is either null or valid for the
+//! duration of the call under the rules of [`core::ptr::read`] / [`core::ptr::write`]; a
+//! pointer-length pair follows [`core::slice::from_raw_parts`], except that null with length zero
+//! is an empty slice.
 //!
 //! # Features
-//! - `speed` (default): fast instead of small code, lookup tables instead of lists, and full error messages. Chooses
-//!   between `fast.rs` and `small.rs` of a concept.
-//! - `std`: an operating system: threads and thread-locals, standard locks, panics caught at the boundary, `malloc` and `free`,
-//!   backtraces, other runtimes in the process. Independent of `speed`.
+//! - `speed` (default): fast instead of small code, lookup tables instead of lists, and full error
+//!   messages. Chooses between `fast.rs` and `small.rs` of a concept.
+//! - `std`: an operating system: threads and thread-locals, standard locks, panics caught at the
+//!   boundary, `malloc` and `free`, backtraces, other runtimes in the process. Independent of
+//!   `speed`.
 //! - `spin`: spinning locks for several cores without an operating system.
-//! - `half`, `bytes`, `ndarray`, `num-bigint`, `serde`: types of these crates as values; see `interop`.
+//! - `half`, `bytes`, `ndarray`, `num-bigint`, `serde`: types of these crates as values; see
+//!   `interop`.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
-//! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions. `ferrite-ffi-alloc` enables it.
-//! - `packed-messages`: packs error messages in builds without `speed`. `ferrite-ffi-alloc` enables it.
+//! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions.
+//!   `ferrite-ffi-alloc` enables it.
+//! - `packed-messages`: packs error messages in builds without `speed`. `ferrite-ffi-alloc` enables
+//!   it.
 #![no_std]
 
 #[cfg(any(feature = "alloc", test))]
@@ -86,10 +92,10 @@ pub mod __macros {
     pub use crate::call::typed::IntoResult;
     pub use crate::class::registration::{DescribedFunction, GlobalFunction};
     pub use crate::class::{
-        Class, ClassOptions, DerivedFrom, Field, FieldDefault, Frozen, LayoutFallback, LayoutProbe, Method,
-        MethodKind, MethodResult, MethodsOf, Mutable, NoMethods, NotAClass, Object, ObjectArc, ObjectMethods,
-        ObjectRecordOf, ParentOf, Probe, ProbeFallback, ZeroFallback, ZeroProbe, constructor, create,
-        initial, method, shallow_copy,
+        Class, ClassOptions, DerivedFrom, Field, FieldDefault, Frozen, LayoutFallback, LayoutProbe,
+        Method, MethodKind, MethodResult, MethodsOf, Mutable, NoMethods, NotAClass, Object,
+        ObjectArc, ObjectMethods, ObjectRecordOf, ParentOf, Probe, ProbeFallback, ZeroFallback,
+        ZeroProbe, constructor, create, initial, method, shallow_copy,
     };
     pub use crate::error::Result;
     pub use crate::value::convert::{AnyCompatible, IntoAny, TypeText};

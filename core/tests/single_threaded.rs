@@ -1,6 +1,6 @@
-//! Reference counts in a process with one thread, where hosts count without locked instructions. The harness of unit tests
-//! starts threads, so this program has none. Compares each operation with its definition, for counts near 0, near half of the
-//! range and near its end.
+//! Reference counts in a process with one thread, where hosts count without locked instructions.
+//! The harness of unit tests starts threads, so this program has none. Compares each operation with
+//! its definition, for counts near 0, near half of the range and near its end.
 use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectDeleterSlot};
 use ferrite_core::object::refcount::{self, Release};
 use ferrite_core::platform::sync::{find_thread_flag, is_single_threaded};
@@ -28,7 +28,8 @@ fn released(strong: u32, weak: u32) -> Release {
 
 fn check(strong: u32, weak: u32) {
     if strong < u32::MAX {
-        // SAFETY: the object lives during the call, and its counts are those that the operation requires.
+        // SAFETY: the object lives during the call, and its counts are those that the operation
+        // requires.
         let found = run(strong, weak, |object| unsafe { refcount::retain(object) });
         assert_eq!(found, Outcome((), strong + 1, weak));
     }
@@ -47,19 +48,31 @@ fn check(strong: u32, weak: u32) {
     }
     // SAFETY: as above.
     let found = run(strong, weak, |object| unsafe { refcount::release(object) });
-    assert_eq!(found, Outcome(released(strong, weak), strong - 1, weak), "{strong} strong, {weak} weak");
+    assert_eq!(
+        found,
+        Outcome(released(strong, weak), strong - 1, weak),
+        "{strong} strong, {weak} weak"
+    );
     for single_threaded in [false, is_single_threaded()] {
         let release = |object| {
             // SAFETY: as above.
             unsafe { refcount::release_contended(object, single_threaded) }
         };
         let found = run(strong, weak, release);
-        assert_eq!(found, Outcome(released(strong, weak), strong - 1, weak), "{strong} strong, {weak} weak");
+        assert_eq!(
+            found,
+            Outcome(released(strong, weak), strong - 1, weak),
+            "{strong} strong, {weak} weak"
+        );
     }
     // SAFETY: as above.
     let found = run(strong, weak, |object| unsafe { refcount::try_release_shared(object) });
     let releases = strong > 1 && is_single_threaded();
-    assert_eq!(found, Outcome(releases, strong - u32::from(releases), weak), "{strong} strong, {weak} weak");
+    assert_eq!(
+        found,
+        Outcome(releases, strong - u32::from(releases), weak),
+        "{strong} strong, {weak} weak"
+    );
 }
 
 fn main() {

@@ -1,5 +1,6 @@
-/* The steps with the API of TVM 0.5 to 0.20, in C: behind steps.h in programs that have such a step. Link a libtvm_ffi with the
- * feature `legacy`. Handles are those of objects, except that an array is the address of the DLTensor in a tensor. */
+/* The steps with the API of TVM 0.5 to 0.20, in C: behind steps.h in programs that have such a
+ * step. Link a libtvm_ffi with the feature `legacy`. Handles are those of objects, except that an
+ * array is the address of the DLTensor in a tensor. */
 #include <tvm/runtime/c_runtime_api.h>
 
 /* Values of a call. */
@@ -49,7 +50,8 @@ static TVMValue bits_of(const TVMFFIAny *value, TVMByteArray *bytes) {
 
 static TVMFFIAny of_array(TVMArrayHandle array) { return array ? object((TVMFFIObject *)array - 1) : none(); }
 
-/* Ends a step with a result, which is owned if it is an object; texts and bytes live until the next call. */
+/* Ends a step with a result, which is owned if it is an object; strings and bytes live until the
+ * next call. */
 static void done_value(TVMValue bits, int code) {
   switch (code) {
     case kTVMNullptr: done(0, none()); break;
@@ -72,7 +74,7 @@ static void done_value(TVMValue bits, int code) {
   }
 }
 
-/* Reads a text that no note shows. */
+/* Reads a string that no note shows. */
 static void read_text(const char *unshown) {
   UNUSED volatile size_t length;
   length = strlen(unshown);

@@ -1,5 +1,6 @@
-/* The steps of a program of calls, in C. `differential --c` writes programs of these; each prints the note that the fuzzer's
- * interpreter takes, so the outputs of both are equal. Compile with -Iinclude -pthread and link libtvm_ffi. */
+/* The steps of a program of calls, in C. `differential --c` writes programs of these; each prints
+ * the note that the fuzzer's interpreter takes, so the outputs of both are equal. Compile with
+ * -Iinclude -pthread and link libtvm_ffi. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,7 +16,8 @@
 #define CONTENT(value, type) ((type *)((value)->v_obj + 1))
 #define ARGS(...) (TVMFFIAny[]) { __VA_ARGS__ }
 
-/* Threads that run steps at the same time have registers and notes of their own; others share those of the program. */
+/* Threads that run steps at the same time have registers and notes of their own; others share those
+ * of the program. */
 static TVMFFIAny registers_of_program[8];
 static _Thread_local TVMFFIAny *registers_of_thread;
 static _Thread_local FILE *notes_of_thread;
@@ -49,7 +51,8 @@ UNUSED TVMFFIAny integer(int64_t value) { return plain(kTVMFFIInt, value); }
 UNUSED TVMFFIAny boolean(int64_t value) { return plain(kTVMFFIBool, value); }
 UNUSED TVMFFIAny raw(const char *text) { return plain(kTVMFFIRawStr, (int64_t)text); }
 
-/* The object in a register, which the callee may move out of it; the value itself if it is no object. */
+/* The object in a register, which the callee may move out of it; the value itself if it is no
+ * object. */
 UNUSED TVMFFIAny movable(int at) {
   if (registers[at].type_index < kTVMFFIStaticObjectBegin) return registers[at];
   return plain(kTVMFFIObjectRValueRef, (int64_t)&registers[at].v_obj);
@@ -494,7 +497,8 @@ UNUSED void do_call(int function, TVMFFIAny *args, int num_args) {
   release(&held);
 }
 
-/* Makes a string object anew: for short results of some functions, upstream has objects, ours small strings. */
+/* Makes a string object anew: for short results of some functions, upstream has objects, ours small
+ * strings. */
 static int anew(int status, TVMFFIAny *value) {
   TVMFFIAny made = none();
   if (status != 0 || value->type_index != kTVMFFIStr) return status;
@@ -1197,7 +1201,8 @@ typedef struct {
   char path[32];
 } MemoryFile;
 
-/* Each file has a name of its own: the system's loader takes a name that is loaded for the same object. */
+/* Each file has a name of its own: the system's loader takes a name that is loaded for the same
+ * object. */
 static MemoryFile memory_file(const char *content, size_t size) {
   static int opened;
   MemoryFile file;

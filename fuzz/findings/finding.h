@@ -1,4 +1,5 @@
-/* Calls of global functions, for the programs of this folder. Each prints what the last call gave. */
+/* Calls of global functions, for the programs of this folder. Each prints what the last call
+ * gave. */
 #include <stdio.h>
 #include <string.h>
 #include <tvm/ffi/c_api.h>

@@ -1,5 +1,5 @@
-/* Asks the iterator of an empty Dict for its key: upstream reads memory that is not initialised, and retains what it finds.
- * upstream: signal 11
+/* Asks the iterator of an empty Dict for its key: upstream reads memory that is not initialised,
+ * and retains what it finds. upstream: signal 11
  * ours: status -1, IndexError
  */
 #include "finding.h"

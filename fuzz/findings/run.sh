@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh UPSTREAM OURS
 #
-# Compiles each program of this folder, runs it with both libraries, and compares the outcomes with those that its comment names:
-# what it prints, `signal N` or `exit N`. The libraries are files named libtvm_ffi.so.
+# Compiles each program of this folder, runs it with both libraries, and compares the outcomes with
+# those that its comment names: what it prints, `signal N` or `exit N`. The libraries are files
+# named libtvm_ffi.so.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 

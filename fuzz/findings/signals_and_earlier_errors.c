@@ -1,5 +1,5 @@
-/* Checks for signals, while an earlier error was not taken: the handler raises an error, or leaves it to the interpreter.
- * upstream: status -1, RuntimeError
+/* Checks for signals, while an earlier error was not taken: the handler raises an error, or leaves
+ * it to the interpreter. upstream: status -1, RuntimeError
  * upstream: status -1, KeyError
  * ours: status -1, RuntimeError
  * ours: status -1, EnvErrorAlreadySet

@@ -1,5 +1,5 @@
-/* Allocates a tensor with an allocator that returns -7 and raises nothing, while an earlier error was not taken.
- * upstream: status -7, KeyError
+/* Allocates a tensor with an allocator that returns -7 and raises nothing, while an earlier error
+ * was not taken. upstream: status -7, KeyError
  * ours: status -1, InternalError
  */
 #include "finding.h"

@@ -1,5 +1,5 @@
-//! Fuzzes programs of calls of the C symbols: each call succeeds, or fails with an error raised, and a program leaves nothing
-//! behind.
+//! Fuzzes programs of calls of the C symbols: each call succeeds, or fails with an error raised,
+//! and a program leaves nothing behind.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,6 +1,6 @@
 #!/bin/bash -eu
-# Builds every fuzz target, and its kept inputs as an archive beside it. OSS-Fuzz sets SRC, OUT, SANITIZER and RUSTFLAGS. From a
-# checkout of OSS-Fuzz with this folder as projects/ferrite:
+# Builds every fuzz target, and its kept inputs as an archive beside it. OSS-Fuzz sets SRC, OUT,
+# SANITIZER and RUSTFLAGS. From a checkout of OSS-Fuzz with this folder as projects/ferrite:
 #
 #   python3 infra/helper.py build_image ferrite
 #   python3 infra/helper.py build_fuzzers --sanitizer address ferrite CHECKOUT

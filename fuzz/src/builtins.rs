@@ -104,8 +104,8 @@ pub const NAMES: &[&str] = &[
     "ffi.json.Stringify",
 ];
 
-/// Functions that a library has with features for devices or models: loaders of modules, and functions that make them of what a
-/// compiler has. Their numbers follow those of `NAMES`.
+/// Functions that a library has with features for devices or models: loaders of modules, and
+/// functions that make them of what a compiler has. Their numbers follow those of `NAMES`.
 pub const OPTIONAL: &[&str] = &[
     "ffi.Module.load_from_bytes.cuda",
     "ffi.Module.load_from_bytes.hip",
@@ -129,7 +129,8 @@ pub fn name(number: u8) -> &'static str {
     NAMES.get(number).unwrap_or_else(|| &OPTIONAL[number - NAMES.len()])
 }
 
-/// Functions that only read their arguments, or make new values of them, so that threads may call them at the same time.
+/// Functions that only read their arguments, or make new values of them, so that threads may call
+/// them at the same time.
 pub const READING: &[&str] = &[
     "ffi.Array",
     "ffi.ArrayContains",

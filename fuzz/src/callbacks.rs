@@ -36,19 +36,27 @@ static HANDLES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 /// Whether threads of a program run.
 static TOGETHER: AtomicBool = AtomicBool::new(false);
 
-/// Says whether threads of a program run. While they do, functions neither change values nor call other functions.
+/// Says whether threads of a program run. While they do, functions neither change values nor call
+/// other functions.
 pub fn set_together(together: bool) {
     TOGETHER.store(together, Ordering::Relaxed);
 }
 
 /// Records the function that was made with a context.
 pub fn made(context: *mut c_void, handle: *mut c_void) {
-    HANDLES.lock().expect("no thread panics with the handles").insert(context.addr(), handle.addr());
+    HANDLES
+        .lock()
+        .expect("no thread panics with the handles")
+        .insert(context.addr(), handle.addr());
 }
 
 /// Returns `true` if a function is one of a program.
 pub fn is_own(handle: *mut c_void) -> bool {
-    HANDLES.lock().expect("no thread panics with the handles").values().any(|own| *own == handle.addr())
+    HANDLES
+        .lock()
+        .expect("no thread panics with the handles")
+        .values()
+        .any(|own| *own == handle.addr())
 }
 
 /// Makes the context of a function, which owns it until [`delete`].
@@ -83,7 +91,8 @@ pub unsafe extern "C" fn call(
     // SAFETY: the caller passes a live context and as many arguments as it says.
     let (context, args) = unsafe { (&*context.cast::<Context>(), slice(args, num_args)) };
     note(|| {
-        let types: Vec<_> = args.iter().map(|arg| normal::type_key(library(), arg.type_index)).collect();
+        let types: Vec<_> =
+            args.iter().map(|arg| normal::type_key(library(), arg.type_index)).collect();
         format!("  {:?} called with ({})", context.callback, types.join(", "))
     });
     match context.callback {
@@ -186,8 +195,12 @@ pub fn call_global(name: &str, args: &[TVMFFIAny], result: &mut TVMFFIAny) -> c_
         if status != 0 || function.is_null() {
             return status;
         }
-        let status =
-            (library().symbols.TVMFFIFunctionCall)(function, args.as_ptr(), args.len() as i32, result);
+        let status = (library().symbols.TVMFFIFunctionCall)(
+            function,
+            args.as_ptr(),
+            args.len() as i32,
+            result,
+        );
         (library().symbols.TVMFFIObjectDecRef)(function);
         status
     }
@@ -199,7 +212,9 @@ fn append(list: &TVMFFIAny, args: &[TVMFFIAny], result: *mut TVMFFIAny) -> c_int
         && unsafe { (*normal::content::<TVMFFISeqCell>(list)).size } < MAX_APPENDED;
     match args.first() {
         // SAFETY: the result is writable.
-        Some(arg) if is_small => call_global("ffi.ListAppend", &[*list, *arg], unsafe { &mut *result }),
+        Some(arg) if is_small => {
+            call_global("ffi.ListAppend", &[*list, *arg], unsafe { &mut *result })
+        }
         _ => 0,
     }
 }

@@ -118,7 +118,9 @@ pub fn retain(value: &TVMFFIAny) {
 /// Raises an error with a message, and returns the status of a failure.
 pub fn fail(message: &std::ffi::CStr) -> c_int {
     // SAFETY: both are C strings.
-    unsafe { (library().symbols.TVMFFIErrorSetRaisedFromCStr)(c"ValueError".as_ptr(), message.as_ptr()) };
+    unsafe {
+        (library().symbols.TVMFFIErrorSetRaisedFromCStr)(c"ValueError".as_ptr(), message.as_ptr())
+    };
     -1
 }
 

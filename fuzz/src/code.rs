@@ -1,7 +1,7 @@
 //! Programs as bytes: every byte string is a program, and every program has a byte string.
 //!
-//! A hand-written code instead of a derived one, since seeds are written as programs and need the way back, which the crate
-//! `arbitrary` does not have.
+//! A hand-written code instead of a derived one, since seeds are written as programs and need the
+//! way back, which the crate `arbitrary` does not have.
 
 /// Bytes that are read as long as there are some; zeros follow them.
 pub struct Reader<'a>(pub &'a [u8]);
@@ -77,7 +77,8 @@ impl<T: Coded> Coded for Vec<T> {
     }
 }
 
-/// Declares a record or a choice whose code is that of its fields, in order, after a number for the choice.
+/// Declares a record or a choice whose code is that of its fields, in order, after a number for the
+/// choice.
 macro_rules! coded {
     ($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)* }) => {
         $(#[$meta])*

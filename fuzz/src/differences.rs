@@ -28,13 +28,12 @@ const fn passes(
 }
 
 const BACKEND: &str = "compiled code calls another library of upstream's";
-const DEVICE_RANGE: &str =
-    "devices out of range raise a ValueError; upstream writes beside its table or fails to allocate it";
-const INVALID_TENSOR: &str =
-    "tensors without a possible memory are refused first, so that no calculation of a size overflows";
+const DEVICE_RANGE: &str = "devices out of range raise a ValueError; upstream writes beside its table or fails to allocate it";
+const INVALID_TENSOR: &str = "tensors without a possible memory are refused first, so that no calculation of a size overflows";
 const TREE: &str = "the import tree in a library is validated before any loader runs; upstream finds damage as it goes, and crashes without modules";
 const WORDS: &str = "the same error in other words";
-const NULL: &str = "null pointers raise a ValueError; upstream crashes, or looks at other arguments first";
+const NULL: &str =
+    "null pointers raise a ValueError; upstream crashes, or looks at other arguments first";
 
 const CALLBACK: &str =
     "a callback must be a function; upstream takes None for one and would call a null pointer";
@@ -78,7 +77,11 @@ const DIFFERENCES: &[Difference] = &[
     ),
     ends(&["Import: "], &["Import: error \"ValueError\" \"a DLTensor"], INVALID_TENSOR),
     ends(&["crash"], &["Import: error \"ValueError\" \"a DLTensor"], INVALID_TENSOR),
-    ends(&["Import: "], &["Import: error \"ValueError\" \"FromDLPack: the alignment"], INVALID_TENSOR),
+    ends(
+        &["Import: "],
+        &["Import: error \"ValueError\" \"FromDLPack: the alignment"],
+        INVALID_TENSOR,
+    ),
     ends(
         &["Import: "],
         &["Import: error \"RuntimeError\" \"FromDLPack: DLPack version"],
@@ -119,7 +122,11 @@ const DIFFERENCES: &[Difference] = &[
         &["Attr: error \"RuntimeError\" \"Type `", "is already registered"],
         WORDS,
     ),
-    passes(&["Duplicate field name"], &["Field: error \"InternalError\" \"", "Duplicate field name"], WORDS),
+    passes(
+        &["Duplicate field name"],
+        &["Field: error \"InternalError\" \"", "Duplicate field name"],
+        WORDS,
+    ),
     passes(
         &["Metadata: error \"RuntimeError\" \"Overriding"],
         &["Metadata: error \"RuntimeError\" \"Overriding"],
@@ -177,7 +184,8 @@ pub fn difference(upstream: &str, ours: &str) -> Option<&'static Difference> {
     if upstream.contains("root_index") && json_members(upstream) == json_members(ours) {
         return Some(&FIELD_ORDER);
     }
-    let matches = |known: &&Difference| has_all(upstream, known.upstream) && has_all(ours, known.ours);
+    let matches =
+        |known: &&Difference| has_all(upstream, known.upstream) && has_all(ours, known.ours);
     DIFFERENCES.iter().find(matches)
 }
 
@@ -214,10 +222,12 @@ fn in_ascii(note: &str) -> String {
 
 const SOURCE: Difference = passes(&[], &[], "messages of upstream's checks repeat its source");
 
-/// Removes the condition of a check from a message: `Check failed: (CONDITION) is false: ` and the like.
+/// Removes the condition of a check from a message: `Check failed: (CONDITION) is false: ` and the
+/// like.
 fn without_source(note: &str) -> String {
     let Some((before, after)) = note.split_once("Check failed: ") else { return note.into() };
-    let end = [") is false: ", ") : "].iter().filter_map(|end| Some(after.find(end)? + end.len())).min();
+    let end =
+        [") is false: ", ") : "].iter().filter_map(|end| Some(after.find(end)? + end.len())).min();
     format!("{before}{}", &after[end.unwrap_or(0)..])
 }
 

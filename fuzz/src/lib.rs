@@ -1,11 +1,12 @@
 //! Programs of calls over the C ABI of TVM-FFI, for fuzzing and for comparison of two libraries.
 //!
-//! A [`program`] is a list of steps over eight registers. Each byte string is a program ([`code`]), so fuzzers mutate bytes
-//! and corpora are small. The [`machine`] runs a program on a [`library`]: the one that is linked into a fuzz target, or
-//! any `libtvm_ffi.so`. It notes the outcome of each step in a [`normal`] form without addresses, in which two libraries are
-//! compared.
+//! A [`program`] is a list of steps over eight registers. Each byte string is a program ([`code`]),
+//! so fuzzers mutate bytes and corpora are small. The [`machine`] runs a program on a [`library`]:
+//! the one that is linked into a fuzz target, or any `libtvm_ffi.so`. It notes the outcome of each
+//! step in a [`normal`] form without addresses, in which two libraries are compared.
 //!
-//! A program never does what the ABI leaves undefined; [`limits`] lists what is left out, with reasons.
+//! A program never does what the ABI leaves undefined; [`limits`] lists what is left out, with
+//! reasons.
 
 #![allow(non_upper_case_globals, reason = "the C ABI fixes these spellings")]
 

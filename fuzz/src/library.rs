@@ -13,8 +13,10 @@ type Handle = TVMFFIObjectHandle;
 type Bytes = *const TVMFFIByteArray;
 type Init = Option<unsafe extern "C" fn(*mut *mut c_void) -> c_int>;
 type Deinit = Option<unsafe extern "C" fn(*mut c_void) -> c_int>;
-/// A function of the legacy API: values, their type codes, their number, the place of the result, and the function's own data.
-pub type PackedCFunc = unsafe extern "C" fn(*mut u64, *mut c_int, c_int, *mut c_void, *mut c_void) -> c_int;
+/// A function of the legacy API: values, their type codes, their number, the place of the result,
+/// and the function's own data.
+pub type PackedCFunc =
+    unsafe extern "C" fn(*mut u64, *mut c_int, c_int, *mut c_void, *mut c_void) -> c_int;
 type Deleter = Option<unsafe extern "C" fn(*mut c_void)>;
 
 macro_rules! symbols {
@@ -177,12 +179,17 @@ impl Library {
     /// Returns the library that is linked into the program.
     #[cfg(feature = "linked")]
     pub fn linked() -> Self {
-        Self { symbols: Symbols::linked(), backend: Some(Backend::linked()), legacy: Some(Legacy::linked()) }
+        Self {
+            symbols: Symbols::linked(),
+            backend: Some(Backend::linked()),
+            legacy: Some(Legacy::linked()),
+        }
     }
 
     /// Opens a `libtvm_ffi.so`, which is never closed.
     pub fn open(path: &Path) -> Result<Self, String> {
-        let name = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|error| error.to_string())?;
+        let name =
+            CString::new(path.as_os_str().as_encoded_bytes()).map_err(|error| error.to_string())?;
         // SAFETY: initialisers of such libraries fill their own tables.
         let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() {

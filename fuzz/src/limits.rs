@@ -1,4 +1,5 @@
-//! Calls that programs do not make, and why: those whose result the ABI leaves undefined, and calls that no test machine can afford.
+//! Calls that programs do not make, and why: those whose result the ABI leaves undefined, and calls
+//! that no test machine can afford.
 //!
 //! Beside the functions below, these never occur in a program:
 //!
@@ -33,9 +34,9 @@ pub enum Limit {
     Never(&'static str),
     /// Only when the argument of this number is an integer of at most this size, or no integer.
     Small(usize, i64, &'static str),
-    /// Only when no argument is a text that begins like this.
+    /// Only when no argument is a string that begins like this.
     NotText(&'static [u8], &'static str),
-    /// Only when the first argument is no text, or a text that begins like one of these.
+    /// Only when the first argument is no text, or a string that begins like one of these.
     OnlyText(&'static [&'static [u8]], &'static str),
 }
 
@@ -43,14 +44,23 @@ use Limit::{Never, OnlyText, Small};
 
 /// Functions with a limit.
 pub const LIMITS: &[(&str, Limit)] = &[
-    ("ffi.FunctionFromExternC", Never("takes addresses; the step ExternC calls it with those of a function")),
+    (
+        "ffi.FunctionFromExternC",
+        Never("takes addresses; the step ExternC calls it with those of a function"),
+    ),
     ("ffi.MakeFieldGetter", Never("its result is an address, which differs from run to run")),
     ("ffi.MakeFieldSetter", Never("takes addresses as integers, and its function writes to one")),
-    ("ffi._PyClassRegisterTypeAttrColumns", Never("trusts the size of objects; the step PyClass calls it")),
+    (
+        "ffi._PyClassRegisterTypeAttrColumns",
+        Never("trusts the size of objects; the step PyClass calls it"),
+    ),
     ("ffi._RegisterFFIInit", Never("the step PyClass calls it with a class of the program")),
     ("ffi.ListReserve", Small(1, 4096, "allocates what is asked for")),
     ("ffi.json.Stringify", Small(1, 64, "writes as many blanks as is asked for")),
-    ("ffi.FunctionRemoveGlobal", Limit::NotText(b"ffi.", "would remove functions that later programs call")),
+    (
+        "ffi.FunctionRemoveGlobal",
+        Limit::NotText(b"ffi.", "would remove functions that later programs call"),
+    ),
     ("ffi.ModuleLoadFromFile", OnlyText(FILES, "would run the code of any shared object")),
     ("ffi.Module.load_from_file.so", OnlyText(FILES, "would run the code of any shared object")),
     ("ffi.ModuleWriteToFile", Never("would write any file")),
@@ -58,7 +68,8 @@ pub const LIMITS: &[(&str, Limit)] = &[
 ];
 
 /// Kinds of modules with code for devices.
-pub const DEVICES: &[&str] = &["opencl", "cuda", "hip", "hsaco", "rocm", "metal", "webgpu", "vulkan"];
+pub const DEVICES: &[&str] =
+    &["opencl", "cuda", "hip", "hsaco", "rocm", "metal", "webgpu", "vulkan"];
 
 /// Whether the program has loaded code for devices.
 static HAS_DEVICE_CODE: AtomicBool = AtomicBool::new(false);
@@ -68,26 +79,32 @@ pub fn set_device_code(loaded: bool) {
     HAS_DEVICE_CODE.store(loaded, Ordering::Relaxed);
 }
 
-/// Returns `true` if a program may call functions of unknown origin: no driver would run damaged code.
+/// Returns `true` if a program may call functions of unknown origin: no driver would run damaged
+/// code.
 pub fn may_call() -> bool {
     !HAS_DEVICE_CODE.load(Ordering::Relaxed) || !has_driver()
 }
 
 /// Returns `true` if the machine has a driver of a device.
 pub fn has_driver() -> bool {
-    const DRIVERS: &[&CStr] = &[c"libOpenCL.so.1", c"libcuda.so.1", c"libamdhip64.so", c"libvulkan.so.1"];
+    const DRIVERS: &[&CStr] =
+        &[c"libOpenCL.so.1", c"libcuda.so.1", c"libamdhip64.so", c"libvulkan.so.1"];
     static FOUND: LazyLock<bool> = LazyLock::new(|| {
         // SAFETY: drivers run no code of programs when they are opened.
-        DRIVERS.iter().any(|name| unsafe { !libc::dlopen(name.as_ptr(), libc::RTLD_LAZY).is_null() })
+        DRIVERS
+            .iter()
+            .any(|name| unsafe { !libc::dlopen(name.as_ptr(), libc::RTLD_LAZY).is_null() })
     });
     *FOUND
 }
 
 const FILES: &[&[u8]] = &[b"missing", b"no_dot"];
 
-/// Returns `true` if a program may find a global function by its name and call it with any arguments.
+/// Returns `true` if a program may find a global function by its name and call it with any
+/// arguments.
 pub fn may_find(name: &[u8]) -> bool {
-    let is_known = [&b"ffi."[..], b"fuzz."].iter().any(|start| name.starts_with(start)) || name.len() < 8;
+    let is_known =
+        [&b"ffi."[..], b"fuzz."].iter().any(|start| name.starts_with(start)) || name.len() < 8;
     let is_limited = LIMITS.iter().any(|(limited, _)| limited.as_bytes() == name);
     is_known && !is_limited && !name.starts_with(b"ffi.ferrite.")
 }

@@ -22,7 +22,7 @@ pub unsafe fn content<T>(value: &TVMFFIAny) -> *const T {
     unsafe { value.payload.v_ptr.byte_add(CONTENT) }.cast()
 }
 
-/// Returns the content of a text or of bytes.
+/// Returns the content of a string or of bytes.
 pub fn text_of(value: &TVMFFIAny) -> Option<Vec<u8>> {
     // SAFETY: the type says which part of the value is there.
     unsafe {
@@ -30,9 +30,15 @@ pub fn text_of(value: &TVMFFIAny) -> Option<Vec<u8>> {
             kTVMFFISmallStr | kTVMFFISmallBytes => {
                 Some(value.payload.v_bytes[..value.small_str_len as usize].to_vec())
             }
-            kTVMFFIStr | kTVMFFIBytes => Some((*content::<TVMFFIByteArray>(value)).as_slice().to_vec()),
-            kTVMFFIByteArrayPtr => Some((*value.payload.v_ptr.cast::<TVMFFIByteArray>()).as_slice().to_vec()),
-            kTVMFFIRawStr => Some(std::ffi::CStr::from_ptr(value.payload.v_c_str).to_bytes().to_vec()),
+            kTVMFFIStr | kTVMFFIBytes => {
+                Some((*content::<TVMFFIByteArray>(value)).as_slice().to_vec())
+            }
+            kTVMFFIByteArrayPtr => {
+                Some((*value.payload.v_ptr.cast::<TVMFFIByteArray>()).as_slice().to_vec())
+            }
+            kTVMFFIRawStr => {
+                Some(std::ffi::CStr::from_ptr(value.payload.v_c_str).to_bytes().to_vec())
+            }
             _ => None,
         }
     }
@@ -86,7 +92,9 @@ fn show_to(library: &Library, value: &TVMFFIAny, depth: usize) -> String {
                 let DLDevice { device_type, device_id } = value.payload.v_device;
                 format!("device {device_type} {device_id}")
             }
-            kTVMFFISmallStr | kTVMFFIStr => format!("str {}", quoted(&text_of(value).unwrap_or_default())),
+            kTVMFFISmallStr | kTVMFFIStr => {
+                format!("str {}", quoted(&text_of(value).unwrap_or_default()))
+            }
             kTVMFFISmallBytes | kTVMFFIBytes => {
                 format!("bytes {}", quoted(&text_of(value).unwrap_or_default()))
             }
@@ -101,8 +109,11 @@ fn show_to(library: &Library, value: &TVMFFIAny, depth: usize) -> String {
                 let elements = slice(cell.data.cast::<TVMFFIAny>(), cell.size as usize);
                 let mut out = format!("{} {}", type_key(library, value.type_index), elements.len());
                 if depth > 0 {
-                    let shown: Vec<_> =
-                        elements.iter().take(WIDTH).map(|one| show_to(library, one, depth - 1)).collect();
+                    let shown: Vec<_> = elements
+                        .iter()
+                        .take(WIDTH)
+                        .map(|one| show_to(library, one, depth - 1))
+                        .collect();
                     write!(out, " [{}]", shown.join(", ")).expect("strings take text");
                 }
                 out

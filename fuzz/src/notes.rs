@@ -1,4 +1,5 @@
-//! The notes that a run takes: one line for each step and for each call of a function of the program.
+//! The notes that a run takes: one line for each step and for each call of a function of the
+//! program.
 
 use std::cell::RefCell;
 use std::sync::Mutex;
@@ -17,7 +18,8 @@ thread_local! {
     static APART: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Calls `f` and returns the lines that this thread adds meanwhile, which are not added to those of the run.
+/// Calls `f` and returns the lines that this thread adds meanwhile, which are not added to those of
+/// the run.
 pub fn collect(f: impl FnOnce()) -> Vec<String> {
     APART.with_borrow_mut(|apart| *apart = Some(Vec::new()));
     f();
@@ -28,7 +30,8 @@ pub fn collect(f: impl FnOnce()) -> Vec<String> {
 pub fn note(line: impl FnOnce() -> String) {
     if APART.with_borrow(Option::is_some) {
         let line = line();
-        return APART.with_borrow_mut(|apart| apart.iter_mut().for_each(|lines| lines.push(line.clone())));
+        return APART
+            .with_borrow_mut(|apart| apart.iter_mut().for_each(|lines| lines.push(line.clone())));
     }
     if WANTED.load(Ordering::Relaxed) {
         let line = line();

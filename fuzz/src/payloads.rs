@@ -1,4 +1,5 @@
-//! Content of modules: texts, or files of the tests with edits, so that all parts of a format are reached.
+//! Content of modules: strings, or files of the tests with edits, so that all parts of a format are
+//! reached.
 
 use crate::code::coded;
 use crate::texts::Text;
@@ -9,7 +10,8 @@ macro_rules! file {
     };
 }
 
-/// Modules of each kind, as TVM's compiler wrote them. Their numbers are part of the code of programs: append only.
+/// Modules of each kind, as TVM's compiler wrote them. Their numbers are part of the code of
+/// programs: append only.
 const FILES: &[&[u8]] = &[
     file!("device/opencl/module.bin"),
     file!("device/payloads/cuda.bin"),

@@ -119,7 +119,8 @@ coded! {
         ListGlobals {},
         /// A function that returns its first argument, or fails.
         Function { fails: bool },
-        /// Allocates an array and copies bytes into it and out of it, as many as it has or another number.
+        /// Allocates an array and copies bytes into it and out of it, as many as it has or another
+        /// number.
         Array { meta: Meta, bytes: u8, exact: bool },
         CopyArray { from: Reg, to: Reg },
         /// Exports an array, and imports it again or releases it.
@@ -138,7 +139,8 @@ coded! {
 }
 
 coded! {
-    /// One call or a few calls that belong together. A result goes to `to`, and so does the error of a call that fails.
+    /// One call or a few calls that belong together. A result goes to `to`, and so does the error
+    /// of a call that fails.
     pub enum Step {
         Set { to: Reg, value: Value },
         /// `TVMFFIAnyViewToOwnedAny`
@@ -203,13 +205,16 @@ coded! {
         Null { call: u8 },
         /// `ffi.FunctionFromExternC` with a function of the program.
         ExternC { to: Reg, callback: Callback, own: Reg },
-        /// `ffi._PyClassRegisterTypeAttrColumns` or `ffi._RegisterFFIInit` for a class of the program.
+        /// `ffi._PyClassRegisterTypeAttrColumns` or `ffi._RegisterFFIInit` for a class of the
+        /// program.
         PyClass { class: u8, init_only: bool },
-        /// Runs the next steps on copies of the registers, then again on threads beside the steps after them.
+        /// Runs the next steps on copies of the registers, then again on threads beside the steps
+        /// after them.
         Fork { steps: u8, threads: u8, rounds: u8 },
         /// Waits for the threads of `Fork`.
         Join {},
-        /// Takes a weak reference, drops the strong one if `released` says so, and tries to get a strong one from it.
+        /// Takes a weak reference, drops the strong one if `released` says so, and tries to get a
+        /// strong one from it.
         Weak { reg: Reg, released: bool },
         /// Bytes with the content of a module.
         Payload { to: Reg, payload: Payload },

@@ -45,7 +45,11 @@ impl Random {
     /// Small numbers are registers and lengths, and so more useful.
     fn small_byte(&mut self) -> u8 {
         let byte = self.number() as u8;
-        if self.below(3) == 0 { byte % 8 } else { byte & if self.below(8) == 0 { 0xff } else { 0x7f } }
+        if self.below(3) == 0 {
+            byte % 8
+        } else {
+            byte & if self.below(8) == 0 { 0xff } else { 0x7f }
+        }
     }
 
     fn mutated(&mut self, program: Program) -> Program {

@@ -1,7 +1,9 @@
-//! Shared objects as files in memory: a context slot, a function, and an import tree of modules, which may be damaged.
+//! Shared objects as files in memory: a context slot, a function, and an import tree of modules,
+//! which may be damaged.
 //!
-//! The tree is written as `alloc-ext/src/module/library_bin.rs` describes it. The ELF file around it is always sound, since the
-//! loader of the system trusts it; `tests/robustness/bad_files` has damaged ones.
+//! The tree is written as `alloc-ext/src/module/library_bin.rs` describes it. The ELF file around
+//! it is always sound, since the loader of the system trusts it; `tests/robustness/bad_files` has
+//! damaged ones.
 
 use std::ffi::CString;
 
@@ -17,8 +19,8 @@ coded! {
 }
 
 coded! {
-    /// A word of an import tree that is replaced, by the number of the word, and the new value, which is a small number or,
-    /// without sign, a huge one.
+    /// A word of an import tree that is replaced, by the number of the word, and the new value,
+    /// which is a small number or, without sign, a huge one.
     pub struct Damage {
         pub word: u8,
         pub value: i8,
@@ -39,7 +41,8 @@ coded! {
     }
 }
 
-/// Kinds of modules. The first is that of the functions of the object; the second that of a loader that programs register.
+/// Kinds of modules. The first is that of the functions of the object; the second that of a loader
+/// that programs register.
 pub const KINDS: &[&str] = &[
     "_lib",
     "fuzz",
@@ -110,8 +113,10 @@ impl SharedObject {
         let mut to = Writer::default();
         let (mut rows, mut children) = (vec![0], Vec::new());
         for number in 0..self.parts.len() {
-            let of_this =
-                self.imports.iter().filter(|pair| usize::from(**pair / 16) % self.parts.len() == number);
+            let of_this = self
+                .imports
+                .iter()
+                .filter(|pair| usize::from(**pair / 16) % self.parts.len() == number);
             children.extend(of_this.map(|pair| usize::from(pair % 16) % self.parts.len()));
             rows.push(children.len());
         }
@@ -153,7 +158,8 @@ impl SharedObject {
     }
 }
 
-/// Opens a file in memory. Each has a name of its own in a run: the system's loader takes a name that is loaded for the same object.
+/// Opens a file in memory. Each has a name of its own in a run: the system's loader takes a name
+/// that is loaded for the same object.
 #[cfg(target_os = "linux")]
 fn open(content: &[u8]) -> Option<MemoryFile> {
     use std::sync::atomic::{AtomicI32, Ordering};
@@ -181,7 +187,8 @@ fn open(_: &[u8]) -> Option<MemoryFile> {
     None
 }
 
-/// The parts of an ELF file that the system's loader needs: one segment with everything, and a table of symbols.
+/// The parts of an ELF file that the system's loader needs: one segment with everything, and a
+/// table of symbols.
 mod elf {
     pub(super) const OBJECT: u8 = 1;
     pub(super) const FUNCTION: u8 = 2;
@@ -253,7 +260,8 @@ mod elf {
         // One bucket, with a chain through all symbols.
         let chain = (1..=count).map(|next| if next == count { 0 } else { next + 1 });
         let hash: Vec<u32> = [1, count + 1, 1, 0].into_iter().chain(chain).collect();
-        let dynamic = [[4, HASH_AT], [5, NAMES_AT], [6, SYMBOLS_AT], [10, names.len()], [11, 24], [0, 0]];
+        let dynamic =
+            [[4, HASH_AT], [5, NAMES_AT], [6, SYMBOLS_AT], [10, names.len()], [11, 24], [0, 0]];
         let dynamic = words(&dynamic.concat().iter().map(|word| *word as u64).collect::<Vec<_>>());
         let mut out = vec![0; DATA_AT];
         let mut put = |at: usize, bytes: &[u8]| out[at..at + bytes.len()].copy_from_slice(bytes);
@@ -280,16 +288,19 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn the_system_loads_a_shared_object() {
-        let object = SharedObject { has_tree: true, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
+        let object =
+            SharedObject { has_tree: true, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
         let file = object.open().expect("a file in memory");
-        // SAFETY: the object has no code that runs at once; its symbols are data of at least eight bytes, and a function.
+        // SAFETY: the object has no code that runs at once; its symbols are data of at least eight
+        // bytes, and a function.
         unsafe {
             let library = libc::dlopen(file.path.as_ptr(), libc::RTLD_NOW);
             assert!(!library.is_null());
             let tree = libc::dlsym(library, c"__tvm_ffi__library_bin".as_ptr()).cast::<[u64; 4]>();
             assert_eq!(tree.read_unaligned(), [24, 1, 0, 0]);
             let function = libc::dlsym(library, c"__tvm_ffi_fuzz_a".as_ptr());
-            let function = std::mem::transmute::<*mut libc::c_void, extern "C" fn() -> i32>(function);
+            let function =
+                std::mem::transmute::<*mut libc::c_void, extern "C" fn() -> i32>(function);
             assert_eq!(function(), 0);
             assert!(!libc::dlsym(library, c"__tvm_ffi__library_ctx".as_ptr()).is_null());
             assert_eq!(libc::dlclose(library), 0);

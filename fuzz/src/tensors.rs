@@ -43,7 +43,8 @@ impl Meta {
 
     /// Returns the number of elements; None if a size is negative or the number exceeds 63 bits.
     pub fn elements(&self) -> Option<i64> {
-        let product = |product: i64, size: &i64| if *size < 0 { None } else { product.checked_mul(*size) };
+        let product =
+            |product: i64, size: &i64| if *size < 0 { None } else { product.checked_mul(*size) };
         self.sizes().iter().try_fold(1, product)
     }
 

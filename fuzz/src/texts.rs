@@ -1,15 +1,15 @@
-//! Texts of programs: any bytes, or one of a table of texts that mean something to the library.
+//! Strings of programs: any bytes, or one of a table of strings that mean something to the library.
 
 use crate::code::{Coded, Reader};
 
-/// A text, which need not be UTF-8.
+/// A string, which need not be UTF-8.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text(pub Vec<u8>);
 
-/// Length that free texts do not exceed.
+/// Length that free strings do not exceed.
 const MAX_LEN: usize = 47;
 
-/// Texts with a meaning. Their numbers are part of the code of programs: append only.
+/// Strings with a meaning. Their numbers are part of the code of programs: append only.
 pub const KNOWN: &[&[u8]] = &[
     b"",
     b"a",
@@ -75,7 +75,7 @@ pub const KNOWN: &[&[u8]] = &[
 ];
 
 impl Text {
-    /// Returns a text.
+    /// Returns a string.
     pub fn new(text: &str) -> Self {
         Self(text.as_bytes().to_vec())
     }
@@ -132,8 +132,8 @@ pub const CLASSES: &[&str] = &["fuzz.A", "fuzz.B", "fuzz.C", "fuzz.D"];
 pub const SYSTEM_SYMBOLS: &[&str] =
     &["__tvm_ffi_fuzz_a", "__tvm_ffi_fuzz_b", "fuzz_prefix___tvm_ffi_main", "__tvm_ffi_main"];
 
-/// Attributes that classes of programs may have. Those left out create objects whose layout the library must trust:
-/// `__ffi_new__`, `__ffi_init__` and `__ffi_shallow_copy__`.
+/// Attributes that classes of programs may have. Those left out create objects whose layout the
+/// library must trust: `__ffi_new__`, `__ffi_init__` and `__ffi_shallow_copy__`.
 pub const ATTRIBUTES: &[&str] = &[
     "fuzz.attribute",
     "__ffi_repr__",

@@ -1,7 +1,7 @@
 //! Programs run on a library in a process of their own, which a crash ends alone.
 //!
-//! A worker is a process that has one library open. For each program it forks a child that runs it, so that programs do not
-//! share what they register.
+//! A worker is a process that has one library open. For each program it forks a child that runs it,
+//! so that programs do not share what they register.
 
 #[path = "../../tests/watchdog/watchdog.rs"]
 mod watchdog;
@@ -30,12 +30,17 @@ pub struct Run {
 impl Run {
     /// Returns `true` if the run waited for threads before the step of this number.
     pub fn joined(&self, number: usize) -> bool {
-        self.steps.get(number).is_some_and(|notes| notes.iter().any(|note| note == "threads joined"))
+        self.steps
+            .get(number)
+            .is_some_and(|notes| notes.iter().any(|note| note == "threads joined"))
     }
 
-    /// Returns `true` if the step of this number ran: it was not left out, and no crash came before it.
+    /// Returns `true` if the step of this number ran: it was not left out, and no crash came before
+    /// it.
     pub fn ran(&self, number: usize) -> bool {
-        self.steps.get(number).is_some_and(|notes| !notes.iter().any(|note| note.ends_with(": skipped")))
+        self.steps
+            .get(number)
+            .is_some_and(|notes| !notes.iter().any(|note| note.ends_with(": skipped")))
     }
 }
 
@@ -50,18 +55,19 @@ pub fn serve(library: &Path) -> Result<(), String> {
         let mut bytes = vec![0; u32::from_le_bytes(len) as usize];
         input.read_exact(&mut bytes).map_err(|error| error.to_string())?;
         let answer = run_child(library, &bytes)?;
-        let sent =
-            output.write_all(&(answer.len() as u32).to_le_bytes()).and_then(|()| output.write_all(&answer));
+        let sent = output
+            .write_all(&(answer.len() as u32).to_le_bytes())
+            .and_then(|()| output.write_all(&answer));
         sent.and_then(|()| output.flush()).map_err(|error| error.to_string())?;
     }
     Ok(())
 }
 
-/// Raises and releases an error. The first backtrace of upstream's library reads debug information for half a second, which each
-/// child would do again.
+/// Raises and releases an error. The first backtrace of upstream's library reads debug information
+/// for half a second, which each child would do again.
 fn warm_up(library: &Library) {
     let mut error = std::ptr::null_mut();
-    // SAFETY: the texts are C strings, and the error is owned.
+    // SAFETY: the strings are C strings, and the error is owned.
     unsafe {
         (library.symbols.TVMFFIErrorSetRaisedFromCStr)(c"ValueError".as_ptr(), c"".as_ptr());
         (library.symbols.TVMFFIErrorMoveFromRaised)(&mut error);

@@ -1,4 +1,5 @@
-//! Programs in C take the same notes as the interpreter, on the library in `FERRITE_LIBRARY`, which has the feature `legacy`.
+//! Programs in C take the same notes as the interpreter, on the library in `FERRITE_LIBRARY`, which
+//! has the feature `legacy`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,14 +18,17 @@ fn output_of(command: &mut Command) -> String {
 }
 
 fn interpreted(library: &Path, bytes: &Path) -> Vec<String> {
-    let notes =
-        output_of(Command::new(env!("CARGO_BIN_EXE_differential")).arg("--notes").arg(library).arg(bytes));
+    let notes = output_of(
+        Command::new(env!("CARGO_BIN_EXE_differential")).arg("--notes").arg(library).arg(bytes),
+    );
     notes.lines().filter(|note| !note.ends_with(": skipped")).map(str::to_string).collect()
 }
 
 fn compiled(library: &Path, bytes: &Path) -> Vec<String> {
     let (source, program) = (bytes.with_extension("c"), bytes.with_extension("out"));
-    let code = output_of(Command::new(env!("CARGO_BIN_EXE_differential")).arg("--c").arg(library).arg(bytes));
+    let code = output_of(
+        Command::new(env!("CARGO_BIN_EXE_differential")).arg("--c").arg(library).arg(bytes),
+    );
     std::fs::write(&source, code).expect("the folder is writable");
     let folder = library.parent().expect("a library is in a folder").display();
     output_of(
@@ -41,7 +45,8 @@ fn compiled(library: &Path, bytes: &Path) -> Vec<String> {
 }
 
 fn library() -> PathBuf {
-    let path: PathBuf = std::env::var_os("FERRITE_LIBRARY").expect("FERRITE_LIBRARY names a library").into();
+    let path: PathBuf =
+        std::env::var_os("FERRITE_LIBRARY").expect("FERRITE_LIBRARY names a library").into();
     let library = Library::open(&path).expect("the library opens");
     assert!(library.legacy.is_some(), "the library in FERRITE_LIBRARY needs the feature legacy");
     path
@@ -74,7 +79,8 @@ fn a_kept_input_in_c_takes_the_notes_of_the_interpreter() {
     let library = library();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/corpus/c_symbols");
     let mut legacy = 0;
-    for entry in std::fs::read_dir(corpus).expect("`fuzz/corpus.py unpack` has written the inputs") {
+    for entry in std::fs::read_dir(corpus).expect("`fuzz/corpus.py unpack` has written the inputs")
+    {
         let path = entry.expect("the folder is readable").path();
         let name = path.file_name().expect("a file has a name").to_string_lossy();
         let program = Program::decode(&std::fs::read(&path).expect("the file is readable"));
@@ -86,8 +92,13 @@ fn a_kept_input_in_c_takes_the_notes_of_the_interpreter() {
 
 /// Returns the C code of a program of which the steps of these numbers are left out.
 fn without(program: &Program, left_out: impl Fn(usize) -> bool) -> String {
-    let notes = |number| if left_out(number) { vec![format!("{number} Step: skipped")] } else { Vec::new() };
-    c_code::program(program, &Run { steps: (0..=program.lines.len()).map(notes).collect(), crash: None })
+    let notes = |number| {
+        if left_out(number) { vec![format!("{number} Step: skipped")] } else { Vec::new() }
+    };
+    c_code::program(
+        program,
+        &Run { steps: (0..=program.lines.len()).map(notes).collect(), crash: None },
+    )
 }
 
 #[test]
@@ -106,8 +117,12 @@ fn threads_end_before_a_step_that_did_not_run() {
         Step::Imports { module: Reg(0), name: Text::new("") },
     ];
     let program = Program::from_iter(steps);
-    let notes =
-        vec![Vec::new(), Vec::new(), vec!["threads joined".into(), "2 Imports: skipped".into()], Vec::new()];
+    let notes = vec![
+        Vec::new(),
+        Vec::new(),
+        vec!["threads joined".into(), "2 Imports: skipped".into()],
+        Vec::new(),
+    ];
     let code = c_code::program(&program, &Run { steps: notes, crash: None });
     let (_, main) = code.split_once("int main").expect("the program has a main");
     assert!(main.contains("join_threads();"));

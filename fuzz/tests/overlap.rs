@@ -14,13 +14,15 @@ fn notes(name: &str, program: &Program) -> Vec<String> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&file, program.encode()).expect("the folder is writable");
     let command = &mut Command::new(env!("CARGO_BIN_EXE_differential"));
-    let output = command.arg("--notes").arg(library).arg(file).output().expect("the program starts");
+    let output =
+        command.arg("--notes").arg(library).arg(file).output().expect("the program starts");
     assert!(output.status.success());
     String::from_utf8_lossy(&output.stdout).lines().map(str::to_string).collect()
 }
 
 fn call(to: u8, name: &str, args: &[u8]) -> Step {
-    let number = builtins::NAMES.iter().position(|known| *known == name).expect("a function of the table");
+    let number =
+        builtins::NAMES.iter().position(|known| *known == name).expect("a function of the table");
     let args = args.iter().map(|number| Arg::Reg { reg: Reg(*number) }).collect();
     Step::Builtin { to: Reg(to), name: number as u8, args }
 }
@@ -37,7 +39,10 @@ fn forked(steps: Vec<Step>) -> Vec<Step> {
 }
 
 fn position(notes: &[String], start: &str) -> usize {
-    notes.iter().position(|note| note.starts_with(start)).unwrap_or_else(|| panic!("no {start}: {notes:#?}"))
+    notes
+        .iter()
+        .position(|note| note.starts_with(start))
+        .unwrap_or_else(|| panic!("no {start}: {notes:#?}"))
 }
 
 #[test]
@@ -46,14 +51,16 @@ fn a_step_that_changes_a_value_waits_for_the_threads() {
     let mut steps = forked(vec![call(2, "ffi.ReprPrint", &[1])]);
     steps.extend([call(3, "ffi.ListSize", &[1]), call(3, "ffi.ListAppend", &[1, 0])]);
     let notes = notes("waits", &steps.into_iter().collect());
-    let [read, joined, changed] = ["4 ", "threads joined", "5 "].map(|start| position(&notes, start));
+    let [read, joined, changed] =
+        ["4 ", "threads joined", "5 "].map(|start| position(&notes, start));
     assert!(read < joined && joined < changed, "{notes:#?}");
 }
 
 #[test]
 #[ignore = "needs a library in FERRITE_LIBRARY"]
 fn threads_change_no_value() {
-    let notes = notes("change", &forked(vec![call(2, "ffi.ListAppend", &[1, 0])]).into_iter().collect());
+    let notes =
+        notes("change", &forked(vec![call(2, "ffi.ListAppend", &[1, 0])]).into_iter().collect());
     assert_eq!(notes[position(&notes, "3 ")], "3 Builtin: skipped");
 }
 
@@ -77,6 +84,9 @@ fn registers_of_threads_are_copies() {
     let steps = vec![Step::Copy { to: Reg(2), from: Reg(0) }, Step::Drop { reg: Reg(0) }];
     let notes = notes("copies", &forked(steps).into_iter().collect());
     assert_eq!(notes[position(&notes, "3 ")], "3 Copy: ok str \"a text of an object\"");
-    assert_eq!(notes[position(&notes, "0 register")], "0 register: ok str \"\\\"a text of an object\\\"\"");
+    assert_eq!(
+        notes[position(&notes, "0 register")],
+        "0 register: ok str \"\\\"a text of an object\\\"\""
+    );
     assert_eq!(notes[position(&notes, "2 register")], "2 register: ok str \"None\"");
 }

@@ -34,7 +34,8 @@ fn limits_are_those_of_functions_of_the_table() {
 #[test]
 #[ignore = "needs a library in FERRITE_LIBRARY"]
 fn programs_have_every_global_function() {
-    let path: PathBuf = std::env::var_os("FERRITE_LIBRARY").expect("FERRITE_LIBRARY names a library").into();
+    let path: PathBuf =
+        std::env::var_os("FERRITE_LIBRARY").expect("FERRITE_LIBRARY names a library").into();
     let library = Box::leak(Box::new(Library::open(&path).expect("the library opens")));
     classes::use_library(library);
     let mut list = TVMFFIAny::NONE;
@@ -44,7 +45,8 @@ fn programs_have_every_global_function() {
         let arg = TVMFFIAny { type_index: kTVMFFIInt, small_str_len: 0, payload };
         let mut out = TVMFFIAny::NONE;
         // SAFETY: the list is a function, which lives to the end of the process.
-        let status = unsafe { (library.symbols.TVMFFIFunctionCall)(list.payload.v_ptr, &arg, 1, &mut out) };
+        let status =
+            unsafe { (library.symbols.TVMFFIFunctionCall)(list.payload.v_ptr, &arg, 1, &mut out) };
         assert_eq!(status, 0);
         out
     };

@@ -34,12 +34,14 @@
 #define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
 
 /**
- * Bit of `DLManagedTensorVersioned.flags`: the producer made a copy, owned by the consumer alone until it calls the deleter.
+ * Bit of `DLManagedTensorVersioned.flags`: the producer made a copy, owned by the consumer alone
+ * until it calls the deleter.
  */
 #define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
 
 /**
- * Bit of `DLManagedTensorVersioned.flags`: each element narrower than a byte takes a full byte instead of being packed.
+ * Bit of `DLManagedTensorVersioned.flags`: each element narrower than a byte takes a full byte
+ * instead of being packed.
  */
 #define DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED (1UL << 2UL)
 
@@ -240,8 +242,9 @@ typedef struct DLDevice {
 /**
  * The type of one tensor element, in native byte order.
  *
- * Examples as (code, bits, lanes): `float` is (2, 32, 1), a vector of four floats (2, 32, 4), `int8_t` (0, 8, 1), a complex
- * of two floats (5, 64, 1). Elements narrower than a byte are packed from the lowest bit up.
+ * Examples as (code, bits, lanes): `float` is (2, 32, 1), a vector of four floats (2, 32, 4),
+ * `int8_t` (0, 8, 1), a complex of two floats (5, 64, 1). Elements narrower than a byte are packed
+ * from the lowest bit up.
  */
 typedef struct DLDataType {
   /**
@@ -261,11 +264,13 @@ typedef struct DLDataType {
 /**
  * A borrowed tensor.
  *
- * The elements take `(bits * lanes + 7) / 8` bytes each, times the product of `shape`; an empty tensor has null data.
+ * The elements take `(bits * lanes + 7) / 8` bytes each, times the product of `shape`; an empty
+ * tensor has null data.
  */
 typedef struct DLTensor {
   /**
-   * The allocation: a host address, a device address or an opaque handle, depending on the device.
+   * The allocation: a host address, a device address or an opaque handle, depending on the
+   * device.
    *
    * Nominally aligned to 256 bytes, though producers often do not comply.
    */
@@ -311,7 +316,8 @@ typedef struct DLManagedTensor {
    */
   void *manager_ctx;
   /**
-   * Releases the tensor and this record; called once, by the consumer. Null when nothing needs releasing.
+   * Releases the tensor and this record; called once, by the consumer. Null when nothing needs
+   * releasing.
    */
   void (*deleter)(struct DLManagedTensor *self);
 } DLManagedTensor;
@@ -359,7 +365,8 @@ typedef struct DLManagedTensorVersioned {
    */
   void *manager_ctx;
   /**
-   * Releases the tensor and this record; called once, by the consumer. Null when nothing needs releasing.
+   * Releases the tensor and this record; called once, by the consumer. Null when nothing needs
+   * releasing.
    */
   void (*deleter)(struct DLManagedTensorVersioned *self);
   /**
@@ -373,10 +380,11 @@ typedef struct DLManagedTensorVersioned {
 } DLManagedTensorVersioned;
 
 /**
- * Allocates a tensor with the dtype, ndim, shape and device of a prototype. No other field of the prototype is read.
+ * Allocates a tensor with the dtype, ndim, shape and device of a prototype. No other field of the
+ * prototype is read.
  *
- * Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and returns -1. Must not
- * throw.
+ * Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and
+ * returns -1. Must not throw.
  */
 typedef int (*DLPackManagedTensorAllocator)(struct DLTensor *prototype,
                                             struct DLManagedTensorVersioned **out,
@@ -386,7 +394,8 @@ typedef int (*DLPackManagedTensorAllocator)(struct DLTensor *prototype,
                                                              const char *message));
 
 /**
- * Exports a Python tensor as a managed tensor that the caller owns, without waiting for any stream.
+ * Exports a Python tensor as a managed tensor that the caller owns, without waiting for any
+ * stream.
  *
  * Returns 0, or -1 with a Python exception set.
  */
@@ -394,7 +403,8 @@ typedef int (*DLPackManagedTensorFromPyObjectNoSync)(void *py_object,
                                                      struct DLManagedTensorVersioned **out);
 
 /**
- * Converts a managed tensor to a Python tensor, without waiting for any stream. Takes ownership of the managed tensor.
+ * Converts a managed tensor to a Python tensor, without waiting for any stream. Takes ownership of
+ * the managed tensor.
  *
  * Returns 0, or -1 with a Python exception set.
  */
@@ -404,8 +414,8 @@ typedef int (*DLPackManagedTensorToPyObjectNoSync)(struct DLManagedTensorVersion
 /**
  * Fills the caller's record with a description of a Python tensor, without waiting for any stream.
  *
- * The producer keeps ownership of data, shape and strides, which are valid until control returns to it. Returns 0, or
- * -1 with a Python exception set.
+ * The producer keeps ownership of data, shape and strides, which are valid until control returns
+ * to it. Returns 0, or -1 with a Python exception set.
  */
 typedef int (*DLPackDLTensorFromPyObjectNoSync)(void *py_object, struct DLTensor *out);
 
@@ -421,8 +431,8 @@ typedef int (*DLPackCurrentWorkStream)(DLDeviceType device_type,
 /**
  * The functions a framework offers for exchanging tensors without going through Python.
  *
- * Found as a capsule named `dlpack_exchange_api` in the attribute `__dlpack_c_exchange_api__` of the tensor's Python type; it
- * lives as long as the process.
+ * Found as a capsule named `dlpack_exchange_api` in the attribute `__dlpack_c_exchange_api__` of
+ * the tensor's Python type; it lives as long as the process.
  */
 typedef struct DLPackExchangeAPI {
   /**

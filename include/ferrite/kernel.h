@@ -1,14 +1,16 @@
 /*
- * ferrite/kernel.h: helpers for authors of kernels in C or C++: exports with documentation and types, arguments, checks with the
- * messages of TVM's generated code, allocation, and results.
+ * ferrite/kernel.h: helpers for authors of kernels in C or C++: exports with documentation and
+ * types, arguments, checks with the messages of TVM's generated code, allocation, and results.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
- * Header-only, C89 and later, C++11 and later. It uses the C ABI only, so a kernel built with it runs on any libtvm_ffi.
+ * Header-only, C89 and later, C++11 and later. It uses the C ABI only, so a kernel built with it
+ * runs on any libtvm_ffi.
  *
- * Functions that return int return 0, or -1 with an error raised on the calling thread; then return -1 from the kernel. Arguments are
- * borrowed: pointers into them are valid until the kernel returns. Nothing is allocated unless a function says so. Threads may
- * call all functions at the same time. Names that end with an underscore are internal.
+ * Functions that return int return 0, or -1 with an error raised on the calling thread; then return
+ * -1 from the kernel. Arguments are borrowed: pointers into them are valid until the kernel
+ * returns. Nothing is allocated unless a function says so. Threads may call all functions at the
+ * same time. Names that end with an underscore are internal.
  *
  *   FERRITE_EXPORT(add_one, FERRITE_PARAMS_2(FERRITE_TENSOR, FERRITE_TENSOR), FERRITE_NONE,
  *                  "x: Tensor([n], float32), y: Tensor([n], float32)", "Writes x + 1 into y.") {
@@ -40,8 +42,9 @@
 #endif
 
 /*
- * For errors and for what kernels call many times: one copy in each file keeps kernels small and compilers fast. Without optimization,
- * compilers drop unused functions only if they are inline, and then files that use nothing need not link the library.
+ * For errors and for what kernels call many times: one copy in each file keeps kernels small and
+ * compilers fast. Without optimization, compilers drop unused functions only if they are inline,
+ * and then files that use nothing need not link the library.
  */
 #if defined(__GNUC__) && defined(__OPTIMIZE__)
 #define FERRITE_OUTLINE_ static __attribute__((noinline, unused))
@@ -59,7 +62,8 @@
 
 /* The arguments of a call. */
 typedef struct FerriteArgs {
-  /* Name and parameters of the kernel, which messages quote: `dot(x: Tensor([n], float32), y: Tensor([n], float32))`. */
+  /* Name and parameters of the kernel, which messages quote:
+   * `dot(x: Tensor([n], float32), y: Tensor([n], float32))`. */
   const char* signature;
   const TVMFFIAny* values;
   int32_t count;
@@ -93,7 +97,8 @@ FERRITE_OUTLINE_ const char* ferrite_decimal_(int64_t value, char buffer[24]) {
   return at;
 }
 
-/* Raises the error that an argument, or a part of it, differs from what the kernel expects; returns -1. Parts may be null. */
+/* Raises the error that an argument, or a part of it, differs from what the kernel expects; returns
+ * -1. Parts may be null. */
 FERRITE_OUTLINE_ int ferrite_refuse_(const char* kind, const FerriteArgs* args, int32_t index, const char* verb, const char* name,
                                     const char* field, const char* expected, const char* got) {
   char digits[24];
@@ -123,7 +128,8 @@ FERRITE_OUTLINE_ void ferrite_raise_type_(const FerriteArgs* args, int32_t index
   ferrite_refuse_("TypeError", args, index, "Mismatched type", NULL, NULL, expected, size != 0 ? got : NULL);
 }
 
-/* Inline, so that compilers see that it returns -1, and warn of no argument that is read only after success. */
+/* Inline, so that compilers see that it returns -1, and warn of no argument that is read only after
+ * success. */
 FERRITE_INLINE_ int ferrite_refuse_type_(const FerriteArgs* args, int32_t index, const char* expected) {
   ferrite_raise_type_(args, index, expected);
   return -1;
@@ -175,7 +181,8 @@ FERRITE_OUTLINE_ const char* ferrite_span_(char buffer[64], int64_t low, int64_t
   return buffer;
 }
 
-/* Reads an integer from `low` to `high`: ValueError for others. `name`, the parameter's, is for messages. */
+/* Reads an integer from `low` to `high`: ValueError for others. `name`, the parameter's, is for
+ * messages. */
 FERRITE_OUTLINE_ int ferrite_arg_int_in(const FerriteArgs* args, int32_t index, const char* name, int64_t low, int64_t high,
                                        int64_t* out) {
   char expected[64], digits[24];
@@ -204,7 +211,8 @@ FERRITE_INLINE_ int ferrite_arg_bool(const FerriteArgs* args, int32_t index, int
   return 0;
 }
 
-/* Reads a string: its bytes, borrowed, without a terminating NUL. TypeError for others, bytes among them. */
+/* Reads a string: its bytes, borrowed, without a terminating NUL. TypeError for others, bytes among
+ * them. */
 FERRITE_OUTLINE_ int ferrite_arg_str(const FerriteArgs* args, int32_t index, TVMFFIByteArray* out) {
   const TVMFFIAny* value = &args->values[index];
   switch (value->type_index) {
@@ -221,7 +229,8 @@ FERRITE_OUTLINE_ int ferrite_arg_str(const FerriteArgs* args, int32_t index, TVM
   }
 }
 
-/* Reads an object of a built-in class, such as kTVMFFIFunction: a borrowed handle. TypeError, which names the class, for others. */
+/* Reads an object of a built-in class, such as kTVMFFIFunction: a borrowed handle. TypeError, which
+ * names the class, for others. */
 FERRITE_INLINE_ int ferrite_arg_object(const FerriteArgs* args, int32_t index, int32_t type_index, const char* type_key,
                                        TVMFFIObjectHandle* out) {
   const TVMFFIAny* value = &args->values[index];
@@ -244,7 +253,8 @@ FERRITE_INLINE_ int ferrite_tensor_of_(const TVMFFIAny* value, FerriteTensorArg*
   return out->dl != NULL;
 }
 
-/* Reads a tensor: a Tensor object or a DLTensor. TypeError for others. `name`, the parameter's, is kept for messages. */
+/* Reads a tensor: a Tensor object or a DLTensor. TypeError for others. `name`, the parameter's, is
+ * kept for messages. */
 FERRITE_INLINE_ int ferrite_arg_tensor(const FerriteArgs* args, int32_t index, const char* name, FerriteTensorArg* out) {
   if (!ferrite_tensor_of_(&args->values[index], out)) return ferrite_refuse_type_(args, index, "Tensor");
   out->name = name;
@@ -286,7 +296,8 @@ FERRITE_INLINE_ int ferrite_check_ndim(const FerriteTensorArg* x, int32_t ndim) 
   return ferrite_refuse_number_(x, "Mismatched ", ".ndim", ndim, x->dl->ndim);
 }
 
-/* Writes the name of a type of elements, such as `float32`, or its parts if the library has no name for it. */
+/* Writes the name of a type of elements, such as `float32`, or its parts if the library has no name
+ * for it. */
 FERRITE_OUTLINE_ const char* ferrite_dtype_name_(DLDataType dtype, char name[64]) {
   TVMFFIAny text;
   char digits[24];
@@ -374,7 +385,8 @@ FERRITE_OUTLINE_ int ferrite_refuse_match_(const FerriteTensorArg* x, const char
   return -1;
 }
 
-/* Checks that `x` is on the device that `y` is on: ValueError. Checks numbers only; check the kind of device of both before. */
+/* Checks that `x` is on the device that `y` is on: ValueError. Checks numbers only; check the kind
+ * of device of both before. */
 FERRITE_INLINE_ int ferrite_check_same_device(const FerriteTensorArg* x, const FerriteTensorArg* y) {
   if (x->dl->device.device_id == y->dl->device.device_id) return 0;
   return ferrite_refuse_match_(x, ".device_id", x->dl->device.device_id, y, ".device_id", y->dl->device.device_id);
@@ -418,7 +430,8 @@ FERRITE_INLINE_ int ferrite_check_same_extent(const FerriteTensorArg* x, int32_t
                                ferrite_axis_(y_field, ".shape", y_axis), y->dl->shape[y_axis]);
 }
 
-/* Returns the stride of an axis, in elements: the tensor's own, or that of a compact tensor if it has none. */
+/* Returns the stride of an axis, in elements: the tensor's own, or that of a compact tensor if it
+ * has none. */
 FERRITE_INLINE_ int64_t ferrite_stride(const FerriteTensorArg* x, int32_t axis) {
   int64_t stride = 1;
   int32_t inner;
@@ -451,7 +464,8 @@ FERRITE_OUTLINE_ int ferrite_refuse_stride_(const FerriteTensorArg* x, int32_t a
   return ferrite_refuse_tensor_("ValueError", x, "Mismatched ", ".strides", "to be compact array", given);
 }
 
-/* Checks that the elements, if there are any, follow each other in the order of the axes, the last one fastest: ValueError. */
+/* Checks that the elements, if there are any, follow each other in the order of the axes, the last
+ * one fastest: ValueError. */
 FERRITE_INLINE_ int ferrite_check_compact(const FerriteTensorArg* x) {
   int64_t stride = 1;
   int32_t axis;
@@ -483,7 +497,8 @@ FERRITE_OUTLINE_ int ferrite_refuse_alignment_(const FerriteTensorArg* x, int by
   return ferrite_refuse_("ValueError", x->args, x->index, "Misaligned Tensor data", NULL, NULL, expected, given);
 }
 
-/* Checks that the address of the first element is a multiple of a number of bytes, a power of two: ValueError. */
+/* Checks that the address of the first element is a multiple of a number of bytes, a power of two:
+ * ValueError. */
 FERRITE_INLINE_ int ferrite_check_alignment(const FerriteTensorArg* x, int bytes) {
   return ((uintptr_t)ferrite_data(x) & (uintptr_t)(bytes - 1)) == 0 ? 0 : ferrite_refuse_alignment_(x, bytes);
 }
@@ -527,13 +542,15 @@ FERRITE_INLINE_ int ferrite_meet_(const FerriteTensorArg* x, const FerriteRange_
   return ferrite_has_addresses_(a) || x->dl->data == y->dl->data;
 }
 
-/* Returns 1 if two tensors have bytes in common on one device; tensors whose elements only alternate count as if they had. */
+/* Returns 1 if two tensors have bytes in common on one device; tensors whose elements only
+ * alternate count as if they had. */
 FERRITE_INLINE_ int ferrite_overlaps(const FerriteTensorArg* x, const FerriteTensorArg* y) {
   const FerriteRange_ of_x = ferrite_range_(x), of_y = ferrite_range_(y);
   return ferrite_meet_(x, &of_x, y, &of_y);
 }
 
-/* Checks that a tensor overlaps no other tensor of the call: ValueError. `except`, or null, may have exactly the same memory. */
+/* Checks that a tensor overlaps no other tensor of the call: ValueError. `except`, or null, may
+ * have exactly the same memory. */
 FERRITE_OUTLINE_ int ferrite_check_apart(const FerriteTensorArg* x, const FerriteTensorArg* except) {
   const FerriteRange_ of_x = ferrite_range_(x);
   FerriteTensorArg other;
@@ -560,7 +577,8 @@ FERRITE_OUTLINE_ int ferrite_check_apart(const FerriteTensorArg* x, const Ferrit
 #define FERRITE_STORE_(number, value) (void)(*(number) = (value))
 #endif
 
-/* Stores whether the library keeps the read-only flag of imports, as Ferrite's does, upstream's does not: 1 or 0. */
+/* Stores whether the library keeps the read-only flag of imports, as Ferrite's does, upstream's
+ * does not: 1 or 0. */
 FERRITE_OUTLINE_ int ferrite_find_flags_(volatile int* keeps) {
   TVMFFIByteArray name;
   TVMFFIObjectHandle found = NULL;
@@ -582,8 +600,9 @@ FERRITE_OUTLINE_ int ferrite_check_flags_(const FerriteTensorArg* x) {
 }
 
 /*
- * Checks that a tensor is not read-only: ValueError. A Tensor object of DLPack may be, where the library keeps that flag, which
- * upstream's does not. It is exported to read the flag, which may allocate.
+ * Checks that a tensor is not read-only: ValueError. A Tensor object of DLPack may be, where the
+ * library keeps that flag, which upstream's does not. It is exported to read the flag, which may
+ * allocate.
  */
 FERRITE_OUTLINE_ int ferrite_check_writable(const FerriteTensorArg* x) {
   static volatile int keeps = -1; /* asked once */
@@ -592,7 +611,8 @@ FERRITE_OUTLINE_ int ferrite_check_writable(const FerriteTensorArg* x) {
   return FERRITE_LOAD_(&keeps) != 0 ? ferrite_check_flags_(x) : 0;
 }
 
-/* Checks that a kernel may write into a tensor: not read-only, and apart from all others. `except` as in ferrite_check_apart. */
+/* Checks that a kernel may write into a tensor: not read-only, and apart from all others. `except`
+ * as in ferrite_check_apart. */
 FERRITE_OUTLINE_ int ferrite_check_output(const FerriteTensorArg* x, const FerriteTensorArg* except) {
   return ferrite_check_apart(x, except) || ferrite_check_writable(x) ? -1 : 0;
 }
@@ -600,8 +620,9 @@ FERRITE_OUTLINE_ int ferrite_check_output(const FerriteTensorArg* x, const Ferri
 /* ---- tensors with their checks, in one call ---------------------------------------------- */
 
 /*
- * The extent of an axis that tensors have in common. The first tensor that is read with it sets it; others are checked, and
- * messages say which tensor they differ from: `expected to match x.shape[1] = 8, got 7`.
+ * The extent of an axis that tensors have in common. The first tensor that is read with it sets it;
+ * others are checked, and messages say which tensor they differ from:
+ * `expected to match x.shape[1] = 8, got 7`.
  */
 typedef struct FerriteExtent {
   int64_t value; /* negative until it is set */
@@ -643,7 +664,8 @@ FERRITE_INLINE_ int ferrite_bind_(FerriteExtent* extent, const FerriteTensorArg*
 /* Any type of elements: the kernel checks it. */
 #define FERRITE_ANY_DTYPE (-1)
 
-/* Returns the type of the elements of a tensor as a number, for others that must have the same; lanes are ignored. */
+/* Returns the type of the elements of a tensor as a number, for others that must have the same;
+ * lanes are ignored. */
 FERRITE_INLINE_ int ferrite_dtype_of(const FerriteTensorArg* x) { return FERRITE_DTYPE(x->dl->dtype.code, x->dl->dtype.bits); }
 
 /* Checks that each element is a number of whole bytes, not a vector: TypeError. */
@@ -681,8 +703,9 @@ FERRITE_OUTLINE_ int ferrite_take_(const FerriteArgs* args, int32_t index, const
 }
 
 /*
- * Each reads a tensor with a number of axes and makes the checks that most kernels need: a type of elements such as FERRITE_F32,
- * extents, main memory, compact, data that are there and aligned to the elements. Errors: those of ferrite_arg_tensor and the checks.
+ * Each reads a tensor with a number of axes and makes the checks that most kernels need: a type of
+ * elements such as FERRITE_F32, extents, main memory, compact, data that are there and aligned to
+ * the elements. Errors: those of ferrite_arg_tensor and the checks.
  */
 FERRITE_INLINE_ int ferrite_take_1(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteExtent* a,
                                    FerriteTensorArg* out) {
@@ -722,7 +745,8 @@ FERRITE_OUTLINE_ int ferrite_take_any(const FerriteArgs* args, int32_t index, co
   return ferrite_check_memory_(out);
 }
 
-/* Checks that element `at` of a compact tensor of int32 or int64 in main memory is from `low` to `high`: IndexError. */
+/* Checks that element `at` of a compact tensor of int32 or int64 in main memory is from `low` to
+ * `high`: IndexError. */
 FERRITE_INLINE_ int ferrite_check_element(const FerriteTensorArg* x, int64_t at, int64_t low, int64_t high) {
   const void* data = ferrite_data(x);
   const int64_t value = x->dl->dtype.bits == 32 ? ((const int32_t*)data)[at] : ((const int64_t*)data)[at];
@@ -747,7 +771,8 @@ FERRITE_OUTLINE_ int ferrite_check_elements(const FerriteTensorArg* x, int64_t l
 
 /* ---- allocation -------------------------------------------------------------------------- */
 
-/* Memory of a tensor that ferrite_alloc makes itself: this, the shape, the strides, and the aligned elements. */
+/* Memory of a tensor that ferrite_alloc makes itself: this, the shape, the strides, and the aligned
+ * elements. */
 typedef struct FerriteBlock_ {
   DLManagedTensorVersioned tensor;
   int64_t shape[1]; /* and more */
@@ -807,13 +832,14 @@ FERRITE_OUTLINE_ int ferrite_alloc_host_(const DLTensor* prototype, TVMFFIObject
 }
 
 /*
- * Allocates a compact tensor by the environment's allocator (TVMFFIEnvTensorAlloc), such as that of PyTorch when its tensors are
- * arguments of the call. Without one, uses malloc for tensors in main memory, and the library's back ends for others. The elements have
- * no values yet; the first one is aligned to 64 bytes if malloc made it. `*out` is a new reference to a Tensor object, which you return
- * by ferrite_return_object or release by TVMFFIObjectDecRef.
+ * Allocates a compact tensor by the environment's allocator (TVMFFIEnvTensorAlloc), such as that of
+ * PyTorch when its tensors are arguments of the call. Without one, uses malloc for tensors in main
+ * memory, and the library's back ends for others. The elements have no values yet; the first one is
+ * aligned to 64 bytes if malloc made it. `*out` is a new reference to a Tensor object, which you
+ * return by ferrite_return_object or release by TVMFFIObjectDecRef.
  *
- * Errors: MemoryError, ValueError for a negative or too large shape, RuntimeError if the device has no allocator, or those of the
- * allocator.
+ * Errors: MemoryError, ValueError for a negative or too large shape, RuntimeError if the device has
+ * no allocator, or those of the allocator.
  */
 FERRITE_OUTLINE_ int ferrite_alloc(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t* shape, TVMFFIObjectHandle* out) {
   DLTensor prototype;
@@ -826,7 +852,8 @@ FERRITE_OUTLINE_ int ferrite_alloc(DLDevice device, DLDataType dtype, int32_t nd
   return TVMFFIEnvTensorAlloc(&prototype, out);
 }
 
-/* Allocates a tensor with the device, data type and shape of another. Otherwise as ferrite_alloc. */
+/* Allocates a tensor with the device, data type and shape of another. Otherwise as
+ * ferrite_alloc. */
 FERRITE_INLINE_ int ferrite_alloc_like(const FerriteTensorArg* x, TVMFFIObjectHandle* out) {
   return ferrite_alloc(x->dl->device, x->dl->dtype, x->dl->ndim, x->dl->shape, out);
 }
@@ -868,9 +895,10 @@ FERRITE_OUTLINE_ int ferrite_out_(const FerriteArgs* args, int32_t index, const 
 }
 
 /*
- * Each reads an output in main memory: the tensor of the caller, with the checks of ferrite_take_N and ferrite_check_output, or,
- * for None, a new one by ferrite_alloc. The extents must be set. Call it after all other checks, and end the kernel by
- * ferrite_return_out, or by ferrite_drop_out if it fails.
+ * Each reads an output in main memory: the tensor of the caller, with the checks of ferrite_take_N
+ * and ferrite_check_output, or, for None, a new one by ferrite_alloc. The extents must be set. Call
+ * it after all other checks, and end the kernel by ferrite_return_out, or by ferrite_drop_out if it
+ * fails.
  */
 FERRITE_INLINE_ int ferrite_out_1(const FerriteArgs* args, int32_t index, const char* name, int dtype, FerriteExtent* a,
                                   FerriteOut* out) {
@@ -920,7 +948,8 @@ FERRITE_INLINE_ void ferrite_drop_out(FerriteOut* out) {
 
 /* ---- results ----------------------------------------------------------------------------- */
 
-/* Each stores the result of the kernel, and returns 0 so that `return ferrite_return_int(result, 1);` ends it. */
+/* Each stores the result of the kernel, and returns 0 so that
+ * `return ferrite_return_int(result, 1);` ends it. */
 
 FERRITE_INLINE_ int ferrite_return_none(TVMFFIAny* result) {
   result->type_index = kTVMFFINone;
@@ -958,7 +987,8 @@ FERRITE_INLINE_ int ferrite_return_str(TVMFFIAny* result, const char* text) {
   return TVMFFIStringFromByteArray(&bytes, result);
 }
 
-/* Returns what FERRITE_EXPORT says of a function. C89 has literals of up to 509 characters, so the parts are joined here. */
+/* Returns what FERRITE_EXPORT says of a function. C89 has literals of up to 509 characters, so the
+ * parts are joined here. */
 FERRITE_INLINE_ int ferrite_return_metadata_(TVMFFIAny* result, const char* schema, const char* signature) {
   static const char begin[] = "{\"type_schema\":\"", middle[] = "\",\"signature\":\"", end[] = "\"}";
   char* text = (char*)malloc(sizeof(begin) + sizeof(middle) + sizeof(end) + strlen(schema) + strlen(signature));
@@ -996,7 +1026,8 @@ FERRITE_INLINE_ int ferrite_return_out(TVMFFIAny* result, FerriteOut* out) {
 #define FERRITE_STR FERRITE_TYPE_("ffi.String")
 #define FERRITE_TENSOR FERRITE_TYPE_("DLTensor*")
 #define FERRITE_OBJECT_OF(type_key) FERRITE_TYPE_(type_key)
-/* An output that callers may leave to the kernel, and the result of a kernel that returns it then. */
+/* An output that callers may leave to the kernel, and the result of a kernel that returns it
+ * then. */
 #define FERRITE_OUT FERRITE_OPTIONAL(FERRITE_TENSOR)
 #define FERRITE_RETURNS_OUT FERRITE_OPTIONAL(FERRITE_OBJECT_OF("ffi.Tensor"))
 #define FERRITE_OPTIONAL(type) "{\\\"type\\\":\\\"Optional\\\",\\\"args\\\":[" type "]}"
@@ -1015,12 +1046,13 @@ FERRITE_INLINE_ int ferrite_return_out(TVMFFIAny* result, FerriteOut* out) {
 #define FERRITE_PARAMS_10(a, b, c, d, e, f, g, h, i, j) 10, a "," b "," c "," d "," e "," f "," g "," h "," i "," j
 
 /*
- * Exports a kernel by its name, an identifier: put the body behind it. It has the parameters `args` and `result`, and is called
- * when the number of arguments is right.
+ * Exports a kernel by its name, an identifier: put the body behind it. It has the parameters `args`
+ * and `result`, and is called when the number of arguments is right.
  *
- * `params` is FERRITE_PARAMS_N with the types of the parameters, `returns` the type of the result, `names` the text between the
- * parentheses of the signature in messages and in the metadata, and `doc` the documentation. Makes the symbols `__tvm_ffi_NAME`,
- * `__tvm_ffi__doc_NAME` and `__tvm_ffi__metadata_NAME`; a call allocates nothing besides what the body does.
+ * `params` is FERRITE_PARAMS_N with the types of the parameters, `returns` the type of the result,
+ * `names` the text between the parentheses of the signature in messages and in the metadata, and
+ * `doc` the documentation. Makes the symbols `__tvm_ffi_NAME`, `__tvm_ffi__doc_NAME` and
+ * `__tvm_ffi__metadata_NAME`; a call allocates nothing besides what the body does.
  */
 #define FERRITE_EXPORT(name, params, returns, names, doc) FERRITE_EXPORT_(name, params, returns, names, doc)
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: archive.sh FOLDER [BOARD...]     builds the library of every profile for these boards, or all, into FOLDER/RUST_TARGET
 #
-# Boards with one target of rustc share a folder: lib/PROFILE/libtvm_ffi.a, include, start-up code and linker scripts. The pool of
-# the libraries has FERRITE_POOL_BYTES, or 8192 bytes; firmware adds memory with FerriteMemoryAdd.
+# Boards with one target of rustc share a folder: lib/PROFILE/libtvm_ffi.a, include, start-up code
+# and linker scripts. The pool of the libraries has FERRITE_POOL_BYTES, or 8192 bytes; firmware adds
+# memory with FerriteMemoryAdd.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../..

@@ -1,4 +1,5 @@
-# build.sh: builds the library, the firmware and programs for one board and one profile; run.sh reads this file.
+# build.sh: builds the library, the firmware and programs for one board and one profile; run.sh
+# reads this file.
 
 build_library() { # build_library ARCHIVE FEATURES
   FERRITE_POOL_BYTES=${library_pool:-$((pool > 0 ? pool : pool_bytes))} FERRITE_NESTED_CALLS=${nested_calls:-8} \
@@ -117,7 +118,8 @@ link() { # link PROGRAM OUTPUT [LIBRARY or FLAG...]
     wasm-ld --no-entry --gc-sections --stack-first -z "stack-size=$stack_least" --allow-undefined -Map="$output.map" \
       "${objects[@]}" "$@" -o "$output.elf"
   else
-    # The C library comes first, so that its parts do not count as the runtime's. A warning of the linker is an error: users would get it.
+    # The C library comes first, so that its parts do not count as the runtime's. A warning of the
+    # linker is an error: users would get it.
     "${compiler[@]}" -nostartfiles -nostdlib -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--fatal-warnings "-Wl,--defsym=STACK_LEAST=$stack_least" -L "$mcu/$core" \
       -T "$link_script" "${objects[@]}" -lm -lc -lgcc "$@" -lm -lc -lgcc -o "$output.elf"
   fi

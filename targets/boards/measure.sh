@@ -26,8 +26,8 @@ model_data() { # model_data PROGRAM
       END { print sum + 0 }'
 }
 
-# Prints the bytes that the runtime adds: "text rodata data RAM", RAM without the pool; then the flash of the whole program
-# without the models' data.
+# Prints the bytes that the runtime adds: "text rodata data RAM", RAM without the pool; then the
+# flash of the whole program without the models' data.
 runtime_alone() { # runtime_alone PROGRAM
   local with without flash=-
   link_without_runtime "$1" >>"$out/build.log" 2>&1

@@ -3,8 +3,9 @@
 # usage: run.sh [BOARD...]      builds and runs every firmware program on these boards, or on all
 #        run.sh --list          names the boards
 #
-# Prints one table: a row per result, with the bytes of the runtime in its program. Writes programs, their output and
-# the table as text to target/boards. Numbers above those in `budgets` are failures.
+# Prints one table: a row per result, with the bytes of the runtime in its program. Writes programs,
+# their output and the table as text to target/boards. Numbers above those in `budgets` are
+# failures.
 # Exit status: 0, 1 when a program or a budget failed, 2 when a tool is missing.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
@@ -38,8 +39,8 @@ load_board() {
 # The models of tests/programs/relax, each a program.
 whole_models=(chain cnn control mlp mlp_dyn mlp_i8 transformer values)
 
-# Sets a profile of the library: its package, features of that, the programs that show it, and its parts: the files profile_PART.c
-# and mistakes_MISTAKES.c.
+# Sets a profile of the library: its package, features of that, the programs that show it, and its
+# parts: the files profile_PART.c and mistakes_MISTAKES.c.
 load_profile() {
   out=$target/boards/$board/$1
   library_pool='' nested_calls='' package=ferrite-ffi-capi
@@ -116,7 +117,8 @@ print_head() {
   printf "$columns" board profile program what result instructions text rodata data RAM stack pool workspace flash
 }
 
-# Prints the rows of a program that ran, each with the program's sizes: text, rodata, data and RAM of the runtime, flash of all.
+# Prints the rows of a program that ran, each with the program's sizes: text, rodata, data and RAM
+# of the runtime, flash of all.
 print_rows() { # print_rows PROGRAM SIZE...
   local log=$out/$1.log kind what result instructions used row
   read -r -a used < <(awk -F'|' '
@@ -152,7 +154,8 @@ run_profile() {
   done
 }
 
-# Compares the table with `budgets`: prints a line for each number that is too large or missing, and the count of the others.
+# Compares the table with `budgets`: prints a line for each number that is too large or missing, and
+# the count of the others.
 check_budgets() { # check_budgets BOARD...
   awk -F' *[|] *' -v boards=" $* " '
     { place = $1 "|" $2 "|" $3 "|" }

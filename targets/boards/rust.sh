@@ -1,5 +1,5 @@
-# rust.sh: firmware in Rust: one that logs with defmt, one on the embassy executor; run.sh reads this file.
-# shellcheck shell=bash disable=SC2154 # run.sh sets the variables
+# rust.sh: firmware in Rust: one that logs with defmt, one on the embassy executor; run.sh reads
+# this file. shellcheck shell=bash disable=SC2154 # run.sh sets the variables
 
 build_rust() {
   (

@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # usage: build.sh [--command] [OPTION...]
 #
-# Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled kernels, whole models and devices; with --command the
-# command `ferrite` instead. The build is reproducible: no path of this machine gets into the files, and the same sources and compilers
-# give the same bytes in any folder. Options go to `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for that release
-# of glibc and later ones, and for another processor with `--target`; it needs zig, which ZIG names: by default `python3 -m ziglang`,
-# PyPI's package. With `--target x86_64-unknown-linux-musl` the library is for C alone and needs musl-gcc, or the compiler that MUSL_CC
-# names. With `--target x86_64-pc-windows-gnu` it makes tvm_ffi.dll, for C alone and without devices, with an import library and
-# tvm_ffi.def, from which Microsoft's `lib` makes another one; it needs MinGW (x86_64-w64-mingw32-gcc).
+# Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled kernels, whole models
+# and devices; with --command the command `ferrite` instead. The build is reproducible: no path of
+# this machine gets into the files, and the same sources and compilers give the same bytes in any
+# folder. Options go to `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for
+# that release of glibc and later ones, and for another processor with `--target`; it needs zig,
+# which ZIG names: by default `python3 -m ziglang`, PyPI's package. With
+# `--target x86_64-unknown-linux-musl` the library is for C alone and needs musl-gcc, or the
+# compiler that MUSL_CC names. With `--target x86_64-pc-windows-gnu` it makes tvm_ffi.dll, for C
+# alone and without devices, with an import library and tvm_ffi.def, from which Microsoft's `lib`
+# makes another one; it needs MinGW (x86_64-w64-mingw32-gcc).
 set -euo pipefail
 features=backend,relax,opencl,vulkan,cuda,rocm
 what=()
@@ -70,7 +73,8 @@ cargo_home=${CARGO_HOME:-$HOME/.cargo}
 sysroot=$(rustc --print sysroot)
 commit=$(rustc -vV | sed -n 's/^commit-hash: //p')
 
-# rustc applies the last mapping that matches. Where the standard library's sources are not installed, this is their name.
+# rustc applies the last mapping that matches. Where the standard library's sources are not
+# installed, this is their name.
 remapped=("$root=." "$sysroot=/rust" "$sysroot/lib/rustlib/src/rust=/rustc/$commit")
 for home in "$cargo_home" "$(cd "$cargo_home" && pwd -P)"; do
   remapped+=("$home=/cargo")

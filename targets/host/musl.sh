@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A linker for cargo, which build.sh sets: links for musl by MUSL_CC, or musl-gcc. It leaves out `libgcc_s`, which rustc names and
-# Debian's musl-tools lack: the library opens the unwinder when it first needs one.
+# A linker for cargo, which build.sh sets: links for musl by MUSL_CC, or musl-gcc. It leaves out
+# `libgcc_s`, which rustc names and Debian's musl-tools lack: the library opens the unwinder when it
+# first needs one.
 set -euo pipefail
 arguments=()
 for argument; do

@@ -42,7 +42,8 @@ def scaling(worker, libraries, args):
     def sizes(o):
         return [10**k for k in range(2, o["scale_max"] + 1)] if o["scale"] else []
 
-    # The largest size comes last. Growth is measured without floors, which take as long as the libraries.
+    # The largest size comes last. Growth is measured without floors, which take as long as the
+    # libraries.
     table = sorted(measure.rows(worker, args.ops, sizes), key=lambda row: row.size)
     for row in table:
         row.floors = []

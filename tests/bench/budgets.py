@@ -7,7 +7,8 @@ FILE = Path(__file__).with_name("budgets.txt")
 GROWTH = 1.05
 HEAD = """\
 # Instructions of each operation of our library, x86-64 (callgrind, tests/bench/run.sh --budgets).
-# Growth of more than 5 % fails. If there is a reason for it, record new ones with tests/bench/run.sh --record.
+# Growth of more than 5 % fails. If there is a reason for it, record new ones with
+# tests/bench/run.sh --record.
 """
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: feature_sizes.sh [--record] [KIND...]
 #
-# Prints the bytes of the stripped library without device kinds, with each kind alone, and with all of them; the kinds are those
-# that capi has a feature for, or the named ones. With --record, the table goes to results/features.md.
+# Prints the bytes of the stripped library without device kinds, with each kind alone, and with all
+# of them; the kinds are those that capi has a feature for, or the named ones. With --record, the
+# table goes to results/features.md.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)

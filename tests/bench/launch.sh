@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # usage: launch.sh [KIND...]
 #
-# Compares the cost of a launch through the library with that of its driver calls, for each kind of device (default: opencl):
-# the time on this machine, which should have no other load, and the instructions of the launching thread, by callgrind. Writes
-# results/launch.md. Fails if the median time is above 1.3 of the driver's.
+# Compares the cost of a launch through the library with that of its driver calls, for each kind of
+# device (default: opencl): the time on this machine, which should have no other load, and the
+# instructions of the launching thread, by callgrind. Writes results/launch.md. Fails if the median
+# time is above 1.3 of the driver's.
 #
-# tests/programs/device/KIND/launch_cost.c measures; its argument is the kind's payload, its output lines have the form `NAME
-# DRIVER LIBRARY RATIO`.
+# tests/programs/device/KIND/launch_cost.c measures; its argument is the kind's payload, its output
+# lines have the form `NAME DRIVER LIBRARY RATIO`.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)

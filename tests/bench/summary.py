@@ -2,7 +2,7 @@
 """The summary of the book, the sentence of the README, and the pictures, from results/.
 
 usage: summary.py            writes them
-       summary.py --check    fails if one of the two texts is not that of the recorded results
+       summary.py --check    fails if one of the two strings is not that of the recorded results
 """
 
 import json

@@ -9,7 +9,8 @@ CALLGRIND = [
     "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no",
     "--toggle-collect=bench_measured",
 ]  # fmt: skip
-# With these settings, glibc uses the same memcpy, memcmp and strlen on every x86-64 processor, so counts are comparable.
+# With these settings, glibc uses the same memcpy, memcmp and strlen on every x86-64 processor, so
+# counts are comparable.
 SSE2 = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512VL,-AVX2,-AVX_Fast_Unaligned_Load,-BMI2,-ERMS,-SSE4_2,-SSE4_1,-SSSE3"}
 
 

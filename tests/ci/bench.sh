@@ -4,8 +4,8 @@
 # Instructions and bytes.
 # for: lib tests/bench
 
-# the main operations take no more instructions than their budgets, and calls from Rust no more than by hand
-# needs: valgrind python3; counts: one
+# the main operations take no more instructions than their budgets, and calls from Rust no more than
+# by hand needs: valgrind python3; counts: one
 check_instructions() {
   tests/bench/run.sh --budgets
   tests/bench/rust/run.py

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154  # checks.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and names of features
+# shellcheck disable=SC2154 # checks.sh sets target, logs, NIGHTLY, HOST_TARGET, MSRV and names of
+# features
 #
 # Formatting, lints, documentation, and builds for every kind of machine.
 # for: lib targets
@@ -22,8 +23,9 @@ check_prose() {
   python3 tests/ci/prose.py
 }
 
-# links of the book and of READMEs resolve, its blocks have a use, its pictures and figures are those of the recorded results
-# needs: python3; for: *.md docs tests/bench/results tests/bench/summary.py tests/ci/book.py
+# links of the book and of READMEs resolve, its blocks have a use, its pictures and figures are
+# those of the recorded results needs: python3; for: *.md docs tests/bench/results
+# tests/bench/summary.py tests/ci/book.py
 check_book() {
   python3 tests/ci/book_test.py
   tests/ci/book.py check
@@ -31,8 +33,9 @@ check_book() {
   python3 tests/bench/summary.py --check
 }
 
-# the book builds, the README shows what its command prints, and the code of every page runs as a reader would run it
-# needs: mdbook arm-board cmake pkg-config libOpenCL.so.1; for: docs README.md targets/host/quickstart; counts: one
+# the book builds, the README shows what its command prints, and the code of every page runs as a
+# reader would run it needs: mdbook arm-board cmake pkg-config libOpenCL.so.1; for: docs README.md
+# targets/host/quickstart; counts: one
 check_book-pages() {
   mdbook build docs --dest-dir "$target/book"
   cargo run --release </dev/null | tests/ci/book.py excerpt README.md
@@ -126,8 +129,8 @@ check_build() {
   cargo build --profile mcu -p ferrite-ffi-core --no-default-features
 }
 
-# the documentation builds without a warning, each crate in a folder of its own, and opens at the crate ferrite
-# for: *.rs; counts: one
+# the documentation builds without a warning, each crate in a folder of its own, and opens at the
+# crate ferrite for: *.rs; counts: one
 check_docs() {
   local log=$logs/docs.txt
   RUSTDOCFLAGS="-D warnings" BROWSER=true cargo doc --workspace --no-deps --open 2>&1 | tee "$log"
@@ -145,8 +148,9 @@ CROSS_TARGETS=(thumbv6m-none-eabi thumbv7em-none-eabihf thumbv8m.main-none-eabih
   riscv32imc-unknown-none-elf riscv32imac-unknown-none-elf wasm32-unknown-unknown)
 
 # the core builds for microcontrollers and WebAssembly
-# needs: thumbv6m-none-eabi thumbv7em-none-eabihf thumbv8m.main-none-eabihf riscv32imc-unknown-none-elf
-# needs: riscv32imac-unknown-none-elf wasm32-unknown-unknown; for: core alloc-ext; counts: one
+# needs: thumbv6m-none-eabi thumbv7em-none-eabihf thumbv8m.main-none-eabihf
+# riscv32imc-unknown-none-elf needs: riscv32imac-unknown-none-elf wasm32-unknown-unknown; for: core
+# alloc-ext; counts: one
 check_cross() {
   local one
   for one in "${CROSS_TARGETS[@]}"; do
@@ -173,7 +177,8 @@ check_package() {
   rm -rf "$target/package"
   cargo publish --dry-run --no-verify --allow-dirty --workspace --exclude ferrite-tests --exclude ferrite-stand-in \
     --exclude ferrite-quickstart --exclude xtask --target-dir "$target/package"
-  # These depend on a crate of the main workspace, which the registry must have before their lock file can be made.
+  # These depend on a crate of the main workspace, which the registry must have before their lock
+  # file can be made.
   cargo package --no-verify --allow-dirty --exclude-lockfile --workspace --manifest-path targets/rust/sys/Cargo.toml \
     --target-dir "$target/package"
   packages_are_whole
@@ -195,8 +200,8 @@ packages_are_whole() {
   return $found
 }
 
-# the wheel and the library are the same bytes from another folder and cargo home, without a path of either
-# needs: wheel; counts: one
+# the wheel and the library are the same bytes from another folder and cargo home, without a path of
+# either needs: wheel; counts: one
 check_reproducible() {
   local copy="$target/reproducible/another folder" cargo_home=${CARGO_HOME:-$HOME/.cargo} ours theirs one found=0
   build_wheel
@@ -214,8 +219,9 @@ check_reproducible() {
   return $found
 }
 
-# every check is in a group of its workflow; actions by commit, jobs that build cannot write, dependabot and hashes are complete
-# needs: python3; for: .github tests/ci tests/xtask *Cargo.lock *.txt *pyproject.toml; counts: one
+# every check is in a group of its workflow; actions by commit, jobs that build cannot write,
+# dependabot and hashes are complete needs: python3; for: .github tests/ci tests/xtask *Cargo.lock
+# *.txt *pyproject.toml; counts: one
 check_workflows() {
   python3 tests/ci/supply_chain.py check
   workflow_has ci lane-one lane-two
@@ -289,8 +295,9 @@ advisory_database() { # advisory_database CONFIG: writes a configuration that fi
   fi
 }
 
-# each public safe function that has unsafe code in it, and each unsafe impl of Send or Sync, has a row in docs/safe-functions
-# needs: python3; for: lib targets/gpu targets/relax targets/rust docs/safe-functions tests/ci/unsafe_review.py
+# each public safe function that has unsafe code in it, and each unsafe impl of Send or Sync, has a
+# row in docs/safe-functions needs: python3; for: lib targets/gpu targets/relax targets/rust
+# docs/safe-functions tests/ci/unsafe_review.py
 check_unsafe-review() {
   python3 tests/ci/unsafe_review_test.py
   python3 tests/ci/unsafe_review.py

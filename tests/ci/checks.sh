@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: checks.sh NAME     runs the commands of one check: cargo xtask calls this, counts and logs
 #
-# Each check is a function check_NAME in a file of this folder; a command that fails ends it. Its comment says what it
-# checks, and has these words for cargo xtask:
+# Each check is a function check_NAME in a file of this folder; a command that fails ends it. Its
+# comment says what it checks, and has these words for cargo xtask:
 #   needs:         commands, libraries, targets and toolchains: tools.txt says how to install them
 #   for:           paths whose changes can break it; by default those of the file's first comment
 #   counts: one    it passes or fails as a whole: no runner of tests prints a sum
@@ -24,7 +24,8 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 logs=$target/ci
 mkdir -p "$logs"
 
-# Checks run as from a shell: without the libraries and the toolchain that `cargo xtask` has from cargo.
+# Checks run as from a shell: without the libraries and the toolchain that `cargo xtask` has from
+# cargo.
 if [ "${CARGO_PKG_NAME:-}" = xtask ]; then
   LD_LIBRARY_PATH=$(tr : '\n' <<<"${LD_LIBRARY_PATH:-}" |
     sed "\\#^$target/#d; \\#/rustlib/#d; \\#^${RUSTUP_HOME:-none}/toolchains/#d; /^\$/d" | paste -sd:)
@@ -42,7 +43,8 @@ ferrite_tests() { # ferrite_tests TEST [ARGUMENT...]
   cargo test -p ferrite-tests --test "$1" -- --show-output "${@:2}"
 }
 
-# Builds the shared object that hosts install, in a folder other than that of the one with C symbols only.
+# Builds the shared object that hosts install, in a folder other than that of the one with C symbols
+# only.
 host_library() { # host_library PROFILE
   targets/host/build.sh --profile "$1" --target-dir "$target/cxx-abi"
 }

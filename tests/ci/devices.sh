@@ -4,8 +4,8 @@
 # Device modules, on the drivers of this machine or on a stand-in for them.
 # for: lib targets/gpu targets/host/kernels tests/programs/device tests/tests/gpu.rs
 
-# OpenCL modules on the driver of this machine (PoCL): from Rust, from C, compiled in process by TVM, and kernels of
-# targets/host/kernels
+# OpenCL modules on the driver of this machine (PoCL): from Rust, from C, compiled in process by
+# TVM, and kernels of targets/host/kernels
 # needs: libOpenCL.so.1 make wheel
 check_gpu-opencl() {
   cargo test -p ferrite-ffi-gpu --features opencl
@@ -20,8 +20,8 @@ kernels_on() { # kernels_on KIND: the operators of targets/host/kernels on a kin
   FERRITE_DEVICE_TESTS=$1 targets/host/kernels/tests/run.sh "$target"/wheels/*.whl devices
 }
 
-# CUDA modules on a GPU if there is one, otherwise on a stand-in for its driver, which the output says; source through NVRTC
-# needs: make wheel
+# CUDA modules on a GPU if there is one, otherwise on a stand-in for its driver, which the output
+# says; source through NVRTC needs: make wheel
 check_gpu-cuda() {
   FERRITE_NVRTC=$(tests/programs/device/fetch_nvrtc.sh "$target/nvrtc")
   export FERRITE_NVRTC
@@ -42,8 +42,8 @@ check_gpu-rocm() {
   ferrite_tests gpu --include-ignored rocm
 }
 
-# Metal modules are type-checked and linted for aarch64-apple-darwin; on this system, what needs no framework is tested
-# needs: aarch64-apple-darwin; for: lib targets/gpu
+# Metal modules are type-checked and linted for aarch64-apple-darwin; on this system, what needs no
+# framework is tested needs: aarch64-apple-darwin; for: lib targets/gpu
 check_gpu-metal() {
   cargo check --target aarch64-apple-darwin -p ferrite-ffi-gpu --features metal
   cargo clippy --target aarch64-apple-darwin -p ferrite-ffi-gpu --features metal -- -D warnings
@@ -51,8 +51,8 @@ check_gpu-metal() {
   cargo test -p ferrite-ffi-gpu --features metal --test metal
 }
 
-# Vulkan modules on the driver of this machine (llvmpipe): from Rust and from C, with a driver that fails at any call, under the
-# validation layer and valgrind
+# Vulkan modules on the driver of this machine (llvmpipe): from Rust and from C, with a driver that
+# fails at any call, under the validation layer and valgrind
 # needs: libvulkan.so.1 valgrind
 check_gpu-vulkan() {
   cargo test -p ferrite-ffi-gpu --features vulkan
@@ -80,8 +80,8 @@ vulkan_layer() { # vulkan_layer ARGUMENT...: tests of cargo under the validation
   grep '^test result: ' "$folder/log" || echo "under the validation layer: $*"
 }
 
-# WebGPU modules on the Vulkan driver of this machine (llvmpipe): from Rust, from C, and compiled in process by TVM
-# needs: libvulkan.so.1 wheel
+# WebGPU modules on the Vulkan driver of this machine (llvmpipe): from Rust, from C, and compiled in
+# process by TVM needs: libvulkan.so.1 wheel
 check_gpu-webgpu() { # builds in a folder of its own, without optimisation: wgpu is large
   # Disables Mesa's device selection, which prints warnings without a display.
   export NODEVICE_SELECT=1
@@ -107,8 +107,8 @@ with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(folder / wheel.name, "w") as
 END
 }
 
-# OpenCL, Vulkan and WebGPU with the address sanitizer in the library, also while the driver fails; OpenCL under valgrind; WebGPU
-# linted
+# OpenCL, Vulkan and WebGPU with the address sanitizer in the library, also while the driver fails;
+# OpenCL under valgrind; WebGPU linted
 # needs: clang valgrind libOpenCL.so.1 libvulkan.so.1 nightly
 check_gpu-checked() {
   clippy_devices webgpu
@@ -121,15 +121,16 @@ check_gpu-checked() {
   ferrite_tests gpu_driver --ignored valgrind::opencl
 }
 
-# TVM's own tests of device code generation and runtime modules, from FERRITE_TVM_GIT, on the library of our wheel (PoCL)
-# needs: libOpenCL.so.1 wheel; for: lib targets/gpu tests/programs/clients/device_tests
+# TVM's own tests of device code generation and runtime modules, from FERRITE_TVM_GIT, on the
+# library of our wheel (PoCL) needs: libOpenCL.so.1 wheel; for: lib targets/gpu
+# tests/programs/clients/device_tests
 check_gpu-tvm-tests() {
   build_wheel
   tests/programs/clients/device_tests/run.sh "$target"/wheels/*.whl
 }
 
-# CUTLASS's DSL, FlashAttention, FlashInfer, JAX, QuACK, SGLang, TileLang and XGrammar on an NVIDIA GPU and the library of our
-# wheel, with the PyTorch and JAX of PYTHON
+# CUTLASS's DSL, FlashAttention, FlashInfer, JAX, QuACK, SGLang, TileLang and XGrammar on an NVIDIA
+# GPU and the library of our wheel, with the PyTorch and JAX of PYTHON
 # needs: nvcc wheel; for: lib targets/gpu tests/programs/clients/nvidia; counts: one
 check_gpu-stacks() {
   build_wheel

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # usage: guide.sh README LINE [TIMES]
 #
-# Runs the guide of a README in a clean copy of the tracked files, as a new user would. Commands that install system packages or
-# targets are skipped: these must be installed. All other commands run as they stand in the README, from the root of the copy.
-# LINE must be a line of their output, TIMES times (default: 1).
+# Runs the guide of a README in a clean copy of the tracked files, as a new user would. Commands
+# that install system packages or targets are skipped: these must be installed. All other commands
+# run as they stand in the README, from the root of the copy. LINE must be a line of their output,
+# TIMES times (default: 1).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 readme=$1

@@ -4,13 +4,13 @@
 usage: prose.py [PATH...]
 
 Without paths, reads every tracked file and the subjects of commits. Prints `file:line: finding` and fails if there is one.
-Checks phrases and the first words of doc comments, never single words that have a good use.
+Checks phrases, the first words of doc comments, widths and repeated lines, never single words that have a good use.
 """
 
 import re
 import subprocess
 import sys
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,6 +46,7 @@ PHRASES = [
     (r"walks? of the stack", "backtrace, unwinding"),
     (r"if that is nothing", "if it is null"),
     (r"vouch(es|ed|ing)?( for)?", "guarantees"),
+    (r"(?<!-)(?-i:[Tt]exts)|(a|one|any|each|such) text(?! (of|file|form))", "string"),
     (r"(?-i:(Safety|Errors)\s+(As|The same))", "`Same requirements as`, `Same errors as`"),
 ]
 
@@ -57,8 +58,12 @@ COMMENT = {
     ".rs": re.compile(r"^\s*(///|//!|//)(?!/) ?(.*)"),
     ".py": re.compile(r"^\s*(#)(?!!) ?(.*)"),
     ".sh": re.compile(r"^\s*(#)(?!!) ?(.*)"),
-    ".toml": re.compile(r"^\s*(#) ?(.*)"),
+    ".toml": re.compile(r"^\s*(#)(?![a-z]) ?(.*)"),
 }
+# Widest line of a comment or a paragraph. Code, tables, aligned columns and lines of one word may
+# be wider.
+WIDTH = 100
+ALIGNED = re.compile(r"^\W*\||^<|\S {3,}\S")
 FUNCTION = re.compile(r'(pub(\([^)]*\))? )?(default |const |async |unsafe |extern "[^"]*" )*fn ')
 
 
@@ -88,7 +93,17 @@ def line_comments(source, pattern):
     for kind, run in groupby(numbered, key=lambda entry: entry[1]):
         run = list(run)
         if kind is not None:
-            yield Block(kind, [(number, text) for number, _, text in run], item_below(source, run[-1][0]))
+            yield Block(kind, without_code([(number, text) for number, _, text in run]), item_below(source, run[-1][0]))
+
+
+def without_code(lines):
+    """Blank the lines of fenced code."""
+    fenced, left = False, []
+    for number, text in lines:
+        fence = text.lstrip().startswith("```")
+        fenced ^= fence
+        left.append((number, "" if fenced or fence else text))
+    return left
 
 
 def item_below(source, number):
@@ -101,7 +116,7 @@ def c_comments(source):
     for match in re.finditer(r"/\*.*?\*/", text, re.S):
         first = text.count("\n", 0, match.start()) + 1
         lines = [re.sub(r"^\s*/?\*+!?/? ?|\s*\*/$", "", line) for line in match[0].split("\n")]
-        yield Block("/*", list(enumerate(lines, first)))
+        yield Block("/*", without_code(list(enumerate(lines, first))))
 
 
 def paragraphs(source):
@@ -135,6 +150,11 @@ def blocks(path, source):
         yield from docstrings(source)
 
 
+def prose_of(text):
+    """Return a text with blanks in place of code."""
+    return re.sub(r"`[^`]*`", lambda code: " " * len(code[0]), text)
+
+
 # Pages that walk through the code.
 WALKS = [ROOT / page for page in ("ARCHITECTURE.md", "alloc-ext/README.md", "capi/README.md", "targets/gpu/README.md")]
 
@@ -147,10 +167,27 @@ def missing_files(source):
                 yield number, f"`{name}`: no such file"
 
 
+def wide_lines(block, source):
+    for number, text in block.lines:
+        line = source[number - 1]
+        code = {"/*": not line.lstrip().startswith(("*", "/*")), "md": line.startswith("    ")}
+        if len(line) > WIDTH and " " in text.strip() and not ALIGNED.search(line) and not code.get(block.kind):
+            yield number, f"{len(line)} characters: at most {WIDTH}"
+
+
+def repeated_lines(block, source):
+    for (above, text), (number, _) in pairwise(block.lines):
+        if len(text.split()) > 2 and not text.startswith("|") and source[above - 1] == source[number - 1]:
+            yield number, "repeats the line above"
+
+
 def findings(path, source):
     if path in WALKS:
         yield from missing_files(source)
     for index, block in enumerate(blocks(path, source)):
+        if block.kind != '"""':
+            yield from wide_lines(block, source)
+        yield from repeated_lines(block, source)
         text = block.text()
         header = index == 0 and path.suffix != ".md"
         if block.kind in ("///", "//!", '"""') or header:
@@ -159,7 +196,7 @@ def findings(path, source):
                 if match := re.match(rf"\s*({pattern})", text):
                     yield block.lines[0][0], f"opens with `{match[1]}`: {advice}"
         for pattern, advice in PHRASES:
-            for match in re.finditer(rf"\b({pattern})\b", text, re.I):
+            for match in re.finditer(rf"\b({pattern})\b", prose_of(text), re.I):
                 yield block.line_of(match.start()), f"`{match[0]}`: {advice}"
 
 

@@ -37,6 +37,19 @@ class Comments(unittest.TestCase):
         self.assertEqual(found("a.md", "```\nlent\n```\n`lent`"), [])
 
 
+class Lines(unittest.TestCase):
+    def test_width(self):
+        long = "word " * 20 + "end"
+        self.assertEqual(found("a.rs", f"//! File.\n\n    // {long}\nfn a() {{}}"), ["110 characters"])
+        self.assertEqual(found("a.md", f"{long}\n\n| {long} |\n\n```\n{long}\n```"), ["103 characters"])
+        self.assertEqual(found("a.rs", f"//! | {long} |\n//! https://{'a' * 100}\n\nlet a = \"{long}\";"), [])
+
+    def test_repeated_lines(self):
+        self.assertEqual(found("a.rs", "/// Returns the name.\n/// Returns the name.\nfn a() {"), ["repeats the line above"])
+        self.assertEqual(found("a.rs", "/// ```\n/// let a = texts;\n/// let a = texts;\n/// ```\nfn a() {"), [])
+        self.assertEqual(found("a.md", "| a | b | c |\n| a | b | c |"), [])
+
+
 class Subjects(unittest.TestCase):
     def test_subjects(self):
         accepted = ["core/any: reject raw strings", "Remove a file", "docs: end the list of C++ names"]

@@ -8,20 +8,20 @@
 # for: lib tests/robustness/alloc_fail
 check_alloc_fail() { ferrite_tests alloc_fail; }
 
-# FORKS forks, 10000 unless that says otherwise, beside every kind of work of another thread ("test" does 100)
-# needs: cc; for: lib tests/robustness/forks
+# FORKS forks, 10000 unless that says otherwise, beside every kind of work of another thread ("test"
+# does 100) needs: cc; for: lib tests/robustness/forks
 check_forks() { FORKS=${FORKS:-10000} ferrite_tests forks --test-threads=1; }
 
-# signals at every instruction, small stacks, exits, two copies, bad files, refused resources ("test" has fewer exits)
-# needs: cc; for: lib tests/robustness
+# signals at every instruction, small stacks, exits, two copies, bad files, refused resources
+# ("test" has fewer exits) needs: cc; for: lib tests/robustness
 check_faults() { EXITS=${EXITS:-400} ferrite_tests faults --test-threads=1; }
 
 # known bugs, planted in a copy of the sources one by one: a suite finds each
 # needs: python3; for: core alloc-ext tests/robustness/planted
 check_planted() { tests/robustness/planted/planted.py; }
 
-# PROGRAMS generated Python programs, 2000 unless that says otherwise, do the same with upstream's library and ours
-# needs: g++ cc python3; for: lib tests/robustness/python
+# PROGRAMS generated Python programs, 2000 unless that says otherwise, do the same with upstream's
+# library and ours needs: g++ cc python3; for: lib tests/robustness/python
 check_python-programs() {
   local library=$target/cxx-abi/release/libtvm_ffi.so run=tests/robustness/python/run.sh status=0
   host_library release
@@ -41,8 +41,8 @@ damage_is_found() { # damage_is_found EDIT: programs differ with a library that 
   }
 }
 
-# counts, values, strings and the name table: unit tests fail on every mutant, or it says why not (cargo-mutants)
-# needs: cargo-mutants; for: core tests/robustness/planted
+# counts, values, strings and the name table: unit tests fail on every mutant, or it says why not
+# (cargo-mutants) needs: cargo-mutants; for: core tests/robustness/planted
 check_mutants() { tests/robustness/planted/mutants.py; }
 
 # the C programs under address and undefined-behaviour checks
@@ -61,8 +61,8 @@ check_valgrind() {
   ferrite_tests aot --ignored valgrind
 }
 
-# the library itself built with the address sanitizer, under the C programs; programs of safe Rust under it
-# needs: clang nightly; for: lib targets/rust targets/relax tests/conformance/c
+# the library itself built with the address sanitizer, under the C programs; programs of safe Rust
+# under it needs: clang nightly; for: lib targets/rust targets/relax tests/conformance/c
 check_asan() {
   build_asan backend
   CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests c_programs --ignored sanitized::
@@ -106,16 +106,18 @@ check_loom() {
     cargo test -p ferrite-tests --release --test loom --target-dir "$target/loom"
 }
 
-# every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise, for at most FUZZ_SECONDS, 300 (cargo-fuzz)
-# needs: cargo-fuzz nightly; for: lib fuzz targets/relax targets/gpu; counts: one
+# every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise, for at most
+# FUZZ_SECONDS, 300 (cargo-fuzz) needs: cargo-fuzz nightly; for: lib fuzz targets/relax targets/gpu;
+# counts: one
 check_fuzz() { fuzz_targets "-runs=${FUZZ_RUNS:-200000}" "-max_total_time=${FUZZ_SECONDS:-300}"; }
 
 # the kept inputs of every fuzz target, under the address sanitizer (cargo-fuzz)
 # needs: cargo-fuzz nightly; for: lib fuzz targets/relax targets/gpu; counts: one
 check_corpus() { fuzz_targets -runs=0; }
 
-# CORPUS_INPUTS kept inputs, 4 unless that says otherwise, of each fuzz target that needs no C symbols, under Miri
-# needs: nightly+miri+rust-src; for: core alloc-ext fuzz targets/relax targets/gpu
+# CORPUS_INPUTS kept inputs, 4 unless that says otherwise, of each fuzz target that needs no C
+# symbols, under Miri needs: nightly+miri+rust-src; for: core alloc-ext fuzz targets/relax
+# targets/gpu
 check_corpus-miri() {
   fuzz/corpus.py unpack
   CORPUS_INPUTS=${CORPUS_INPUTS:-4} miri --manifest-path fuzz/Cargo.toml --no-default-features --features targets --test corpus \
@@ -128,7 +130,8 @@ KEPT_INPUTS=fuzz/target/corpus
 fuzz_targets() { # fuzz_targets ARGUMENT...: of libFuzzer
   local one found
   fuzz/corpus.py unpack
-  # An input may ask for any number of bytes: more than this is refused, as on a machine that has no more.
+  # An input may ask for any number of bytes: more than this is refused, as on a machine that has no
+  # more.
   export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=1024
   for one in fuzz/fuzz_targets/*.rs; do
     one=$(basename "$one" .rs)
@@ -142,11 +145,12 @@ fuzz_targets() { # fuzz_targets ARGUMENT...: of libFuzzer
   done
 }
 
-# programs of C calls give the same with upstream's library and ours, except for listed differences, and the same in C
-# needs: python3 cc; for: lib fuzz targets/relax targets/gpu
+# programs of C calls give the same with upstream's library and ours, except for listed differences,
+# and the same in C needs: python3 cc; for: lib fuzz targets/relax targets/gpu
 check_differential() {
-  # From the kept corpus, and DIFFERENTIAL_RUNS more from a fixed seed, 3000 unless that says otherwise. Upstream has no API of TVM 0.5
-  # to 0.20: the library that is compared with it has none either, but the one whose programs are written in C.
+  # From the kept corpus, and DIFFERENTIAL_RUNS more from a fixed seed, 3000 unless that says
+  # otherwise. Upstream has no API of TVM 0.5 to 0.20: the library that is compared with it has none
+  # either, but the one whose programs are written in C.
   local upstream ours=$target/release/libtvm_ffi.so legacy=$target/legacy/release/libtvm_ffi.so
   local fuzz=(--manifest-path fuzz/Cargo.toml --no-default-features --target-dir "$target/differential")
   upstream=$(tests/conformance/upstream/wheel.sh)/tvm_ffi/lib/libtvm_ffi.so
@@ -170,8 +174,8 @@ crash_file_becomes_c() { # crash_file_becomes_c UPSTREAM: the script writes the 
   }
 }
 
-# lines, branches and functions of each crate that the kept programs of C calls reach: every C symbol among them, also those of TVM
-# 0.5 to 0.20
+# lines, branches and functions of each crate that the kept programs of C calls reach: every C
+# symbol among them, also those of TVM 0.5 to 0.20
 # needs: nightly+llvm-tools python3; for: lib fuzz
 check_coverage() {
   local work=$target/coverage tools library

@@ -21,12 +21,12 @@ def tracked(*patterns):
 
 
 def steps(text):
-    """Returns the steps of a workflow, each a text."""
+    """Returns the steps of a workflow, each a string."""
     return re.findall(r"^ {6}- .*(?:\n(?: {8}.*)?)*", text, re.M)
 
 
 def jobs(text):
-    """Returns the jobs of a workflow, each a text."""
+    """Returns the jobs of a workflow, each a string."""
     return re.findall(r"^  \w+:\n(?:(?: {4}.*)?\n)+", text[text.index("\njobs:") :], re.M)
 
 

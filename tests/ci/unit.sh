@@ -8,11 +8,12 @@
 # for: lib targets tests Cargo.toml Cargo.lock
 check_test() { cargo test --workspace; }
 
-# the unit tests of core, alloc-ext and minimal without std and speed, where they are small and have one pool of memory, and with
-# one of the two
+# the unit tests of core, alloc-ext and minimal without std and speed, where they are small and have
+# one pool of memory, and with one of the two
 # for: core alloc-ext capi/minimal
 check_no-std() {
-  # One test at a time: builds without std have one thread of execution, with one raised error and one queue of dying objects.
+  # One test at a time: builds without std have one thread of execution, with one raised error and
+  # one queue of dying objects.
   ring_tests "" --test-threads=1
   ring_tests speed --test-threads=1
   ring_tests std
@@ -36,8 +37,8 @@ miri() { # miri ARGUMENT...: the tests of cargo under Miri
 # needs: nightly+miri+rust-src; for: core capi/minimal
 check_miri-core() { miri -p ferrite-ffi-core -p ferrite-ffi-minimal --features ferrite-ffi-core/std --lib; }
 
-# the unit tests of alloc-ext and, where threads count, capi have no undefined behaviour; those of alloc-ext also without std
-# needs: nightly+miri+rust-src; for: core alloc-ext capi
+# the unit tests of alloc-ext and, where threads count, capi have no undefined behaviour; those of
+# alloc-ext also without std needs: nightly+miri+rust-src; for: core alloc-ext capi
 check_miri() {
   miri -p ferrite-ffi-alloc --features ferrite-ffi-core/std,ferrite-ffi-alloc/std --lib
   # JSON without std is excluded: it is safe code, and its long numbers take half an hour.
@@ -75,7 +76,8 @@ check_miri-cores() {
 check_arm64() { arm aarch64 aarch64-unknown-linux-gnu aarch64-linux-gnu; }
 
 # the same as 32-bit Arm: hosts whose pointers have 4 bytes
-# needs: arm-linux-gnueabihf-gcc qemu-arm armv7-unknown-linux-gnueabihf; for: lib tests/conformance/c
+# needs: arm-linux-gnueabihf-gcc qemu-arm armv7-unknown-linux-gnueabihf; for: lib
+# tests/conformance/c
 check_arm32() { arm arm armv7-unknown-linux-gnueabihf arm-linux-gnueabihf; }
 
 arm() { # arm EMULATED TARGET GNU: the names of a machine for qemu, Rust and gcc
@@ -87,8 +89,8 @@ arm() { # arm EMULATED TARGET GNU: the names of a machine for qemu, Rust and gcc
   )
   # The excluded test forks, and qemu 7.2 fails an internal assertion when the child starts threads.
   "${tests[@]}" --lib --bins --tests -- --skip a_child_makes_threads_of_its_own
-  # The examples of one package run in one process here, so one after the other: some of them install types, which must
-  # precede the work of other threads.
+  # The examples of one package run in one process here, so one after the other: some of them
+  # install types, which must precede the work of other threads.
   "${tests[@]}" --doc -- --test-threads=1
   cargo build --release --target "$target_name" -p ferrite-ffi-capi --features backend
   # For backtraces: on 32-bit Arm, C has no unwind tables by default.

@@ -15,7 +15,7 @@ pub struct Block { data: *mut u8 }
 struct Hidden(u8);
 
 impl Block {
-    /// Returns "unsafe { }" as a text.
+    /// Returns "unsafe { }" as a string.
     pub fn safe(&self) -> &'static str { "unsafe { }" }
     pub fn first(&self) -> u8 { unsafe { *self.data } }
     pub fn reaching(&self) -> u8 { self.helper() }

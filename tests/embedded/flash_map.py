@@ -4,7 +4,7 @@
 usage: flash_map.py [--record]     after `targets/boards/run.sh cortex-m4f`; --record writes flash.json beside this file
 
 The total of a program is what the library adds to it: its size less that of the same program linked without the library. Symbols are
-counted by the module that defines them. The rest of the total are texts and tables without a symbol, and code that the compiler
+counted by the module that defines them. The rest of the total are strings and tables without a symbol, and code that the compiler
 shares between modules.
 """
 

@@ -1,4 +1,5 @@
-//! C compilation with the system's compiler (`CC`, or `cc`) against this project's headers and the library under test.
+//! C compilation with the system's compiler (`CC`, or `cc`) against this project's headers and the
+//! library under test.
 
 use crate::{Library, Outcome, output_of, paths};
 use std::ffi::OsStr;
@@ -19,7 +20,8 @@ impl Cc {
         let mut words = named.split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("cc"));
         command.args(words);
-        // The strictness applies to the project's headers, too. The valgrind of older systems needs DWARF 4.
+        // The strictness applies to the project's headers, too. The valgrind of older systems needs
+        // DWARF 4.
         command.arg("-I").arg(paths::include()).args(["-O1", "-gdwarf-4"]);
         Self { command, output: output.into() }
     }
@@ -75,7 +77,8 @@ impl Cc {
         self
     }
 
-    /// Compiles and links with the shared library, with a run path to it. Returns the path of the output.
+    /// Compiles and links with the shared library, with a run path to it. Returns the path of the
+    /// output.
     ///
     /// # Errors
     /// If the compiler fails.
@@ -84,8 +87,8 @@ impl Cc {
         self.command.arg("-L").arg(folder);
         self.command.arg(format!("-Wl,-rpath,{}", folder.display()));
         if cfg!(target_os = "linux") {
-            // The run path must precede LD_LIBRARY_PATH, in which cargo names folders that may have the library of another
-            // build.
+            // The run path must precede LD_LIBRARY_PATH, in which cargo names folders that may have
+            // the library of another build.
             self.command.arg("-Wl,--disable-new-dtags");
         }
         self.args(["-ltvm_ffi", "-lm"]).link()

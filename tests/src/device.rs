@@ -31,8 +31,8 @@ pub fn program(folder: &Path, name: &str, sources: &[&str]) -> Cc {
     cc.source(quickstart().join("ferrite_util.c"))
 }
 
-/// Builds the failing driver of a kind: a library named `soname` in `folder`, which forwards calls to the system's library.
-/// A program finds it first if `LD_LIBRARY_PATH` contains the folder.
+/// Builds the failing driver of a kind: a library named `soname` in `folder`, which forwards calls
+/// to the system's library. A program finds it first if `LD_LIBRARY_PATH` contains the folder.
 ///
 /// # Errors
 /// If the compiler fails, or if this machine has no such library.
@@ -52,7 +52,11 @@ pub fn failing_driver(folder: &Path, kind: &str, soname: &str) -> Outcome<PathBu
         .strict()
         .source(fixtures().join(kind).join("failing_driver.c"))
         .args([format!("-Wl,-soname,{soname}"), format!("-DSYSTEM_DRIVER=\"{behind}\"")])
-        .args([format!("-L{}", stub.display()), "-Wl,--no-as-needed".into(), format!("-l{kind}_system")])
+        .args([
+            format!("-L{}", stub.display()),
+            "-Wl,--no-as-needed".into(),
+            format!("-l{kind}_system"),
+        ])
         .args(["-Wl,-rpath,$ORIGIN", "-ldl"])
         .link()
 }
@@ -60,7 +64,8 @@ pub fn failing_driver(folder: &Path, kind: &str, soname: &str) -> Outcome<PathBu
 /// Returns the path of a library known to the dynamic linker.
 fn system_library(soname: &str) -> Outcome<PathBuf> {
     let known = output_of(Command::new("ldconfig").arg("-p"))?;
-    let mut lines = known.lines().filter(|line| line.trim_start().starts_with(&format!("{soname} ")));
+    let mut lines =
+        known.lines().filter(|line| line.trim_start().starts_with(&format!("{soname} ")));
     match lines.find_map(|line| line.split(" => ").nth(1)) {
         Some(path) => Ok(PathBuf::from(path)),
         None => Err(format!("{soname} is missing").into()),

@@ -1,4 +1,5 @@
-//! Profiles of the library for a Cortex-M4F: archives, firmware that keeps selected symbols, and sizes.
+//! Profiles of the library for a Cortex-M4F: archives, firmware that keeps selected symbols, and
+//! sizes.
 
 use crate::{Outcome, output_of, root, scratch};
 use std::collections::BTreeMap;
@@ -10,7 +11,8 @@ const CORTEX_M4F: &str = "thumbv7em-none-eabihf";
 /// Size in bytes of the library's pool for objects and names, which all measured sizes exclude.
 const POOL_BYTES: u64 = 8192;
 
-/// Functions to which compilers emit calls. They come from the C library, since the archive's versions are larger.
+/// Functions to which compilers emit calls. They come from the C library, since the archive's
+/// versions are larger.
 const MEMORY: [&str; 17] = [
     "memcpy",
     "memmove",
@@ -63,7 +65,11 @@ impl Profile {
             "staticlib",
         ]);
         command.args(["--no-default-features", "--features", features, "--target", CORTEX_M4F]);
-        command.arg("--manifest-path").arg(root().join("Cargo.toml")).arg("--target-dir").arg(&folder);
+        command
+            .arg("--manifest-path")
+            .arg(root().join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(&folder);
         command.env("FERRITE_POOL_BYTES", POOL_BYTES.to_string());
         output_of(&mut command)?;
         Ok(Profile { name, archive: folder.join(CORTEX_M4F).join("mcu/libtvm_ffi.a") })
@@ -74,16 +80,18 @@ impl Profile {
     /// # Errors
     /// If the archive cannot be read.
     pub fn symbols(&self) -> Outcome<Vec<String>> {
-        let list =
-            output_of(Command::new("arm-none-eabi-nm").args(["-g", "--defined-only"]).arg(&self.archive))?;
-        let names = list.lines().filter_map(|line| line.rsplit_once(' ')).map(|(_, name)| name.to_owned());
+        let list = output_of(
+            Command::new("arm-none-eabi-nm").args(["-g", "--defined-only"]).arg(&self.archive),
+        )?;
+        let names =
+            list.lines().filter_map(|line| line.rsplit_once(' ')).map(|(_, name)| name.to_owned());
         let mut names: Vec<_> = names.filter(|name| name.starts_with("TVM")).collect();
         names.sort();
         Ok(names)
     }
 
-    /// Links a firmware that keeps every symbol. Returns its path, and its size without the pool and without the size of a
-    /// firmware that contains only the C library's memory functions.
+    /// Links a firmware that keeps every symbol. Returns its path, and its size without the pool
+    /// and without the size of a firmware that contains only the C library's memory functions.
     ///
     /// # Errors
     /// If a firmware does not link.
@@ -93,12 +101,15 @@ impl Profile {
         let kept = [memory, self.symbols()?].concat();
         let firmware = link("empty.c", &format!("{}.elf", self.name), &kept, Some(&self.archive))?;
         let with = size(&firmware)?;
-        let added =
-            FirmwareSize { flash: with.flash - without.flash, ram: with.ram - without.ram - POOL_BYTES };
+        let added = FirmwareSize {
+            flash: with.flash - without.flash,
+            ram: with.ram - without.ram - POOL_BYTES,
+        };
         Ok((firmware, added))
     }
 
-    /// Links a firmware from one C file, with the memory functions of the archive. Returns its size.
+    /// Links a firmware from one C file, with the memory functions of the archive. Returns its
+    /// size.
     ///
     /// # Errors
     /// If the firmware does not link.
@@ -150,19 +161,22 @@ pub fn names(firmware: &Path) -> Outcome<String> {
     output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(firmware))
 }
 
-/// Returns for each module its size in bytes and its number of functions and constants, largest first. Unnamed strings are
-/// excluded.
+/// Returns for each module its size in bytes and its number of functions and constants, largest
+/// first. Unnamed strings are excluded.
 ///
 /// # Errors
 /// If the firmware cannot be read.
 pub fn costs(firmware: &Path) -> Outcome<Vec<(u64, usize, String)>> {
     let list = output_of(
-        Command::new("arm-none-eabi-nm").args(["--demangle", "--print-size", "--defined-only"]).arg(firmware),
+        Command::new("arm-none-eabi-nm")
+            .args(["--demangle", "--print-size", "--defined-only"])
+            .arg(firmware),
     )?;
     let mut costs: BTreeMap<String, (u64, usize)> = BTreeMap::new();
     for line in list.lines() {
         let mut columns = line.splitn(4, ' ').skip(1);
-        if let (Some(size), Some(kind), Some(name)) = (columns.next(), columns.next(), columns.next())
+        if let (Some(size), Some(kind), Some(name)) =
+            (columns.next(), columns.next(), columns.next())
             && let Ok(bytes) = u64::from_str_radix(size, 16)
             && !kind.eq_ignore_ascii_case("b")
         {
@@ -176,14 +190,18 @@ pub fn costs(firmware: &Path) -> Outcome<Vec<(u64, usize, String)>> {
     Ok(costs)
 }
 
-/// Returns the crate and module of a symbol. For a trait method, it is the module of the project's type or trait.
+/// Returns the crate and module of a symbol. For a trait method, it is the module of the project's
+/// type or trait.
 fn module_of(name: &str) -> String {
     if name.starts_with("OUTLINED_FUNCTION") {
         return "shared ends of functions".to_owned();
     }
-    let ours = ["ferrite_alloc_ext::", "ferrite_core::", "tvm_ffi::"].iter().find_map(|path| name.find(path));
+    let ours = ["ferrite_alloc_ext::", "ferrite_core::", "tvm_ffi::"]
+        .iter()
+        .find_map(|path| name.find(path));
     let path = ours.map_or(name, |at| &name[at..]);
-    let is_word = |character: char| character.is_alphanumeric() || character == '_' || character == ':';
+    let is_word =
+        |character: char| character.is_alphanumeric() || character == '_' || character == ':';
     let path = path.trim_start_matches(|character| !is_word(character));
     let path = path.split(|character| !is_word(character)).next().unwrap_or(path);
     let parts: Vec<_> = path.split("::").filter(|part| !part.is_empty()).collect();

@@ -1,4 +1,5 @@
-//! The library under test: built once per test program, or taken from the folder `FERRITE_LIBRARY_DIR`.
+//! The library under test: built once per test program, or taken from the folder
+//! `FERRITE_LIBRARY_DIR`.
 
 use crate::{Outcome, output_of, paths};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -20,7 +21,8 @@ pub struct Library {
 }
 
 impl Library {
-    /// Returns the library with the functions for compiled models, built in the release profile, as users build it.
+    /// Returns the library with the functions for compiled models, built in the release profile, as
+    /// users build it.
     ///
     /// # Errors
     /// If it does not build.
@@ -28,7 +30,8 @@ impl Library {
         BUILT.get_or_init(|| Self::make(Self::build, "")).as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the library with the symbols for C++ clients, as released, built in a folder of its own.
+    /// Returns the library with the symbols for C++ clients, as released, built in a folder of its
+    /// own.
     ///
     /// # Errors
     /// If it does not build.
@@ -46,7 +49,8 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the library with the packed-function API of earlier releases, built in a folder of its own.
+    /// Returns the library with the packed-function API of earlier releases, built in a folder of
+    /// its own.
     ///
     /// # Errors
     /// If it does not build.
@@ -55,7 +59,8 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the library with the API of TVM 0.5 to 0.20 and with device back ends, built in a folder of its own.
+    /// Returns the library with the API of TVM 0.5 to 0.20 and with device back ends, built in a
+    /// folder of its own.
     ///
     /// # Errors
     /// If it does not build.
@@ -66,13 +71,14 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
-    /// Returns the library with WebGPU and the symbols for C++ clients, built in a folder of its own.
+    /// Returns the library with WebGPU and the symbols for C++ clients, built in a folder of its
+    /// own.
     ///
     /// # Errors
     /// If it does not build.
     pub fn with_webgpu() -> Outcome<&'static Self> {
-        let made =
-            BUILT_WITH_WEBGPU.get_or_init(|| Self::make_of(Self::build_with_webgpu, "webgpu", "debug"));
+        let made = BUILT_WITH_WEBGPU
+            .get_or_init(|| Self::make_of(Self::build_with_webgpu, "webgpu", "debug"));
         made.as_ref().map_err(Clone::clone)
     }
 
@@ -80,7 +86,11 @@ impl Library {
         Self::make_of(build, subfolder, "release")
     }
 
-    fn make_of(build: impl FnOnce(&Path) -> Outcome<()>, subfolder: &str, profile: &str) -> Outcome<Self> {
+    fn make_of(
+        build: impl FnOnce(&Path) -> Outcome<()>,
+        subfolder: &str,
+        profile: &str,
+    ) -> Outcome<Self> {
         let folder = match std::env::var_os("FERRITE_LIBRARY_DIR") {
             Some(folder) => PathBuf::from(folder),
             None => {
@@ -91,7 +101,11 @@ impl Library {
         };
         let library = Self { folder };
         let shared = library.shared();
-        if shared.is_file() { Ok(library) } else { Err(format!("{} is missing", shared.display()).into()) }
+        if shared.is_file() {
+            Ok(library)
+        } else {
+            Err(format!("{} is missing", shared.display()).into())
+        }
     }
 
     fn build(target: &Path) -> Outcome<()> {

@@ -31,12 +31,14 @@ pub(crate) fn target() -> Outcome<PathBuf> {
     Ok(target.ok_or_else(|| format!("{} is not in a target folder", exe.display()))?)
 }
 
-/// Returns a folder with this name for a test's output, which is kept between runs. Each test uses a different name.
+/// Returns a folder with this name for a test's output, which is kept between runs. Each test uses
+/// a different name.
 ///
 /// # Errors
 /// If the folder cannot be created.
 pub fn scratch(name: &str) -> Outcome<PathBuf> {
     let folder = target()?.join("c-tests").join(name);
-    std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     Ok(folder)
 }

@@ -7,7 +7,8 @@ use std::process::{Command, Output};
 /// Runs a command to completion. Returns its standard output.
 ///
 /// # Errors
-/// If the command cannot start or exits with a status other than 0. The message contains the command and its output.
+/// If the command cannot start or exits with a status other than 0. The message contains the
+/// command and its output.
 pub fn output_of(command: &mut Command) -> Outcome<String> {
     let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     if output.status.success() {
@@ -16,8 +17,8 @@ pub fn output_of(command: &mut Command) -> Outcome<String> {
     Err(format!("{command:?} ended with {}\n{}", output.status, everything(&output)).into())
 }
 
-/// Returns the command that runs a program built for the machine under test. If that is not this machine, `FERRITE_RUNNER`
-/// names the emulator.
+/// Returns the command that runs a program built for the machine under test. If that is not this
+/// machine, `FERRITE_RUNNER` names the emulator.
 pub fn program(executable: &Path) -> Command {
     let runner = std::env::var("FERRITE_RUNNER").unwrap_or_default();
     let mut words = runner.split_whitespace();
@@ -52,8 +53,8 @@ pub fn require_arm_gcc() -> Outcome<()> {
     require("arm-none-eabi-gcc", "gcc-arm-none-eabi")
 }
 
-/// Returns a valgrind command, to which the program is added. Errors and leaks of these kinds (such as `definite,indirect`)
-/// make it exit with a status of its own.
+/// Returns a valgrind command, to which the program is added. Errors and leaks of these kinds (such
+/// as `definite,indirect`) make it exit with a status of its own.
 ///
 /// # Errors
 /// If valgrind is missing.
@@ -68,6 +69,8 @@ pub fn valgrind(leaks: &str) -> Outcome<Command> {
         "--leak-check=full",
     ]);
     command.arg(format!("--suppressions={}/robustness/valgrind.supp", env!("CARGO_MANIFEST_DIR")));
-    command.arg(format!("--show-leak-kinds={leaks}")).arg(format!("--errors-for-leak-kinds={leaks}"));
+    command
+        .arg(format!("--show-leak-kinds={leaks}"))
+        .arg(format!("--errors-for-leak-kinds={leaks}"));
     Ok(command)
 }

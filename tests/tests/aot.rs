@@ -1,12 +1,13 @@
-//! Tests compiled models against numpy's outputs: generated C, LLVM code in a shared library, and LLVM code linked into the
-//! program.
+//! Tests compiled models against numpy's outputs: generated C, LLVM code in a shared library, and
+//! LLVM code linked into the program.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{Cc, Library, Outcome, aot, output_of, quickstart, scratch, valgrind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Number of checks that `run_models` performs for one form of a model. It is fixed, so that a missing check is noticed.
+/// Number of checks that `run_models` performs for one form of a model. It is fixed, so that a
+/// missing check is noticed.
 const CHECKS_PER_FORM: usize = 527;
 const MODELS: usize = 8;
 
@@ -31,7 +32,8 @@ fn system_object() -> PathBuf {
     aot().join("llvm/models_sys_x86_64.o")
 }
 
-/// Runs the command, prints its report, and verifies that it performed the checks for this number of forms.
+/// Runs the command, prints its report, and verifies that it performed the checks for this number
+/// of forms.
 fn run(command: &mut Command, forms: usize) -> Outcome<()> {
     let report = output_of(command)?;
     print!("{report}");
@@ -47,7 +49,8 @@ fn helpers_for_kernels_have_the_messages_of_compiled_models() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-messages")?);
     let model = Cc::shared(folder.join("libadd_one_dyn.so")).generated();
     let model = model.source(aot().join("add_one_dyn/add_one_dyn.c")).link_shared(library)?;
-    let program = Cc::program(folder.join("same_messages")).strict().source(aot().join("same_messages.c"));
+    let program =
+        Cc::program(folder.join("same_messages")).strict().source(aot().join("same_messages.c"));
     let report = output_of(&mut Command::new(program.source(model).link_shared(library)?))?;
     assert!(report.contains("same_messages: 9 compared, 0 differ"), "{report}");
     Ok(())
@@ -90,7 +93,10 @@ fn models_in_a_library_that_the_loaded_one_needs_get_them_too() -> Outcome<()> {
 )]
 fn models_in_the_program_are_a_system_library() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-system")?);
-    run(Command::new(runner(&folder).source(system_object()).link_shared(library)?).arg("system"), 1)
+    run(
+        Command::new(runner(&folder).source(system_object()).link_shared(library)?).arg("system"),
+        1,
+    )
 }
 
 #[test]
@@ -100,7 +106,10 @@ fn models_in_the_program_are_a_system_library() -> Outcome<()> {
 )]
 fn models_and_library_link_into_one_static_program() -> Outcome<()> {
     let (library, folder) = (Library::get()?, scratch("aot-static")?);
-    run(Command::new(runner(&folder).source(system_object()).link_static(library)?).arg("system"), 1)
+    run(
+        Command::new(runner(&folder).source(system_object()).link_static(library)?).arg("system"),
+        1,
+    )
 }
 
 #[test]

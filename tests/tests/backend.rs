@@ -1,4 +1,5 @@
-//! Tests the runtime functions that code compiled by TVM calls, from C: plain, under sanitizers, and under valgrind.
+//! Tests the runtime functions that code compiled by TVM calls, from C: plain, under sanitizers,
+//! and under valgrind.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
@@ -11,7 +12,8 @@ fn program(name: &str, prepare: impl FnOnce(Cc) -> Cc) -> Outcome<PathBuf> {
 
 fn program_of(source: &str, name: &str, prepare: impl FnOnce(Cc) -> Cc) -> Outcome<PathBuf> {
     let cc = Cc::program(scratch("backend")?.join(name)).strict().args(["-pthread"]);
-    prepare(cc.source(root().join(format!("tests/programs/backend/{source}.c")))).link_shared(Library::get()?)
+    prepare(cc.source(root().join(format!("tests/programs/backend/{source}.c"))))
+        .link_shared(Library::get()?)
 }
 
 fn run_overlap(program: PathBuf) -> Outcome<()> {
@@ -21,7 +23,10 @@ fn run_overlap(program: PathBuf) -> Outcome<()> {
 
 fn run(command: &mut Command) -> Outcome<()> {
     // malloc returns null for sizes that fit no memory.
-    print!("{}", output_of(command.env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1"))?);
+    print!(
+        "{}",
+        output_of(command.env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1"))?
+    );
     Ok(())
 }
 
@@ -50,7 +55,8 @@ fn without_memory() -> Outcome<()> {
     let cc = Cc::program(scratch("backend")?.join("no_memory"))
         .strict()
         .args(["-pthread", "-Wno-unused-function"]);
-    let program = cc.source(root().join("tests/programs/backend/no_memory.c")).link_shared(Library::get()?)?;
+    let program =
+        cc.source(root().join("tests/programs/backend/no_memory.c")).link_shared(Library::get()?)?;
     run(Command::new(&program).arg("4"))?;
     // Without a number of tasks, the environment or the number of processors decides.
     run(Command::new(&program).arg("0").env("TVM_NUM_THREADS", "3"))?;

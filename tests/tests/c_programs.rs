@@ -1,7 +1,9 @@
-//! Runs the C programs of `tests/conformance/c` with the built library: plain, under sanitizers, and under valgrind.
+//! Runs the C programs of `tests/conformance/c` with the built library: plain, under sanitizers,
+//! and under valgrind.
 //!
-//! The latter two are ignored, since they need tools beyond a C compiler: `./ci.sh sanitizers` and `./ci.sh valgrind` run them.
-//! `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs with upstream's library.
+//! The latter two are ignored, since they need tools beyond a C compiler: `./ci.sh sanitizers` and
+//! `./ci.sh valgrind` run them. `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same
+//! programs with upstream's library.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, include, output_of, program, root, scratch, valgrind};
@@ -42,7 +44,8 @@ impl Mode {
 struct Kernels {
     plain: PathBuf,
     with_modules: PathBuf,
-    /// Library that only depends on a kernel library. Its name begins like that of a system library.
+    /// Library that only depends on a kernel library. Its name begins like that of a system
+    /// library.
     needs_kernels: PathBuf,
 }
 
@@ -50,9 +53,11 @@ fn kernels(mode: Mode, program: &str) -> Outcome<Kernels> {
     let folder = scratch(&format!("c_programs/{}-{program}", mode.name()))?;
     let source = root().join("tests/conformance/c/kernels.c");
     let plain = Cc::shared(folder.join("kernels.so")).strict().source(&source);
-    let with_modules = Cc::shared(folder.join("kernels_bin.so")).strict().args(["-DWITH_LIBRARY_BIN"]);
-    let needed =
-        Cc::shared(folder.join("libgcc_s.so.1.kernels")).strict().args(["-Wl,-soname,libgcc_s.so.1.kernels"]);
+    let with_modules =
+        Cc::shared(folder.join("kernels_bin.so")).strict().args(["-DWITH_LIBRARY_BIN"]);
+    let needed = Cc::shared(folder.join("libgcc_s.so.1.kernels"))
+        .strict()
+        .args(["-Wl,-soname,libgcc_s.so.1.kernels"]);
     let needed = mode.compiler(needed.source(&source)).link()?;
     let needs_kernels =
         Cc::shared(folder.join("needs_kernels.so")).args(["-Wl,--no-as-needed,-rpath,$ORIGIN"]);
@@ -70,7 +75,8 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
     let executable = mode.compiler(source_of(&folder, name)).link_shared(library)?;
     let mut command = program(&executable);
     if mode == Mode::Valgrind {
-        // Permanent objects are "possibly lost" to valgrind: references to them point past the block's beginning.
+        // Permanent objects are "possibly lost" to valgrind: references to them point past the
+        // block's beginning.
         command = valgrind("definite,indirect")?;
         command.arg(&executable);
     }
@@ -78,8 +84,8 @@ fn run(name: &str, mode: Mode) -> Outcome<()> {
     command.env("CHECK_NEEDS_KERNELS", &kernels.needs_kernels);
     command.env("CHECK_SYMBOLS", root().join("tests/conformance/exports/symbols.txt"));
     command.env("CHECK_SCRATCH", &folder).env("CHECK_STRESS_DIVISOR", mode.stress_divisor());
-    // A library is unloaded with its last function, but its code must be there when a report names it. malloc returns null for
-    // sizes that fit no memory.
+    // A library is unloaded with its last function, but its code must be there when a report names
+    // it. malloc returns null for sizes that fit no memory.
     command.env("ASAN_OPTIONS", "detect_leaks=1:allocator_may_return_null=1");
     print!("{}", output_of(&mut command)?);
     Ok(())
@@ -103,7 +109,8 @@ fn compiled_code_finds_libm_in_a_program_with_the_archive() -> Outcome<()> {
     }
     let folder = scratch("c_programs/static-math")?;
     let kernels = kernels(Mode::Plain, "static-math")?;
-    let executable = source_of(&folder, "math").args(["-Wl,--export-dynamic"]).link_static(library)?;
+    let executable =
+        source_of(&folder, "math").args(["-Wl,--export-dynamic"]).link_static(library)?;
     print!("{}", output_of(program(&executable).env("CHECK_KERNELS", &kernels.plain))?);
     Ok(())
 }
@@ -164,7 +171,8 @@ programs!(
     type_info,
 );
 
-/// Checks that at least one program calls each symbol of the ABI, and that the list above contains every program.
+/// Checks that at least one program calls each symbol of the ABI, and that the list above contains
+/// every program.
 #[test]
 fn every_symbol_and_every_program() -> Outcome<()> {
     let mut text = String::new();
@@ -184,7 +192,8 @@ fn every_symbol_and_every_program() -> Outcome<()> {
     if uncalled.is_empty() { Ok(()) } else { Err(format!("no program calls {uncalled:?}").into()) }
 }
 
-/// Checks that the handler of `signals.c` calls exactly the symbols that the header allows in signal handlers.
+/// Checks that the handler of `signals.c` calls exactly the symbols that the header allows in
+/// signal handlers.
 #[test]
 fn signal_handlers_call_what_the_header_allows() -> Outcome<()> {
     let symbols = |text: &str| {
@@ -193,7 +202,9 @@ fn signal_handlers_call_what_the_header_allows() -> Outcome<()> {
     };
     let between = |text: &str, start: &str, end: &str| {
         let found = text.split_once(start).and_then(|(_, rest)| rest.split_once(end));
-        found.map(|(part, _)| part.to_owned()).ok_or_else(|| format!("no part from {start:?} to {end:?}"))
+        found
+            .map(|(part, _)| part.to_owned())
+            .ok_or_else(|| format!("no part from {start:?} to {end:?}"))
     };
     let header = std::fs::read_to_string(include().join("tvm/ffi/c_api.h"))?;
     let allowed = symbols(&between(&header, "Signal handlers may call", "Any other function")?);
@@ -201,5 +212,9 @@ fn signal_handlers_call_what_the_header_allows() -> Outcome<()> {
     let handler = between(&program, "static void handle(", "\n}\n")?;
     let is_call = |symbol: &String| handler.contains(&format!("{symbol}("));
     let called: BTreeSet<_> = symbols(&handler).into_iter().filter(is_call).collect();
-    if called == allowed { Ok(()) } else { Err(format!("allowed: {allowed:#?}, called: {called:#?}").into()) }
+    if called == allowed {
+        Ok(())
+    } else {
+        Err(format!("allowed: {allowed:#?}, called: {called:#?}").into())
+    }
 }

@@ -1,16 +1,19 @@
-//! Size of the profile `core` on a Cortex-M4F: all of ring 1, and a program that registers, looks up and calls a function.
+//! Size of the profile `core` on a Cortex-M4F: all of ring 1, and a program that registers, looks
+//! up and calls a function.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::firmware::{self, FirmwareSize, Profile};
 use ferrite_tests::{Outcome, require_arm_gcc};
 
-/// Limit of the flash of ring 1 in bytes with every symbol kept, beyond a firmware that contains only the C library's memory
-/// functions: text, constants and initial values. The goal is 12,288 bytes.
+/// Limit of the flash of ring 1 in bytes with every symbol kept, beyond a firmware that contains
+/// only the C library's memory functions: text, constants and initial values. The goal is 12,288
+/// bytes.
 const MOST_FLASH: u64 = 11_948;
 /// Limit of the RAM of ring 1 in bytes, without the pool.
 const MOST_RAM: u64 = 156;
 
-/// Limit of the flash of the whole program, including start-up code and memory functions. The goal is 4,096 bytes.
+/// Limit of the flash of the whole program, including start-up code and memory functions. The goal
+/// is 4,096 bytes.
 const MOST_PROGRAM: u64 = 3_860;
 
 #[test]
@@ -26,7 +29,10 @@ fn every_symbol_fits() -> Outcome<()> {
         assert!(!names.contains(unwanted), "core contains {unwanted}: {names}");
     }
     println!("every symbol of ring 1: {flash} bytes of flash, {ram} of RAM beside the pool");
-    assert!(flash <= MOST_FLASH && ram <= MOST_RAM, "too large: {flash} bytes of flash, {ram} of RAM");
+    assert!(
+        flash <= MOST_FLASH && ram <= MOST_RAM,
+        "too large: {flash} bytes of flash, {ram} of RAM"
+    );
     Ok(())
 }
 

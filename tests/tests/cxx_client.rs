@@ -1,8 +1,10 @@
-//! Runs the C++ programs of `tests/conformance/cxx`, built with upstream's unmodified headers and linked with this library: by
-//! two compilers, with and without run-time type information, under sanitizers and under valgrind.
+//! Runs the C++ programs of `tests/conformance/cxx`, built with upstream's unmodified headers and
+//! linked with this library: by two compilers, with and without run-time type information, under
+//! sanitizers and under valgrind.
 //!
-//! Ignored, since they need upstream's headers, g++ and clang++: `./ci.sh cpp` runs them. `CHECK_GOOD_INPUT_ONLY=1
-//! FERRITE_LIBRARY_DIR=...` runs the same programs with upstream's library.
+//! Ignored, since they need upstream's headers, g++ and clang++: `./ci.sh cpp` runs them.
+//! `CHECK_GOOD_INPUT_ONLY=1 FERRITE_LIBRARY_DIR=...` runs the same programs with upstream's
+//! library.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Library, Outcome, output_of, require, root, scratch, valgrind};
@@ -24,8 +26,11 @@ const CLANG: Build = Build { name: "clang", compiler: "clang++", package: "clang
 // Exceptions still have type information.
 const GCC_NO_RTTI: Build = Build { name: "gcc_no_rtti", flags: &["-fno-rtti"], ..GCC };
 const CLANG_NO_RTTI: Build = Build { name: "clang_no_rtti", flags: &["-fno-rtti"], ..CLANG };
-const SANITIZED: Build =
-    Build { name: "sanitized", flags: &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"], ..GCC };
+const SANITIZED: Build = Build {
+    name: "sanitized",
+    flags: &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+    ..GCC
+};
 
 /// Files that this test program has built or is building.
 static BUILT: Mutex<BTreeMap<PathBuf, Building>> = Mutex::new(BTreeMap::new());
@@ -39,8 +44,12 @@ fn upstream_headers() -> Outcome<PathBuf> {
 /// Compiles one source of `tests/conformance/cxx`, once.
 fn built(build: &Build, source: &str, target: &str, flags: &[&str]) -> Outcome<PathBuf> {
     let target = scratch(&format!("cxx_client/{}", build.name))?.join(target);
-    let file =
-        BUILT.lock().unwrap_or_else(PoisonError::into_inner).entry(target.clone()).or_default().clone();
+    let file = BUILT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .entry(target.clone())
+        .or_default()
+        .clone();
     file.get_or_init(|| compile(build, source, &target, flags)).clone()?;
     Ok(target)
 }
@@ -51,7 +60,16 @@ fn compile(build: &Build, source: &str, target: &Path, flags: &[&str]) -> Outcom
     require(build.compiler, build.package)?;
     let mut compiler = Command::new(build.compiler);
     // The valgrind of older systems needs DWARF 4.
-    compiler.args(["-std=c++17", "-O1", "-gdwarf-4", "-fPIC", "-pthread", "-Wall", "-Wextra", "-Werror"]);
+    compiler.args([
+        "-std=c++17",
+        "-O1",
+        "-gdwarf-4",
+        "-fPIC",
+        "-pthread",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+    ]);
     // Unused parameters and constants of upstream's macros and class declarations.
     compiler.args(["-Wno-unused-parameter", "-Wno-unused-const-variable"]);
     compiler.args(build.flags).args(flags).arg("-isystem").arg(upstream_headers()?);
@@ -62,11 +80,12 @@ fn compile(build: &Build, source: &str, target: &Path, flags: &[&str]) -> Outcom
     Ok(())
 }
 
-/// Sets the environment variables that name the libraries loaded by the programs: a library, a copy of it, and one with
-/// embedded modules.
+/// Sets the environment variables that name the libraries loaded by the programs: a library, a copy
+/// of it, and one with embedded modules.
 fn with_plugins(command: &mut Command, build: &Build) -> Outcome<()> {
     // Without this flag of g++, the library is never unloaded.
-    let flags: &[&str] = if build.compiler == "g++" { &["-shared", "-fno-gnu-unique"] } else { &["-shared"] };
+    let flags: &[&str] =
+        if build.compiler == "g++" { &["-shared", "-fno-gnu-unique"] } else { &["-shared"] };
     command.env("CHECK_PLUGIN", built(build, "plugin.cc", "plugin.so", flags)?);
     command.env("CHECK_PLUGIN_COPY", built(build, "plugin.cc", "plugin_copy.so", flags)?);
     let flags = [flags, &["-DWITH_LIBRARY_BIN"]].concat();
@@ -84,7 +103,8 @@ fn run(program: &str, build: &Build, under: Option<Command>) -> Outcome<()> {
     };
     let mut command = under.unwrap_or(Command::new("env"));
     command.arg(&executable);
-    let source = std::fs::read_to_string(root().join(format!("tests/conformance/cxx/{program}.cc")))?;
+    let source =
+        std::fs::read_to_string(root().join(format!("tests/conformance/cxx/{program}.cc")))?;
     if source.contains("CHECK_PLUGIN") {
         with_plugins(&mut command, build)?;
     }
@@ -99,7 +119,8 @@ fn run(program: &str, build: &Build, under: Option<Command>) -> Outcome<()> {
 }
 
 fn under_valgrind() -> Outcome<Command> {
-    // Permanent objects are "possibly lost" to valgrind: references to them point past the block's beginning.
+    // Permanent objects are "possibly lost" to valgrind: references to them point past the block's
+    // beginning.
     let mut command = valgrind("definite,indirect")?;
     command.arg("--show-mismatched-frees=no");
     Ok(command)
@@ -133,7 +154,8 @@ fn every_program() -> Outcome<()> {
     for entry in std::fs::read_dir(root().join("tests/conformance/cxx"))? {
         let path = entry?.path();
         let program = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let is_program = path.extension().is_some_and(|extension| extension == "cc") && program != "plugin";
+        let is_program =
+            path.extension().is_some_and(|extension| extension == "cc") && program != "plugin";
         if is_program && !PROGRAMS.contains(&program.as_str()) {
             return Err(format!("tests/conformance/cxx/{program}.cc is run by no test").into());
         }

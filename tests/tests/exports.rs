@@ -79,7 +79,14 @@ fn crates_in_the_default_build() -> Outcome<()> {
     let of_others: BTreeSet<&str> = crates.filter(|name| !name.starts_with("ferrite-")).collect();
     assert_eq!(
         of_others,
-        BTreeSet::from(["byteorder", "hash32", "heapless", "libc", "rustc-demangle", "stable_deref_trait"])
+        BTreeSet::from([
+            "byteorder",
+            "hash32",
+            "heapless",
+            "libc",
+            "rustc-demangle",
+            "stable_deref_trait"
+        ])
     );
     Ok(())
 }
@@ -94,8 +101,8 @@ fn symbols_with_cxx() -> Outcome<()> {
     expect(&exported(&Library::with_cxx()?.shared())?, &(&wanted | &released))
 }
 
-/// Compares the symbol lists with upstream's library. C++ symbols are excluded if they come from headers of the standard
-/// library or are local to functions of it.
+/// Compares the symbol lists with upstream's library. C++ symbols are excluded if they come from
+/// headers of the standard library or are local to functions of it.
 #[test]
 #[ignore = "downloads upstream's library: ./ci.sh exports"]
 fn symbols_are_upstreams() -> Outcome<()> {
@@ -115,7 +122,9 @@ fn symbols_of_earlier_releases() -> Outcome<()> {
         let name = release.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         earlier.append(&mut exported_by_upstream(name)?);
     }
-    let lost = chosen(&earlier, |name| (name.starts_with("TVM") || is_for_cxx(name)) && !last.contains(name));
+    let lost = chosen(&earlier, |name| {
+        (name.starts_with("TVM") || is_for_cxx(name)) && !last.contains(name)
+    });
     expect(&listed("cxx-symbols-earlier.txt")?, &lost)
 }
 
@@ -136,17 +145,21 @@ fn chosen(names: &BTreeSet<String>, wanted: impl Fn(&str) -> bool) -> BTreeSet<S
     names.iter().filter(|name| wanted(name)).cloned().collect()
 }
 
-/// Returns the values of the entries of one kind in the dynamic section, such as `(NEEDED) ... [libc.so.6]`.
+/// Returns the values of the entries of one kind in the dynamic section, such as
+/// `(NEEDED) ... [libc.so.6]`.
 fn dynamic(library: &Path, kind: &str) -> Outcome<BTreeSet<String>> {
     require("readelf", "binutils")?;
-    let text =
-        output_of(Command::new("readelf").args(["--wide", "--dynamic"]).arg(library).env("LC_ALL", "C"))?;
+    let text = output_of(
+        Command::new("readelf").args(["--wide", "--dynamic"]).arg(library).env("LC_ALL", "C"),
+    )?;
     let lines = text.lines().filter(|line| line.contains(&format!("({kind})")));
-    let values = lines.filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_string()));
+    let values =
+        lines.filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_string()));
     Ok(values.collect())
 }
 
-/// Allowed dependencies of the library. The unwinder, `libgcc_s`, is loaded lazily. `libm` is for compiled models.
+/// Allowed dependencies of the library. The unwinder, `libgcc_s`, is loaded lazily. `libm` is for
+/// compiled models.
 const C_LIBRARIES: [&str; 3] = ["libc.so", "libm.so", "ld-linux"];
 const CXX_LIBRARIES: [&str; 4] = ["libc.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];
 
@@ -180,7 +193,8 @@ fn expect_needs(library: &Path, allowed: &[&str]) -> Outcome<()> {
     if strange.is_empty() { Ok(()) } else { Err(format!("needs {strange:?} too").into()) }
 }
 
-/// Checks that there are no text relocations, no executable stack, and no static thread-local storage.
+/// Checks that there are no text relocations, no executable stack, and no static thread-local
+/// storage.
 #[test]
 fn hardening() -> Outcome<()> {
     let library = Library::get()?.shared();
@@ -191,7 +205,8 @@ fn hardening() -> Outcome<()> {
             return Err(format!("it has the flag {flag}").into());
         }
     }
-    let headers = output_of(Command::new("readelf").args(["--wide", "--program-headers"]).arg(&library))?;
+    let headers =
+        output_of(Command::new("readelf").args(["--wide", "--program-headers"]).arg(&library))?;
     let stack = headers.lines().find(|line| line.contains("GNU_STACK"));
     match stack.and_then(|line| line.split_whitespace().rev().nth(1)) {
         Some("RW") => Ok(()),
@@ -206,7 +221,10 @@ fn size() -> Outcome<()> {
     let stripped = scratch("exports")?.join("stripped.so");
     output_of(Command::new("strip").arg("-o").arg(&stripped).arg(Library::get()?.shared()))?;
     let bytes = std::fs::metadata(&stripped)?.len();
-    println!("stripped: {bytes} bytes, {} % of upstream's {UPSTREAM_BYTES}", bytes * 100 / UPSTREAM_BYTES);
+    println!(
+        "stripped: {bytes} bytes, {} % of upstream's {UPSTREAM_BYTES}",
+        bytes * 100 / UPSTREAM_BYTES
+    );
     if bytes < UPSTREAM_BYTES {
         Ok(())
     } else {

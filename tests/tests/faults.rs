@@ -1,7 +1,9 @@
-//! Tests what goes wrong outside the library: signals at every instruction, small stacks, exits while threads call, two copies
-//! in one process, files that cannot be loaded, resources that the system refuses (see `tests/robustness`).
+//! Tests what goes wrong outside the library: signals at every instruction, small stacks, exits
+//! while threads call, two copies in one process, files that cannot be loaded, resources that the
+//! system refuses (see `tests/robustness`).
 //!
-//! `EXITS` is the number of processes that exit while threads call, 20 by default. `./ci.sh faults` runs 400.
+//! `EXITS` is the number of processes that exit while threads call, 20 by default. `./ci.sh faults`
+//! runs 400.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -9,8 +11,13 @@ use ferrite_tests::{Cc, Library, Outcome, output_of, root, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds a program of `tests/robustness` and returns the command that runs it, with a kernel library of its own.
-fn program(source: &str, folder: &Path, link: impl FnOnce(Cc) -> Outcome<PathBuf>) -> Outcome<Command> {
+/// Builds a program of `tests/robustness` and returns the command that runs it, with a kernel
+/// library of its own.
+fn program(
+    source: &str,
+    folder: &Path,
+    link: impl FnOnce(Cc) -> Outcome<PathBuf>,
+) -> Outcome<Command> {
     let kernels = Cc::shared(folder.join("kernels.so")).strict();
     let kernels = kernels.source(root().join("tests/conformance/c/kernels.c")).link()?;
     let cc = Cc::program(folder.join("program")).strict().args(["-pthread"]);

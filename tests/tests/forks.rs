@@ -1,7 +1,8 @@
-//! Tests forks at arbitrary moments: a child performs every operation although a thread of its parent was active during the
-//! fork. Also tests that the fork handlers list every lock.
+//! Tests forks at arbitrary moments: a child performs every operation although a thread of its
+//! parent was active during the fork. Also tests that the fork handlers list every lock.
 //!
-//! `FORKS` is the number of forks for each kind of activity, 100 by default. `./ci.sh forks` runs 10,000.
+//! `FORKS` is the number of forks for each kind of activity, 100 by default. `./ci.sh forks` runs
+//! 10,000.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -19,7 +20,11 @@ fn run(executable: &Path, arguments: &[&str]) -> Outcome<()> {
     let kernels = kernels.source(root().join("tests/conformance/c/kernels.c")).link()?;
     let count = std::env::var("FORKS").unwrap_or("100".into());
     let mut command = program(executable);
-    command.arg(count).args(arguments).env("CHECK_KERNELS", kernels).env_remove("TVM_TRACEBACK_LIMIT");
+    command
+        .arg(count)
+        .args(arguments)
+        .env("CHECK_KERNELS", kernels)
+        .env_remove("TVM_TRACEBACK_LIMIT");
     print!("{}", output_of(&mut command)?);
     Ok(())
 }
@@ -70,7 +75,8 @@ mod rust_programs {
             }
         });
         for round in 0..500 {
-            // SAFETY: the child registers a function and exits; a hanging child is ended by its watchdog.
+            // SAFETY: the child registers a function and exits; a hanging child is ended by its
+            // watchdog.
             let status = unsafe {
                 let child = fork();
                 if child == 0 {
@@ -97,7 +103,10 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("alloc-ext/src/containers/faults.rs", "only in tests"),
     ("core/src/names/name_table/names.rs", "part of each table, whose static is listed"),
     ("targets/host/src/thread_pool/futex/other.rs", "only without futexes"),
-    ("targets/host/src/dynamic_lib/program_symbols/", "symbols in read-only tables, found without a lock"),
+    (
+        "targets/host/src/dynamic_lib/program_symbols/",
+        "symbols in read-only tables, found without a lock",
+    ),
     ("targets/gpu/src/open_once.rs", "after begin_use: a child gets an error"),
     ("targets/gpu/src/module/loading.rs", "after begin_use"),
     ("targets/gpu/src/cuda/platform.rs", "after begin_use"),
@@ -132,18 +141,21 @@ const LOCKS: &[&str] = &[
 
 /// Returns `true` if `text` contains `word` as a whole word.
 fn has_word(text: &str, word: &str) -> bool {
-    let is_part = |next: Option<char>| next.is_some_and(|next| next.is_alphanumeric() || next == '_');
+    let is_part =
+        |next: Option<char>| next.is_some_and(|next| next.is_alphanumeric() || next == '_');
     text.match_indices(word).any(|(at, _)| {
         !is_part(text[..at].chars().next_back()) && !is_part(text[at + word.len()..].chars().next())
     })
 }
 
-/// Returns the lock declarations in a source that `listed` does not name: statics, and fields of types that contain a lock.
+/// Returns the lock declarations in a source that `listed` does not name: statics, and fields of
+/// types that contain a lock.
 fn unlisted_locks(source: &str, listed: &str) -> Vec<String> {
     let code = source.split("#[cfg(test)]\nmod ").next().unwrap_or(source);
     let declares = |line: &&str| {
         let line = line.trim_start();
-        let is_static = line.contains("static ") && line.contains(": ") && !line.contains("&'static ");
+        let is_static =
+            line.contains("static ") && line.contains(": ") && !line.contains("&'static ");
         let is_field = !line.starts_with("//")
             && !line.contains("fn ")
             && !line.contains("impl<")
@@ -187,7 +199,13 @@ fn every_lock_is_listed() -> Outcome<()> {
         ("targets/gpu/src/forks.rs", &["targets/gpu/src"]),
         (
             "targets/host/src/forks.rs",
-            &["targets/host/src", "targets/relax/src", "capi/src", "capi/boundary/src", "capi/cxx/src"],
+            &[
+                "targets/host/src",
+                "targets/relax/src",
+                "capi/src",
+                "capi/boundary/src",
+                "capi/cxx/src",
+            ],
         ),
         ("capi/legacy/src/forks.rs", &["capi/legacy/src"]),
     ] {
@@ -201,7 +219,9 @@ fn every_lock_is_listed() -> Outcome<()> {
             if !EXCEPTIONS.iter().any(|(beginning, _)| name.starts_with(beginning)) {
                 let source = std::fs::read_to_string(&path)?;
                 forgotten.extend(
-                    unlisted_locks(&source, &listed).into_iter().map(|lock| format!("{name}: {lock}")),
+                    unlisted_locks(&source, &listed)
+                        .into_iter()
+                        .map(|lock| format!("{name}: {lock}")),
                 );
             }
         }

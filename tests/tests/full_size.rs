@@ -1,16 +1,18 @@
-//! Size of the profile `full` on a Cortex-M4F: rings 1 and 2, their largest modules, and the functions for compiled models.
+//! Size of the profile `full` on a Cortex-M4F: rings 1 and 2, their largest modules, and the
+//! functions for compiled models.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::firmware::{self, FirmwareSize, Profile};
 use ferrite_tests::{Outcome, require_arm_gcc};
 
-/// Limits with every symbol and global function of the profile kept, which excludes `TVMFFIEnvMod*`, beyond a firmware that
-/// contains only the C library's memory functions. Flash is text, constants and initial values; RAM excludes the pool. The
-/// goal is 49,152 bytes of flash, which borrows of Lists and Dicts miss: they take 3,500.
+/// Limits with every symbol and global function of the profile kept, which excludes
+/// `TVMFFIEnvMod*`, beyond a firmware that contains only the C library's memory functions. Flash is
+/// text, constants and initial values; RAM excludes the pool. The goal is 49,152 bytes of flash,
+/// which borrows of Lists and Dicts miss: they take 3,500.
 const MOST_FULL: FirmwareSize = FirmwareSize { flash: 51_416, ram: 512 };
 
-/// Limits with all features of a microcontroller build: functions for compiled models, modules, and the functions of ring 1
-/// by name.
+/// Limits with all features of a microcontroller build: functions for compiled models, modules, and
+/// the functions of ring 1 by name.
 const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 66_520, ram: 512 };
 
 /// Limits of ring 1 with only the global functions that firmware with a TVM system library needs.
@@ -30,7 +32,10 @@ fn fits(profile: &Profile, most: &FirmwareSize) -> Outcome<()> {
     for unwanted in ["core::num::flt2dec", "core::num::dec2flt", "core::slice::sort"] {
         assert!(!names.contains(unwanted), "the firmware contains {unwanted}");
     }
-    assert!(flash <= most.flash && ram <= most.ram, "too large: {flash} bytes of flash, {ram} of RAM");
+    assert!(
+        flash <= most.flash && ram <= most.ram,
+        "too large: {flash} bytes of flash, {ram} of RAM"
+    );
     Ok(())
 }
 

@@ -1,8 +1,10 @@
-//! Tests device modules from C, without another runtime: host code compiled by TVM, compared with numpy's outputs.
+//! Tests device modules from C, without another runtime: host code compiled by TVM, compared with
+//! numpy's outputs.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{
-    Cc, Library, Outcome, device, output_of, quickstart, root, scratch, stand_in_unless_real, valgrind,
+    Cc, Library, Outcome, device, output_of, quickstart, root, scratch, stand_in_unless_real,
+    valgrind,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +18,8 @@ const WEBGPU: &[&str] = &["add_one", "axpy_dyn", "matmul", "softmax", "mlp"];
 /// Number of checks of each function. The function with a dynamic shape has one more.
 const CHECKS: usize = 22;
 
-/// Begins the compilation of the program that runs functions of the fixtures and compares the results with numpy's.
+/// Begins the compilation of the program that runs functions of the fixtures and compares the
+/// results with numpy's.
 fn runner(folder: &Path) -> Cc {
     device::program(folder, "run_device", &["run_device.c"])
 }
@@ -66,14 +69,18 @@ fn quick_start(kind: &str, variable: &str) -> Outcome<()> {
     print!("{printed}");
     assert!(printed.contains(&format!("\n{kind} ({variable}")), "{printed}");
     let results = printed.lines().filter(|line| line.contains(" us per inference"));
-    let (right, wrong): (Vec<_>, Vec<_>) = results.partition(|line| line.contains("20 of 20 digits right"));
+    let (right, wrong): (Vec<_>, Vec<_>) =
+        results.partition(|line| line.contains("20 of 20 digits right"));
     assert!(!right.is_empty() && wrong.is_empty(), "{printed}");
     // A selection without devices is reported and explained.
     let output = command.env(variable, "no such device").output()?;
     let (printed, message) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{printed}{message}");
-    assert!(printed.contains(&format!("\n{kind} ({variable}=no such device, which chooses")), "{printed}");
+    assert!(
+        printed.contains(&format!("\n{kind} ({variable}=no such device, which chooses")),
+        "{printed}"
+    );
     assert!(printed.contains("  no device: "), "{printed}");
     assert!(
         printed.contains("  to have one: ") && message.contains("no device was found"),
@@ -91,8 +98,10 @@ fn the_quick_start_classifies_digits_on_opencl() -> Outcome<()> {
 #[test]
 fn the_quick_start_names_the_kinds_that_it_knows() -> Outcome<()> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    let output =
-        command.args(["run", "--release", "--quiet", "--", "gpu", "toaster"]).current_dir(root()).output()?;
+    let output = command
+        .args(["run", "--release", "--quiet", "--", "gpu", "toaster"])
+        .current_dir(root())
+        .output()?;
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(message.contains("no kind of device `toaster`: there are opencl, "), "{message}");
@@ -137,8 +146,10 @@ fn sanitized_webgpu() -> Outcome<()> {
     run_with(&WEBGPU_KIND, "gpu-webgpu-sanitized", "host.c", Cc::sanitized)
 }
 
-/// Functions of the CUDA fixtures: those of the OpenCL fixtures, and one with dynamic shared memory.
-const CUDA: &[&str] = &["add_one", "axpy_dyn", "scale_i64", "matmul", "softmax", "mlp", "reverse_dynshared"];
+/// Functions of the CUDA fixtures: those of the OpenCL fixtures, and one with dynamic shared
+/// memory.
+const CUDA: &[&str] =
+    &["add_one", "axpy_dyn", "scale_i64", "matmul", "softmax", "mlp", "reverse_dynshared"];
 
 /// Device files of which one exists on a machine with an NVIDIA GPU.
 const CUDA_DEVICES: [&str; 2] = ["/dev/nvidia0", "/dev/dxg"];
@@ -170,9 +181,11 @@ fn run_cuda_with(name: &str, host: &str, bin: &str, options: impl Fn(Cc) -> Cc) 
     let (library, folder) = (Library::with_gpu()?, scratch(name)?);
     let models = options(device::models_of(&folder, "cuda", host, bin)).link_shared(library)?;
     let mut command = with_cuda(options(runner(&folder)).link_shared(library)?)?;
-    // Drivers do not free all of their memory, and NVIDIA's places its own where the sanitizer protects addresses.
+    // Drivers do not free all of their memory, and NVIDIA's places its own where the sanitizer
+    // protects addresses.
     command.env("ASAN_OPTIONS", "detect_leaks=0:protect_shadow_gap=0");
-    let report = output_of(command.arg("2").arg(models).arg(device::fixtures().join("data")).args(CUDA))?;
+    let report =
+        output_of(command.arg("2").arg(models).arg(device::fixtures().join("data")).args(CUDA))?;
     print!("{report}");
     let total = format!("total: {} checks, 0 failed", CUDA.len() * CHECKS + 1);
     assert!(report.contains(&total), "expected `{total}`");
@@ -219,7 +232,8 @@ fn cuda_under_valgrind() -> Outcome<()> {
         println!("not run: valgrind does not know the real driver");
         return Ok(());
     };
-    let models = device::models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
+    let models =
+        device::models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
     let mut command = valgrind("definite,indirect")?;
     command.arg(runner(&folder).link_shared(library)?).env("LD_LIBRARY_PATH", driver);
     let report = output_of(
@@ -235,7 +249,8 @@ fn cuda_under_valgrind() -> Outcome<()> {
 #[ignore = "a part of ./ci.sh gpu-cuda"]
 fn cuda_launches_allocate_nothing_and_memory_may_run_out() -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch("gpu-cuda-memory")?);
-    let models = device::models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
+    let models =
+        device::models_of(&folder, "cuda", "host.c", "library_bin_ptx.bin").link_shared(library)?;
     let program = host_memory(&folder).link_shared(library)?;
     let report = output_of(with_cuda(program)?.arg("2").arg(models))?;
     print!("{report}");
@@ -266,7 +281,8 @@ fn run_rocm_with(name: &str, options: impl Fn(Cc) -> Cc) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(name)?);
     let models = options(device::models(&folder, "rocm", "host.c")).link_shared(library)?;
     let mut command = with_rocm(options(runner(&folder)).link_shared(library)?)?;
-    let report = output_of(command.arg("10").arg(models).arg(device::fixtures().join("data")).args(ROCM))?;
+    let report =
+        output_of(command.arg("10").arg(models).arg(device::fixtures().join("data")).args(ROCM))?;
     print!("{report}");
     let total = format!("total: {} checks, 0 failed", ROCM.len() * CHECKS + 1);
     assert!(report.contains(&total), "expected `{total}`");
@@ -325,8 +341,8 @@ fn run_vulkan(name: &str, host: &str, bin: &str) -> Outcome<()> {
     run_vulkan_with(name, host, bin, |cc| cc, |program| Ok(Command::new(program)))
 }
 
-/// Runs the functions of the Vulkan fixtures. Applies `options` to both compilations; `command` is the beginning of the
-/// command line.
+/// Runs the functions of the Vulkan fixtures. Applies `options` to both compilations; `command` is
+/// the beginning of the command line.
 fn run_vulkan_with(
     name: &str,
     host: &str,
@@ -339,7 +355,8 @@ fn run_vulkan_with(
     let mut command = command(options(runner(&folder)).link_shared(library)?)?;
     // Drivers do not free all of their memory.
     command.env("ASAN_OPTIONS", "detect_leaks=0");
-    let report = output_of(command.arg("7").arg(models).arg(device::fixtures().join("data")).args(VULKAN))?;
+    let report =
+        output_of(command.arg("7").arg(models).arg(device::fixtures().join("data")).args(VULKAN))?;
     print!("{report}");
     let total = format!("total: {} checks, 0 failed", VULKAN.len() * CHECKS + 1);
     assert!(report.contains(&total), "expected `{total}`");

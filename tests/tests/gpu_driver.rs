@@ -1,5 +1,5 @@
-//! Tests devices together with their driver and with another runtime: allocations of the library, a failing driver,
-//! valgrind, and the runtime that serves each device.
+//! Tests devices together with their driver and with another runtime: allocations of the library, a
+//! failing driver, valgrind, and the runtime that serves each device.
 
 use ferrite_tests::{Cc, Library, Outcome, device, output_of, scratch};
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ fn models(kind: &Kind, folder: &Path, options: fn(Cc) -> Cc) -> Outcome<PathBuf>
     options(device::models(folder, kind.name, "host.c")).link_shared(Library::with_gpu()?)
 }
 
-/// Runs kernels in a process with the stand-in for libtvm_runtime. If the stand-in is preloaded, host code compiled to C
-/// calls its symbols, and host code from LLVM uses its function slots.
+/// Runs kernels in a process with the stand-in for libtvm_runtime. If the stand-in is preloaded,
+/// host code compiled to C calls its symbols, and host code from LLVM uses its function slots.
 fn coexists_with_another_runtime(kind: &Kind, order: &str, host: &str) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(&format!("gpu-{order}-{}", kind.name))?);
     let other = Cc::shared(folder.join("libtvm_runtime.so"))
@@ -33,7 +33,8 @@ fn coexists_with_another_runtime(kind: &Kind, order: &str, host: &str) -> Outcom
         .source(device::fixtures().join("other_runtime.c"))
         .link_shared(library)?;
     let models = device::models(&folder, kind.name, host).link_shared(library)?;
-    let mut command = device::command(device::program(&folder, "coexistence", &["coexistence.c"]), library)?;
+    let mut command =
+        device::command(device::program(&folder, "coexistence", &["coexistence.c"]), library)?;
     if order == "preloaded" {
         command.env("LD_PRELOAD", &other);
     }
@@ -44,7 +45,8 @@ fn coexists_with_another_runtime(kind: &Kind, order: &str, host: &str) -> Outcom
 }
 
 fn launches_allocate_nothing(kind: &Kind) -> Outcome<()> {
-    let (library, folder) = (Library::with_gpu()?, scratch(&format!("gpu-allocations-{}", kind.name))?);
+    let (library, folder) =
+        (Library::with_gpu()?, scratch(&format!("gpu-allocations-{}", kind.name))?);
     let program = device::program(&folder, "allocations", &["allocations.c", "counted_malloc.c"]);
     let mut command = device::command(program, library)?;
     let report = output_of(command.arg(kind.device_type).arg(models(kind, &folder, |cc| cc)?))?;
@@ -54,7 +56,8 @@ fn launches_allocate_nothing(kind: &Kind) -> Outcome<()> {
 }
 
 fn functions_under_valgrind(kind: &Kind) -> Outcome<()> {
-    let (library, folder) = (Library::with_gpu()?, scratch(&format!("gpu-valgrind-{}", kind.name))?);
+    let (library, folder) =
+        (Library::with_gpu()?, scratch(&format!("gpu-valgrind-{}", kind.name))?);
     let program = device::program(&folder, "run_device", &["run_device.c"]).link_shared(library)?;
     let mut command = ferrite_tests::valgrind("definite")?;
     command.arg(program).arg(kind.device_type).arg(models(kind, &folder, |cc| cc)?);
@@ -66,7 +69,8 @@ fn functions_under_valgrind(kind: &Kind) -> Outcome<()> {
 
 fn every_failure_is_an_error(kind: &Kind, name: &str, options: fn(Cc) -> Cc) -> Outcome<()> {
     let (library, folder) = (Library::with_gpu()?, scratch(&format!("{name}-{}", kind.name))?);
-    let program = device::program(&folder, "driver_failures", &["driver_failures.c", "counted_malloc.c"]);
+    let program =
+        device::program(&folder, "driver_failures", &["driver_failures.c", "counted_malloc.c"]);
     let mut command = device::command(options(program), library)?;
     let driver = device::failing_driver(&folder, kind.name, kind.driver)?;
     command.arg(kind.device_type).arg(models(kind, &folder, options)?).arg(driver);

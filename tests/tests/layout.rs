@@ -1,18 +1,30 @@
-//! Tests the headers: they compile without warnings in every dialect, and have the same constants and layouts as upstream's.
+//! Tests the headers: they compile without warnings in every dialect, and have the same constants
+//! and layouts as upstream's.
 //!
-//! The ignored tests compare with upstream's headers, which they download, or need compilers beyond `cc`: `./ci.sh layout` runs
-//! them.
+//! The ignored tests compare with upstream's headers, which they download, or need compilers beyond
+//! `cc`: `./ci.sh layout` runs them.
 #![allow(missing_docs, reason = "each test's name says it")]
 
-use ferrite_tests::{Outcome, include, output_of, quickstart, require, require_arm_gcc, root, scratch};
+use ferrite_tests::{
+    Outcome, include, output_of, quickstart, require, require_arm_gcc, root, scratch,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const C_DIALECTS: [&str; 8] =
-    ["-std=c89", "-std=c99", "-std=c11", "-std=c17", "-std=c2x", "-std=gnu89", "-std=gnu99", "-std=gnu17"];
+const C_DIALECTS: [&str; 8] = [
+    "-std=c89",
+    "-std=c99",
+    "-std=c11",
+    "-std=c17",
+    "-std=c2x",
+    "-std=gnu89",
+    "-std=gnu99",
+    "-std=gnu17",
+];
 const CPP_DIALECTS: [&str; 3] = ["-std=c++11", "-std=c++17", "-std=c++20"];
-const STRICT: [&str; 7] = ["-Wall", "-Wextra", "-Wundef", "-Wconversion", "-pedantic", "-Werror", "-c"];
+const STRICT: [&str; 7] =
+    ["-Wall", "-Wextra", "-Wundef", "-Wconversion", "-pedantic", "-Werror", "-c"];
 
 type Table = BTreeMap<String, i64>;
 
@@ -20,7 +32,8 @@ fn sources() -> PathBuf {
     root().join("tests/conformance/layout")
 }
 
-/// Returns the sources that every dialect compiles, the example of the header-only helpers among them.
+/// Returns the sources that every dialect compiles, the example of the header-only helpers among
+/// them.
 fn compiled_sources() -> [PathBuf; 5] {
     let here = |name: &str| sources().join(name);
     [
@@ -54,7 +67,9 @@ fn numbers(assembly: &str) -> Table {
     let mut table = Table::new();
     let mut label: Option<&str> = None;
     for line in assembly.lines() {
-        if let Some((name, _)) = line.split_once(':').filter(|_| !line.starts_with(char::is_whitespace)) {
+        if let Some((name, _)) =
+            line.split_once(':').filter(|_| !line.starts_with(char::is_whitespace))
+        {
             label = Some(name);
             continue;
         }
@@ -191,9 +206,21 @@ fn numbers_are_upstreams_on_32_bit() -> Outcome<()> {
     for words in [
         &["clang", "--target=i686-linux-gnu", "-ffreestanding", "-std=c11"][..],
         &["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-std=c11", "-fno-short-enums"],
-        &["clang", "--target=thumbv7em-none-eabihf", "-ffreestanding", "-std=c11", "-fno-short-enums"],
+        &[
+            "clang",
+            "--target=thumbv7em-none-eabihf",
+            "-ffreestanding",
+            "-std=c11",
+            "-fno-short-enums",
+        ],
         &["clang", "--target=riscv32", "-ffreestanding", "-std=c11"],
-        &["riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32", "-ffreestanding", "-std=c11"],
+        &[
+            "riscv64-unknown-elf-gcc",
+            "-march=rv32imac",
+            "-mabi=ilp32",
+            "-ffreestanding",
+            "-std=c11",
+        ],
         &["clang", "--target=wasm32-unknown-unknown", "-ffreestanding", "-std=c11"],
     ] {
         let ours = table_of(words, "c", &include())?;
@@ -238,14 +265,17 @@ fn identifiers(text: &str) -> std::collections::BTreeSet<String> {
     words.filter(|word| !word.is_empty()).map(str::to_string).collect()
 }
 
-/// Returns the names after `#define`, and words at the beginning of a line that look like enumerators.
+/// Returns the names after `#define`, and words at the beginning of a line that look like
+/// enumerators.
 fn enumerators_and_macros(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines() {
         let mut words = line.split_whitespace();
         let first = words.next().unwrap_or_default();
         if first == "#define" {
-            names.extend(words.next().map(|name| name.split('(').next().unwrap_or(name).to_string()));
+            names.extend(
+                words.next().map(|name| name.split('(').next().unwrap_or(name).to_string()),
+            );
         } else if first.starts_with("kDL") || first.starts_with("kTVMFFI") {
             names.push(first.trim_end_matches(',').to_string());
         }

@@ -1,5 +1,5 @@
-//! Tests the packed-function API of TVM 0.5 to 0.20: C programs and libraries of those releases, and the symbols of the
-//! shared object.
+//! Tests the packed-function API of TVM 0.5 to 0.20: C programs and libraries of those releases,
+//! and the symbols of the shared object.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -22,10 +22,12 @@ fn compiled(folder: &Path, name: &str) -> Outcome<PathBuf> {
 
 fn run_with(name: &str, how: &str, options: impl Fn(Cc) -> Cc) -> Outcome<String> {
     let folder = scratch(&format!("legacy/{name}-{how}"))?;
-    let program = Cc::program(folder.join(name)).strict().source(sources().join(name).with_extension("c"));
+    let program =
+        Cc::program(folder.join(name)).strict().source(sources().join(name).with_extension("c"));
     let program = options(program).link_shared(Library::with_legacy()?)?;
     let mut command = Command::new(program);
-    let report = output_of(command.args([compiled(&folder, "old6")?, compiled(&folder, "today")?]))?;
+    let report =
+        output_of(command.args([compiled(&folder, "old6")?, compiled(&folder, "today")?]))?;
     print!("{report}");
     Ok(report)
 }
@@ -80,11 +82,19 @@ fn the_calls_of_the_front_end_of_each_release() -> Outcome<()> {
     let program = sources().join("releases/calls.py");
     for release in ["0.5", "0.6.1", "0.8.0", "0.14.0", "0.18.0"] {
         let mut command = Command::new("python3");
-        command.arg("-B").arg(&program).arg(Library::with_legacy()?.shared()).arg(&folder).arg(release);
+        command
+            .arg("-B")
+            .arg(&program)
+            .arg(Library::with_legacy()?.shared())
+            .arg(&folder)
+            .arg(release);
         let run = command.output()?;
         let report = String::from_utf8_lossy(&run.stderr).into_owned();
         print!("{release}: {report}");
-        assert!(run.status.success() && report.trim_end().ends_with("\nOK"), "{release}:\n{report}");
+        assert!(
+            run.status.success() && report.trim_end().ends_with("\nOK"),
+            "{release}:\n{report}"
+        );
     }
     Ok(())
 }
@@ -106,8 +116,19 @@ fn clean_in_every_dialect(unit: &Path, generations: &[&str]) -> Outcome<()> {
         for dialect in ["-std=c89", "-std=c99", "-std=c11", "-std=c++11"] {
             let language = if dialect.contains("++") { "c++" } else { "c" };
             let mut command = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".into()));
-            command.args(["-pedantic", "-Wall", "-Wextra", "-Wundef", "-Werror", "-fsyntax-only", dialect]);
-            command.arg(format!("-DTVM_LEGACY_API={generation}")).arg("-I").arg(root().join("include"));
+            command.args([
+                "-pedantic",
+                "-Wall",
+                "-Wextra",
+                "-Wundef",
+                "-Werror",
+                "-fsyntax-only",
+                dialect,
+            ]);
+            command
+                .arg(format!("-DTVM_LEGACY_API={generation}"))
+                .arg("-I")
+                .arg(root().join("include"));
             output_of(command.args(["-x", language]).arg(unit))?;
         }
     }
@@ -118,7 +139,13 @@ fn clean_in_every_dialect(unit: &Path, generations: &[&str]) -> Outcome<()> {
 #[test]
 fn the_headers_of_microtvm_are_clean() -> Outcome<()> {
     let unit = scratch("legacy/microtvm")?.join("unit.c");
-    let names = ["crt/platform", "crt/stack_allocator", "crt/module", "metadata_types", "crt/func_registry"];
+    let names = [
+        "crt/platform",
+        "crt/stack_allocator",
+        "crt/module",
+        "metadata_types",
+        "crt/func_registry",
+    ];
     let lines = names.map(|name| format!("#include <tvm/runtime/{name}.h>\n")).concat();
     std::fs::write(&unit, format!("{lines}#include <tvm/ffi/c_api.h>\n{lines}"))?;
     clean_in_every_dialect(&unit, &["8", "14", "18"])
@@ -149,17 +176,21 @@ fn symbols() -> Outcome<()> {
         Ok(text.lines().map(str::to_string).collect())
     };
     let mut command = Command::new("nm");
-    let text = output_of(command.args(["-D", "--defined-only"]).arg(Library::with_legacy()?.shared()))?;
-    let found: BTreeSet<_> =
-        text.lines().filter_map(|line| line.split_whitespace().nth(2)).map(str::to_string).collect();
+    let text =
+        output_of(command.args(["-D", "--defined-only"]).arg(Library::with_legacy()?.shared()))?;
+    let found: BTreeSet<_> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(2))
+        .map(str::to_string)
+        .collect();
     let today = &exports("symbols.txt")? | &exports("backend-symbols.txt")?;
     let wanted = &today | &exports("legacy-symbols.txt")?;
     assert_eq!(found, wanted);
     Ok(())
 }
 
-/// Limits the number of additional instructions of a call through the earlier API, compared with a call through the current
-/// one.
+/// Limits the number of additional instructions of a call through the earlier API, compared with a
+/// call through the current one.
 #[test]
 #[ignore = "needs valgrind: ./ci.sh legacy"]
 fn a_call_costs_little_more_than_one_of_today() -> Outcome<()> {
@@ -168,14 +199,16 @@ fn a_call_costs_little_more_than_one_of_today() -> Outcome<()> {
     const BOUND: [u64; 2] = [48, 14];
     require("valgrind", "valgrind")?;
     let folder = scratch("legacy/cost")?;
-    let program = Cc::program(folder.join("cost")).strict().args(["-O2"]).source(sources().join("cost.c"));
+    let program =
+        Cc::program(folder.join("cost")).strict().args(["-O2"]).source(sources().join("cost.c"));
     let program = program.link_shared(Library::with_legacy()?)?;
     let count = |api: &str, arguments: u64, calls: u64| -> Outcome<u64> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(&program);
         let run = command.args([api, &arguments.to_string(), &calls.to_string()]).output()?;
         let text = String::from_utf8_lossy(&run.stderr).into_owned();
-        let counted = text.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
+        let counted =
+            text.lines().find_map(|line| line.split_once("Collected : ")?.1.trim().parse().ok());
         counted.ok_or_else(|| format!("no count in:\n{text}").into())
     };
     for arguments in [0, 1, 4, 16] {

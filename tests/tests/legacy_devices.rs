@@ -1,4 +1,5 @@
-//! Tests device modules in libraries of TVM 0.5 to 0.20, and the functions of those releases for arrays on devices.
+//! Tests device modules in libraries of TVM 0.5 to 0.20, and the functions of those releases for
+//! arrays on devices.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -32,7 +33,8 @@ impl Stream {
     }
 }
 
-/// Returns the payload of a module with `add_one_kernel` in the form of those releases, which ends after the tags.
+/// Returns the payload of a module with `add_one_kernel` in the form of those releases, which ends
+/// after the tags.
 fn payload(format: &str, code: &[u8]) -> Stream {
     let name = b"add_one_kernel";
     let handle = [3, 64, 1, 0];
@@ -50,11 +52,19 @@ fn payload(format: &str, code: &[u8]) -> Stream {
         .bytes(code)
 }
 
-/// Returns the embedded modules: a flat list (0.5, 0.6), or a tree in which the library imports the device module.
+/// Returns the embedded modules: a flat list (0.5, 0.6), or a tree in which the library imports the
+/// device module.
 fn blob(kind: &str, payload: &Stream, has_tree: bool) -> Vec<u8> {
     let device = Stream::default().bytes(kind.as_bytes()).raw(&payload.0);
     let modules = if has_tree {
-        let tree = Stream::default().bytes(b"_import_tree").word(3).word(0).word(1).word(1).word(1).word(1);
+        let tree = Stream::default()
+            .bytes(b"_import_tree")
+            .word(3)
+            .word(0)
+            .word(1)
+            .word(1)
+            .word(1)
+            .word(1);
         Stream::default().word(3).bytes(b"_lib").raw(&device.0).raw(&tree.0)
     } else {
         Stream::default().word(1).raw(&device.0)
@@ -84,7 +94,11 @@ fn run(kind: &str, device_type: &str, driver: Option<PathBuf>, payloads: &[Strea
     let broken = [
         library(&folder, "early", &early)?,
         library(&folder, "unknown", &blob("stackvm", &payloads[0], true))?,
-        library(&folder, "no_format", &blob(kind, &Stream::default().bytes(b"").word(0).bytes(b"x"), false))?,
+        library(
+            &folder,
+            "no_format",
+            &blob(kind, &Stream::default().bytes(b"").word(0).bytes(b"x"), false),
+        )?,
     ];
     for (number, payload) in payloads.iter().enumerate() {
         for has_tree in [true, false] {

@@ -1,4 +1,5 @@
-//! Runs the boards' microTVM firmware on this machine, where the sanitizers detect null pointers and bad addresses.
+//! Runs the boards' microTVM firmware on this machine, where the sanitizers detect null pointers
+//! and bad addresses.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -36,7 +37,8 @@ fn bad_input_is_refused_under_address_and_undefined_behaviour_checks() -> Outcom
     for name in ["ffi", "print", "workspace", "profile_minimal"] {
         program = program.source(firmware.join(name).with_extension("c"));
     }
-    let program = program.source(root().join("tests/embedded/microtvm/board.c")).source(archive()?).link()?;
+    let program =
+        program.source(root().join("tests/embedded/microtvm/board.c")).source(archive()?).link()?;
     let report = output_of(&mut Command::new(program))?;
     println!("{report}");
     let rows = report.lines().filter(|line| line.starts_with("row|")).count();

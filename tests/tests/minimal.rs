@@ -1,5 +1,5 @@
-//! Tests the profile `minimal`: a C program that behaves the same with it and with the whole library, full tables, and the
-//! size and instruction counts on a Cortex-M4F.
+//! Tests the profile `minimal`: a C program that behaves the same with it and with the whole
+//! library, full tables, and the size and instruction counts on a Cortex-M4F.
 #![allow(missing_docs, reason = "each test's name says it")]
 
 use ferrite_tests::{Cc, Library, Outcome, output_of, require, require_arm_gcc, root, scratch};
@@ -14,8 +14,9 @@ const MOST_FLASH: u64 = 2048;
 /// Limit of the RAM in bytes: zero-initialised memory.
 const MOST_RAM: u64 = 1536;
 
-/// Limits of instruction counts on a Cortex-M4F, from a symbol's entry to its return: a call of a function that returns
-/// immediately, retaining and releasing a reference, and an average lookup among 16 names.
+/// Limits of instruction counts on a Cortex-M4F, from a symbol's entry to its return: a call of a
+/// function that returns immediately, retaining and releasing a reference, and an average lookup
+/// among 16 names.
 const MOST_INSTRUCTIONS: [(&str, u64); 3] = [("call", 25), ("count", 30), ("lookup", 130)];
 
 /// Capacities other than the default ones. The program that fills every table receives them, too.
@@ -100,14 +101,17 @@ fn firmware() -> Outcome<PathBuf> {
     Ok(output)
 }
 
-/// Links without any library, which proves that none is needed. The symbol names show what was linked.
+/// Links without any library, which proves that none is needed. The symbol names show what was
+/// linked.
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh minimal"]
 fn nothing_allocates_formats_or_panics() -> Outcome<()> {
     require_arm_gcc()?;
     let firmware = firmware()?;
     let names = output_of(Command::new("arm-none-eabi-nm").arg("--demangle").arg(&firmware))?;
-    for unwanted in ["panic", "unwind", "fmt", "malloc", "alloc::", "memcpy", "memmove", "memset", "strlen"] {
+    for unwanted in
+        ["panic", "unwind", "fmt", "malloc", "alloc::", "memcpy", "memmove", "memset", "strlen"]
+    {
         if let Some(line) = names.lines().find(|line| line.contains(unwanted)) {
             return Err(format!("minimal contains {unwanted}: {line}").into());
         }
@@ -129,9 +133,28 @@ fn board_program(name: &str) -> Outcome<PathBuf> {
     let archive = build("board_18", Some(CORTEX_M4F), &[("FUNCTIONS", "18")])?;
     let output = scratch("minimal")?.join(format!("{name}.elf"));
     let mut command = Command::new("arm-none-eabi-gcc");
-    command.args(["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-std=c99", "-Os"]);
-    command.args(["-fno-builtin", "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Werror"]);
-    command.args(["-nostdlib", "-nostartfiles", "-Wl,--gc-sections", "-Wl,--defsym=STACK_LEAST=4096"]);
+    command.args([
+        "-mcpu=cortex-m4",
+        "-mthumb",
+        "-mfloat-abi=hard",
+        "-mfpu=fpv4-sp-d16",
+        "-std=c99",
+        "-Os",
+    ]);
+    command.args([
+        "-fno-builtin",
+        "-ffunction-sections",
+        "-fdata-sections",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+    ]);
+    command.args([
+        "-nostdlib",
+        "-nostartfiles",
+        "-Wl,--gc-sections",
+        "-Wl,--defsym=STACK_LEAST=4096",
+    ]);
     command.args(["-Wl,-z,noexecstack", "-Wl,--fatal-warnings"]);
     command.arg("-DCORE_HZ=25000000u");
     for folder in ["include", "targets/boards/firmware", "targets/mcu/shared"] {
@@ -148,11 +171,17 @@ fn board_program(name: &str) -> Outcome<PathBuf> {
     Ok(output)
 }
 
-/// Runs a program on the emulated board, where each instruction takes one nanosecond. Returns its output.
+/// Runs a program on the emulated board, where each instruction takes one nanosecond. Returns its
+/// output.
 fn emulate(program: &Path) -> Outcome<String> {
     let mut command = Command::new("qemu-system-arm");
     command.args(["-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "none"]);
-    command.args(["-icount", "shift=0", "-semihosting-config", "enable=on,target=native,chardev=out"]);
+    command.args([
+        "-icount",
+        "shift=0",
+        "-semihosting-config",
+        "enable=on,target=native,chardev=out",
+    ]);
     command.args(["-chardev", "stdio,id=out,mux=off", "-kernel"]).arg(program);
     output_of(&mut command)
 }

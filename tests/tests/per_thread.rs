@@ -1,5 +1,5 @@
-//! Tests per-thread state for each way of loading the library: linked dynamically, linked as an archive, and opened at run
-//! time, also when the static thread-local storage is exhausted.
+//! Tests per-thread state for each way of loading the library: linked dynamically, linked as an
+//! archive, and opened at run time, also when the static thread-local storage is exhausted.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -24,7 +24,9 @@ fn opener(name: &str) -> Outcome<PathBuf> {
 
 #[test]
 fn in_a_linked_library() -> Outcome<()> {
-    run(&mut Command::new(program("linked")?.args(["-DLINKED", "-ldl"]).link_shared(Library::get()?)?))
+    run(&mut Command::new(
+        program("linked")?.args(["-DLINKED", "-ldl"]).link_shared(Library::get()?)?,
+    ))
 }
 
 /// Links the library's code into the program, as position-independent code and at fixed addresses.
@@ -42,10 +44,12 @@ fn in_an_opened_library() -> Outcome<()> {
     run(Command::new(opener("opened")?).arg(Library::get()?.shared()))
 }
 
-/// Exhausts the static thread-local storage first: by default, glibc reserves 512 bytes of it for libraries opened at run
-/// time.
+/// Exhausts the static thread-local storage first: by default, glibc reserves 512 bytes of it for
+/// libraries opened at run time.
 #[test]
 fn in_an_opened_library_without_room() -> Outcome<()> {
     let mut command = Command::new(opener("without-room")?);
-    run(command.arg(Library::get()?.shared()).env("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=0"))
+    run(command
+        .arg(Library::get()?.shared())
+        .env("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=0"))
 }

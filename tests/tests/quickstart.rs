@@ -21,10 +21,16 @@ fn program(folder: &Path, library: &Library) -> Outcome<Command> {
 #[test]
 fn one_command_classifies_every_picture() -> Outcome<()> {
     let printed = output_of(&mut cargo_run())?;
-    assert!(printed.starts_with("The quick start takes about a minute the first time"), "{printed}");
+    assert!(
+        printed.starts_with("The quick start takes about a minute the first time"),
+        "{printed}"
+    );
     assert_eq!(printed.matches(", is ").count(), 4, "{printed}");
     assert_eq!(printed.matches("20 of 20 right").count(), 2, "{printed}");
-    assert!(printed.contains("add_one        1.00   1.50   2.00   2.50   3.00   3.50"), "{printed}");
+    assert!(
+        printed.contains("add_one        1.00   1.50   2.00   2.50   3.00   3.50"),
+        "{printed}"
+    );
     assert!(printed.contains("TypeError: add_one: expected elements of type float32"), "{printed}");
     assert!(printed.contains("ValueError: Invalid x.shape[2] on argument #0"), "{printed}");
     assert!(printed.contains("  dot(0: DLTensor*, 1: DLTensor*) -> float\n"), "{printed}");
@@ -63,7 +69,9 @@ fn types_of_functions_are_readable() -> Outcome<()> {
         signature_print(&text);\n  return 0;\n}\n";
     std::fs::write(&source, program)?;
     let cc = Cc::program(folder.join("types")).strict().headers(quickstart()).source(source);
-    let cc = ["signature.c", "ferrite_util.c"].iter().fold(cc, |cc, name| cc.source(quickstart().join(name)));
+    let cc = ["signature.c", "ferrite_util.c"]
+        .iter()
+        .fold(cc, |cc, name| cc.source(quickstart().join(name)));
     let program = cc.link_shared(library)?;
     for (metadata, expected) in TYPES {
         assert_eq!(output_of(Command::new(&program).arg(metadata))?, expected, "{metadata}");

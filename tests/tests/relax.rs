@@ -10,7 +10,8 @@ fn folder() -> PathBuf {
     root().join("tests/programs/relax")
 }
 
-/// Returns the calls of the fixtures: for each, the model, and the runner's arguments after the library.
+/// Returns the calls of the fixtures: for each, the model, and the runner's arguments after the
+/// library.
 fn calls() -> Outcome<Vec<(String, Vec<String>)>> {
     let text = std::fs::read_to_string(folder().join("models/calls.txt"))?;
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -34,7 +35,8 @@ fn models_give_the_results_of_tvms_machine() -> Outcome<()> {
     let (runner, calls) = (runner("results")?, calls()?);
     assert_eq!(calls.len(), 31);
     for (model, arguments) in calls {
-        for (mode, allocator) in [("bytecode", "1"), ("bytecode", "2"), ("compiled", "1"), ("compiled", "2")]
+        for (mode, allocator) in
+            [("bytecode", "1"), ("bytecode", "2"), ("compiled", "1"), ("compiled", "2")]
         {
             let mut command = Command::new(&runner);
             command.current_dir(folder().join("models").join(&model)).args(["-a", allocator]);
@@ -52,13 +54,19 @@ fn other_results_are_refused() -> Outcome<()> {
     let runner = runner("refusals")?;
     let run = |arguments: &str| {
         let mut command = Command::new(&runner);
-        command.current_dir(folder().join("models/control")).arg("./bytecode.so").args(arguments.split(' '));
+        command
+            .current_dir(folder().join("models/control"))
+            .arg("./bytecode.so")
+            .args(arguments.split(' '));
         command.output().map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
     };
     for (arguments, message) in [
         ("choose 0.001 c0_arg0.npy c0_arg1.npy -- c1_out0.npy", "another value than c1_out0.npy"),
         ("choose 0.001 c0_arg0.npy c0_arg1.npy --", "more results than expected"),
-        ("choose 0.001 c0_arg0.npy c0_arg1.npy -- c0_out0.npy c1_out0.npy", "missing result c1_out0.npy"),
+        (
+            "choose 0.001 c0_arg0.npy c0_arg1.npy -- c0_out0.npy c1_out0.npy",
+            "missing result c1_out0.npy",
+        ),
         (
             "choose 0.001 c0_arg0.npy -- c0_out0.npy",
             "expects 2 arguments (c, x), but 1 arguments were provided.",
@@ -80,7 +88,10 @@ fn the_example_classifies_a_picture() -> Outcome<()> {
     command.current_dir(folder().join("models/mlp_i8"));
     let output = output_of(command.args(["bytecode.so", "params.bin"]))?;
     assert!(output.starts_with("input x   int8   1 64\ninput w1  int8   32 64\n"), "{output}");
-    assert!(output.contains("\ndigit 1\n") && output.ends_with("its duplicate says 1\n"), "{output}");
+    assert!(
+        output.contains("\ndigit 1\n") && output.ends_with("its duplicate says 1\n"),
+        "{output}"
+    );
     Ok(())
 }
 
@@ -130,7 +141,8 @@ fn every_function_for_models_survives_failing_allocations() -> Outcome<()> {
 #[cfg(target_env = "gnu")]
 fn models_survive_refused_mappings() -> Outcome<()> {
     let program = Cc::program(scratch("relax-no-mappings")?.join("program")).strict();
-    let program = program.source(folder().join("model_no_mappings.c")).link_shared(Library::with_cxx()?)?;
+    let program =
+        program.source(folder().join("model_no_mappings.c")).link_shared(Library::with_cxx()?)?;
     print!("{}", output_of(Command::new(program).arg(folder().join("models")))?);
     Ok(())
 }
@@ -138,8 +150,8 @@ fn models_survive_refused_mappings() -> Outcome<()> {
 #[test]
 #[ignore = "builds the library as it is released: ./ci.sh relax"]
 fn c_programs_load_models_by_path() -> Outcome<()> {
-    let program =
-        Cc::program(scratch("relax-load")?.join("load_model")).source(folder().join("load_model.c"));
+    let program = Cc::program(scratch("relax-load")?.join("load_model"))
+        .source(folder().join("load_model.c"));
     let mut command = Command::new(program.link_shared(Library::with_cxx()?)?);
     let output = output_of(command.current_dir(folder().join("models/cnn")).arg("./bytecode.so"))?;
     assert_eq!(output, "ok\n");
@@ -150,7 +162,8 @@ fn c_programs_load_models_by_path() -> Outcome<()> {
 fn first_calls() -> Outcome<Vec<(String, Vec<String>)>> {
     let mut first: Vec<(String, Vec<String>)> = Vec::new();
     for (model, arguments) in calls()? {
-        if !first.iter().any(|(other, known)| *other == model && known.first() == arguments.first()) {
+        if !first.iter().any(|(other, known)| *other == model && known.first() == arguments.first())
+        {
             first.push((model, arguments));
         }
     }
@@ -167,14 +180,21 @@ fn models_survive_failing_allocations() -> Outcome<()> {
     let first = first_calls()?;
     assert_eq!(first.len(), 13);
     for (model, arguments) in first {
-        for (mode, how) in
-            ["bytecode", "compiled"].into_iter().flat_map(|mode| [(mode, "once"), (mode, "onwards")])
+        for (mode, how) in ["bytecode", "compiled"]
+            .into_iter()
+            .flat_map(|mode| [(mode, "once"), (mode, "onwards")])
         {
             let mut command = Command::new(&program);
-            command.current_dir(folder().join("models").join(&model)).args([how, &format!("./{mode}.so")]);
+            command
+                .current_dir(folder().join("models").join(&model))
+                .args([how, &format!("./{mode}.so")]);
             let output = output_of(command.args(&arguments))?;
-            let numbers: Vec<u32> = output.split(' ').filter_map(|word| word.parse().ok()).collect();
-            assert!(numbers.len() == 2 && numbers[0] > 40 && numbers[1] >= 5, "{model} {mode}: {output}");
+            let numbers: Vec<u32> =
+                output.split(' ').filter_map(|word| word.parse().ok()).collect();
+            assert!(
+                numbers.len() == 2 && numbers[0] > 40 && numbers[1] >= 5,
+                "{model} {mode}: {output}"
+            );
             print!("{model} {} {mode} {how}: {output}", arguments[0]);
         }
     }

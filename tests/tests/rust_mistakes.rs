@@ -1,5 +1,6 @@
-//! Mistakes in classes, exported functions and lifetimes: each program of `programs/rust/mistakes` has one, and the compiler
-//! reports one error, at the line with the comment `//~` and with the text after it.
+//! Mistakes in classes, exported functions and lifetimes: each program of `programs/rust/mistakes`
+//! has one, and the compiler reports one error, at the line with the comment `//~` and with the
+//! text after it.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{Outcome, root, scratch};
@@ -16,7 +17,8 @@ const MANIFEST: &str = "[package]\nname = \"mistakes\"\nversion = \"0.1.0\"\nedi
 /// Writes a package whose examples are the programs. Returns the errors that they should have.
 fn write_package(folder: &Path) -> Outcome<BTreeMap<String, Errors>> {
     let features = "default-features = false, features = [\"macros\", \"relax\"]";
-    let dependency = format!("ferrite-ffi = {{ path = {:?}, {features} }}\n", root().join("targets/rust"));
+    let dependency =
+        format!("ferrite-ffi = {{ path = {:?}, {features} }}\n", root().join("targets/rust"));
     let examples = folder.join("examples");
     // Programs that are no longer there must not stay.
     let _ = fs::remove_dir_all(&examples);
@@ -32,7 +34,8 @@ fn write_package(folder: &Path) -> Outcome<BTreeMap<String, Errors>> {
         let source = fs::read_to_string(&program)?;
         fs::write(examples.join(format!("{name}.rs")), &source)?;
         let marked = source.lines().enumerate();
-        let marked = marked.filter_map(|(at, line)| Some((at + 1, line.split_once("//~ ")?.1.to_owned())));
+        let marked =
+            marked.filter_map(|(at, line)| Some((at + 1, line.split_once("//~ ")?.1.to_owned())));
         expected.insert(name, marked.collect());
     }
     Ok(expected)
@@ -52,7 +55,13 @@ fn compile(folder: &Path) -> Outcome<BTreeMap<String, Errors>> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     // The dependencies of the projects in `rust_projects` are there.
     command.current_dir(folder).env("CARGO_TARGET_DIR", scratch("rust-projects")?);
-    command.args(["check", "--examples", "--keep-going", "--message-format=short", "--color=never"]);
+    command.args([
+        "check",
+        "--examples",
+        "--keep-going",
+        "--message-format=short",
+        "--color=never",
+    ]);
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     let mut found: BTreeMap<String, Errors> = BTreeMap::new();
@@ -81,7 +90,10 @@ fn a_mistake_is_one_error_at_its_line() -> Outcome<()> {
     let found = compile(&folder)?;
     for (name, errors) in &expected {
         let found = found.get(name).cloned().unwrap_or_default();
-        assert!(is_the_marked_one(errors, &found), "{name}: expected {errors:#?}, found {found:#?}");
+        assert!(
+            is_the_marked_one(errors, &found),
+            "{name}: expected {errors:#?}, found {found:#?}"
+        );
     }
     Ok(())
 }

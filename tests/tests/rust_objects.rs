@@ -1,4 +1,5 @@
-//! Uses the classes and functions of `tests/programs/rust_objects`, a library in Rust, from C++ and C.
+//! Uses the classes and functions of `tests/programs/rust_objects`, a library in Rust, from C++ and
+//! C.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "each test's name says it")]
 
@@ -42,7 +43,8 @@ fn c_code_uses_a_class_by_reflection() -> Outcome<()> {
     let program = Cc::program(scratch("rust_objects")?.join("client_c")).strict();
     let program = program.source(folder().join("client.c")).link_shared(Library::with_cxx()?)?;
     let printed = output_of(Command::new(program).arg(objects()?))?;
-    let expected = "add: 42\nvalue at 24: The value so far.\nvalue: 42, in place 42\nvalue: 7\nCounts.\n";
+    let expected =
+        "add: 42\nvalue at 24: The value so far.\nvalue: 42, in place 42\nvalue: 7\nCounts.\n";
     assert_eq!(printed, expected);
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Projects of Rust users, outside the checkout and in workspaces of their own, built by cargo without options.
+//! Projects of Rust users, outside the checkout and in workspaces of their own, built by cargo
+//! without options.
 #![forbid(unsafe_code)]
 
 use ferrite_tests::{Library, Outcome, output_of, quickstart, root, scratch};
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Returns a cargo command in a folder, as a user types it: no options or folders of this build are in its environment.
+/// Returns a cargo command in a folder, as a user types it: no options or folders of this build are
+/// in its environment.
 fn cargo(folder: &Path, target: &Path) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     command.current_dir(folder).env("CARGO_TARGET_DIR", target);
@@ -70,7 +72,8 @@ fn dependency(package: &str) -> String {
     format!("{package} = {{ path = {path:?} }}")
 }
 
-/// Runs the first program with this dependency. Returns a command that runs the program without cargo, too.
+/// Runs the first program with this dependency. Returns a command that runs the program without
+/// cargo, too.
 fn first_call(name: &str, package: &str, prepare: impl FnOnce(&mut Command)) -> Outcome<PathBuf> {
     let (project, target) =
         (Project::new(name, &dependency(package), FIRST_CALL)?, scratch("rust-projects")?);
@@ -105,7 +108,8 @@ fn a_program_with_the_library_inside_loads_kernels() -> Outcome<()> {
 #[ignore = "builds projects; `./ci.sh rust` runs it"]
 fn a_program_beside_a_library_loads_kernels() -> Outcome<()> {
     let library = Library::get()?.folder();
-    // The build script finds the library of a checkout by itself, unless something else is installed.
+    // The build script finds the library of a checkout by itself, unless something else is
+    // installed.
     let program = first_call("beside", "ferrite-ffi-sys", |command| {
         command.env("TVM_FFI_LIB_DIR", library);
     })?;
@@ -140,7 +144,8 @@ fn the_example_of_programs_beside_a_library_runs() -> Outcome<()> {
     let library = Library::get()?.folder();
     let mut command = cargo(&root().join("targets/rust/sys"), &scratch("rust-projects")?);
     command.args(["run", "--quiet", "--locked", "--example", "beside"]);
-    let printed = output_of(command.env("TVM_FFI_LIB_DIR", library).env("LD_LIBRARY_PATH", library))?;
+    let printed =
+        output_of(command.env("TVM_FFI_LIB_DIR", library).env("LD_LIBRARY_PATH", library))?;
     assert_eq!(printed, "2 numbers, the sum is 4\n");
     Ok(())
 }
@@ -163,13 +168,19 @@ const FIRST_TRY_PRINTS: [&str; 7] = [
 #[ignore = "builds projects; `./ci.sh rust` runs it"]
 fn types_of_rust_are_arguments_results_and_elements() -> Outcome<()> {
     let kernels = library_in(&workspace()?, "workspace_kernels");
-    let dependency =
-        format!("ferrite_ffi = {{ package = \"ferrite-ffi\", path = {:?} }}", root().join("targets/rust"));
-    let (project, target) = (Project::new("first-try", &dependency, FIRST_TRY)?, scratch("rust-projects")?);
+    let dependency = format!(
+        "ferrite_ffi = {{ package = \"ferrite-ffi\", path = {:?} }}",
+        root().join("targets/rust")
+    );
+    let (project, target) =
+        (Project::new("first-try", &dependency, FIRST_TRY)?, scratch("rust-projects")?);
     let name = library_in(&project.folder, "rust_kernels");
-    fs::copy(&kernels, &name).map_err(|error| format!("cannot copy {}: {error}", kernels.display()))?;
+    fs::copy(&kernels, &name)
+        .map_err(|error| format!("cannot copy {}: {error}", kernels.display()))?;
     let printed = output_of(
-        cargo(&project.folder, &target).args(["run", "--quiet"]).env("LD_LIBRARY_PATH", &project.folder),
+        cargo(&project.folder, &target)
+            .args(["run", "--quiet"])
+            .env("LD_LIBRARY_PATH", &project.folder),
     )?;
     for line in printed.lines() {
         assert!(FIRST_TRY_PRINTS.contains(&line), "{line}");
@@ -180,7 +191,8 @@ fn types_of_rust_are_arguments_results_and_elements() -> Outcome<()> {
 
 /// Builds the workspace. Returns the folder of what was built.
 fn workspace() -> Outcome<PathBuf> {
-    let (folder, target) = (root().join("tests/programs/rust/workspace"), scratch("rust-workspace")?);
+    let (folder, target) =
+        (root().join("tests/programs/rust/workspace"), scratch("rust-workspace")?);
     output_of(cargo(&folder, &target).args(["build", "--quiet", "--locked", "--workspace"]))?;
     Ok(target.join("debug"))
 }
@@ -188,14 +200,22 @@ fn workspace() -> Outcome<PathBuf> {
 #[test]
 #[ignore = "builds projects; `./ci.sh rust` runs it"]
 fn programs_kernels_and_firmware_share_a_workspace() -> Outcome<()> {
-    let (folder, target) = (root().join("tests/programs/rust/workspace"), scratch("rust-workspace")?);
+    let (folder, target) =
+        (root().join("tests/programs/rust/workspace"), scratch("rust-workspace")?);
     let built = workspace()?;
     let kernels = library_in(&built, "workspace_kernels");
     let printed = output_of(Command::new(built.join("workspace-program")).arg(kernels))?;
     assert_eq!(printed, "a Some(6)\nb Some(0)\n");
     assert_eq!(output_of(&mut Command::new(built.join("workspace-firmware")))?, "7\n");
-    let board =
-        ["build", "--quiet", "--locked", "-p", "workspace-firmware", "--target", "thumbv7em-none-eabihf"];
+    let board = [
+        "build",
+        "--quiet",
+        "--locked",
+        "-p",
+        "workspace-firmware",
+        "--target",
+        "thumbv7em-none-eabihf",
+    ];
     output_of(cargo(&folder, &target).args(board))?;
     assert!(target.join("thumbv7em-none-eabihf/debug/workspace-firmware").exists());
     Ok(())

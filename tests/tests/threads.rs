@@ -1,5 +1,5 @@
-//! Threads that concurrently register, look up, call and destroy functions and objects, to be run under the thread
-//! sanitizer.
+//! Threads that concurrently register, look up, call and destroy functions and objects, to be run
+//! under the thread sanitizer.
 //!
 //! ```text
 //! RUSTFLAGS=-Zsanitizer=thread CARGO_PROFILE_DEV_OPT_LEVEL=1 cargo +nightly test -Zbuild-std \
@@ -175,7 +175,8 @@ fn an_object_dies_once_however_its_references_go() {
 
 #[test]
 fn a_unique_object_is_seen_to_be_unique_by_one_thread_only() {
-    let shapes: Vec<_> = (0..FUNCTIONS / 50).map(|_| Shape::from_slice(&[1, 2, 3]).unwrap()).collect();
+    let shapes: Vec<_> =
+        (0..FUNCTIONS / 50).map(|_| Shape::from_slice(&[1, 2, 3]).unwrap()).collect();
     let copies: Vec<_> = (0..THREADS).map(|_| std::sync::Mutex::new(shapes.clone())).collect();
     drop(shapes);
     let unique = AtomicUsize::new(0);

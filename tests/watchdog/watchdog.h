@@ -1,7 +1,8 @@
 /*
- * A watchdog for test programs that hang, however slow or busy the machine is. It counts the process's own time, not that of the wall:
- * a process that waits for a lock gets no processor time, one that spins gets much, and one that is merely starved gets little, but some.
- * watchdog.rs is the same for tests in Rust, watched.py for commands.
+ * A watchdog for test programs that hang, however slow or busy the machine is. It counts the
+ * process's own time, not that of the wall: a process that waits for a lock gets no processor time,
+ * one that spins gets much, and one that is merely starved gets little, but some. watchdog.rs is
+ * the same for tests in Rust, watched.py for commands.
  */
 #ifndef FERRITE_TESTS_WATCHDOG_H_
 #define FERRITE_TESTS_WATCHDOG_H_
@@ -68,8 +69,9 @@ static void watchdog_look_(int number) {
 }
 
 /*
- * Ends the process by SIGALRM if it gets no processor time for this many seconds, or uses ten times as many of processor time, until the
- * next call. 0 stops the watchdog. A forked child has none until it calls this itself.
+ * Ends the process by SIGALRM if it gets no processor time for this many seconds, or uses ten times
+ * as many of processor time, until the next call. 0 stops the watchdog. A forked child has none
+ * until it calls this itself.
  */
 __attribute__((unused)) static void watchdog(unsigned seconds) {
   watchdog_state_.seconds = seconds;

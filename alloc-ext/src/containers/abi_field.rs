@@ -7,7 +7,8 @@ use crate::module::Module;
 
 macro_rules! references {
     ($([$($element:ident),*] $name:ty),*) => {$(
-        // SAFETY: transparent over a reference to an object of the declared class, whose elements are of the declared types.
+        // SAFETY: transparent over a reference to an object of the declared class, whose elements
+        // are of the declared types.
         unsafe impl<$($element: AbiField),*> AbiField for $name {
             const ZERO: bool = false;
         }

@@ -11,7 +11,8 @@ pub(super) const CELL_BYTES: usize = size_of::<TVMFFIAny>();
 
 const _: () = assert!(CELL_BYTES == 16 && size_of::<Any>() == 16 && align_of::<TVMFFIAny>() <= 8);
 
-/// Converts a view that cannot be stored, such as a raw string, to an owned value. Returns `None` for other views.
+/// Converts a view that cannot be stored, such as a raw string, to an owned value. Returns `None`
+/// for other views.
 #[inline]
 pub(super) fn owned_form(view: &AnyView<'_>) -> Result<Option<Any>> {
     if type_index::is_view_only(view.type_index()) { view.to_owned().map(Some) } else { Ok(None) }
@@ -30,7 +31,8 @@ pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
     Ok(unsafe { copy_of(view.as_raw()) })
 }
 
-/// Writes an owned copy of a view's value to a cell, as whole words: store forwarding fails for values written in pieces.
+/// Writes an owned copy of a view's value to a cell, as whole words: store forwarding fails for
+/// values written in pieces.
 ///
 /// # Errors
 /// Errors of [`AnyView::to_owned`].
@@ -56,10 +58,12 @@ pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Resu
 /// Writes an owned copy of the value in `cell` to `target`.
 ///
 /// # Safety
-/// The contract of [`copy_of`]. `target` must be a different cell, valid for writing. Its previous content is not released.
+/// The contract of [`copy_of`]. `target` must be a different cell, valid for writing. Its previous
+/// content is not released.
 #[inline]
 pub(super) unsafe fn share(cell: *const TVMFFIAny, target: *mut TVMFFIAny) {
-    // SAFETY: the caller guarantees both cells; Any is transparent over one, and the reference taken is the target's.
+    // SAFETY: the caller guarantees both cells; Any is transparent over one, and the reference
+    // taken is the target's.
     unsafe {
         target.copy_from_nonoverlapping(cell, 1);
         core::mem::forget(Any::clone(&*cell.cast::<Any>()));

@@ -1,4 +1,5 @@
-//! Common interface of all four containers: entries by slot and values by key. The keys of a sequence are its indices.
+//! Common interface of all four containers: entries by slot and values by key. The keys of a
+//! sequence are its indices.
 
 use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
@@ -59,10 +60,13 @@ impl<'a> Container<'a> {
     /// Returns the number of entries.
     pub(crate) fn len(self) -> usize {
         // SAFETY: the constructor checked the class.
-        unsafe { if self.is_table { Table::len_now(self.object) } else { Seq::of(self.object).len_now() } }
+        unsafe {
+            if self.is_table { Table::len_now(self.object) } else { Seq::of(self.object).len_now() }
+        }
     }
 
-    /// Returns the slot of the first entry in order, or a slot without an entry if the container is empty.
+    /// Returns the slot of the first entry in order, or a slot without an entry if the container is
+    /// empty.
     ///
     /// # Errors
     /// RuntimeError if another thread is changing the container.
@@ -86,10 +90,12 @@ impl<'a> Container<'a> {
         })
     }
 
-    /// Copies the entry at `slot` to `key` and `value`. Returns `false` if a table has no entry in that slot.
+    /// Copies the entry at `slot` to `key` and `value`. Returns `false` if a table has no entry in
+    /// that slot.
     ///
     /// # Errors
-    /// IndexError if a sequence has no element at that index; RuntimeError if another thread is changing the container.
+    /// IndexError if a sequence has no element at that index; RuntimeError if another thread is
+    /// changing the container.
     pub(crate) fn entry(self, slot: usize, key: &mut Any, value: &mut Any) -> Result<bool> {
         let entry = {
             let (kind, _borrow) = self.read()?;
@@ -108,8 +114,8 @@ impl<'a> Container<'a> {
     /// Copies the value of `key` to `value`. Returns `false` if a table does not contain the key.
     ///
     /// # Errors
-    /// Errors of key hooks; IndexError if a sequence has no element at that index; RuntimeError if another thread is changing
-    /// the container.
+    /// Errors of key hooks; IndexError if a sequence has no element at that index; RuntimeError if
+    /// another thread is changing the container.
     pub(crate) fn value_of(self, key: &Any, value: &mut Any) -> Result<bool> {
         let found = {
             let (kind, _borrow) = self.read()?;

@@ -1,7 +1,9 @@
-//! Conversion of values to `Array<T>`, `Map<K, V>` and the other typed containers, and the descriptions of type mismatches.
+//! Conversion of values to `Array<T>`, `Map<K, V>` and the other typed containers, and the
+//! descriptions of type mismatches.
 //!
-//! A container is shared without a copy if all its elements already have the requested types. Otherwise, and if the other
-//! class of the pair is given (List for Array, Dict for Map), the result is a copy with converted elements.
+//! A container is shared without a copy if all its elements already have the requested types.
+//! Otherwise, and if the other class of the pair is given (List for Array, Dict for Map), the
+//! result is a copy with converted elements.
 
 use core::any::TypeId;
 
@@ -21,7 +23,8 @@ pub(crate) fn referent(view: AnyView<'_>) -> AnyView<'_> {
     if view.type_index() != type_index::OBJECT_RVALUE_REF {
         return view;
     }
-    // SAFETY: an rvalue reference points to the caller's object pointer (ABI), which is null once moved from.
+    // SAFETY: an rvalue reference points to the caller's object pointer (ABI), which is null once
+    // moved from.
     unsafe {
         let object = view.as_raw().payload.v_ptr.cast::<*mut TVMFFIObject>().read();
         if object.is_null() {
@@ -64,7 +67,8 @@ impl Elements {
         }
     }
 
-    /// Returns `true` if `test` returns `true` for all elements. Stops at the first `false` or error.
+    /// Returns `true` if `test` returns `true` for all elements. Stops at the first `false` or
+    /// error.
     fn all(&self, test: &mut dyn FnMut(&Any) -> Result<bool>) -> Result<bool> {
         match self {
             Self::Array(array) => {
@@ -75,7 +79,8 @@ impl Elements {
                 }
             }
             Self::List(list) => {
-                // Conversions may run user callbacks, which may change the list: each element is owned meanwhile.
+                // Conversions may run user callbacks, which may change the list: each element is
+                // owned meanwhile.
                 for value in (0..).map_while(|index| list.element(index).transpose()) {
                     if !test(&value?)? {
                         return Ok(false);
@@ -87,7 +92,8 @@ impl Elements {
     }
 }
 
-/// Appends a description such as `Array[index 1: int]` of the first element that does not convert to `T`.
+/// Appends a description such as `Array[index 1: int]` of the first element that does not convert
+/// to `T`.
 fn describe_elements<T: FromAny>(name: &str, elements: &Elements, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     let mut index = 0;
@@ -110,7 +116,8 @@ macro_rules! sequence_conversions {
     ($name:ident, $object:ident, $text:literal) => {
         // SAFETY: view and into_any return the value's own reference, as the trait requires.
         unsafe impl<T: Value> AnyCompatible for $name<T> {
-            const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[T::TYPE]);
+            const TEXT: &'static TypeText =
+                &TypeText::generic($text, $object::TYPE_KEY, &[T::TYPE]);
 
             fn view(&self) -> AnyView<'_> {
                 self.as_untyped().view()
@@ -143,7 +150,8 @@ macro_rules! sequence_conversions {
             }
 
             fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
-                let elements = if takes_all::<T>() { Ok(None) } else { Elements::of(referent(view)) };
+                let elements =
+                    if takes_all::<T>() { Ok(None) } else { Elements::of(referent(view)) };
                 match elements {
                     Ok(Some(elements)) => describe_elements::<T>($text, &elements, out),
                     _ => $object::describe_mismatch(view, out),
@@ -177,7 +185,8 @@ impl Entries {
         }
     }
 
-    /// Returns `true` if `test` returns `true` for all entries. Stops at the first `false` or error.
+    /// Returns `true` if `test` returns `true` for all entries. Stops at the first `false` or
+    /// error.
     fn all(&self, test: &mut dyn FnMut(&Any, &Any) -> Result<bool>) -> Result<bool> {
         match self {
             Self::Map(map) => {
@@ -200,8 +209,8 @@ impl Entries {
     }
 }
 
-/// Appends a description such as `Map[some key is int, V]` of the first entry whose key does not convert to `K` or whose
-/// value does not convert to `V`.
+/// Appends a description such as `Map[some key is int, V]` of the first entry whose key does not
+/// convert to `K` or whose value does not convert to `V`.
 fn describe_entries<K: FromAny, V: FromAny>(name: &str, entries: &Entries, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     // An error of a hook ends the text here.
@@ -226,7 +235,8 @@ macro_rules! map_conversions {
     ($name:ident, $object:ident, $text:literal) => {
         // SAFETY: view and into_any return the value's own reference, as the trait requires.
         unsafe impl<K: Value, V: Value> AnyCompatible for $name<K, V> {
-            const TEXT: &'static TypeText = &TypeText::generic($text, $object::TYPE_KEY, &[K::TYPE, V::TYPE]);
+            const TEXT: &'static TypeText =
+                &TypeText::generic($text, $object::TYPE_KEY, &[K::TYPE, V::TYPE]);
 
             fn view(&self) -> AnyView<'_> {
                 self.as_untyped().view()
@@ -243,7 +253,8 @@ macro_rules! map_conversions {
                 };
                 if let Some(object) = $object::try_from_view(view)?
                     && (takes_all::<(K, V)>()
-                        || entries.all(&mut |key, value| Ok(is_a::<K>(key)? && is_a::<V>(value)?))?)
+                        || entries
+                            .all(&mut |key, value| Ok(is_a::<K>(key)? && is_a::<V>(value)?))?)
                 {
                     return Ok(Some(Self::from_object_unchecked(object)));
                 }
@@ -263,7 +274,8 @@ macro_rules! map_conversions {
             }
 
             fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
-                let entries = if takes_all::<(K, V)>() { Ok(None) } else { Entries::of(referent(view)) };
+                let entries =
+                    if takes_all::<(K, V)>() { Ok(None) } else { Entries::of(referent(view)) };
                 match entries {
                     Ok(Some(entries)) => describe_entries::<K, V>($text, &entries, out),
                     _ => $object::describe_mismatch(view, out),

@@ -1,4 +1,5 @@
-//! Fault injection for tests: makes the n-th allocation of this thread fail, of objects and of blocks.
+//! Fault injection for tests: makes the n-th allocation of this thread fail, of objects and of
+//! blocks.
 
 use core::ffi::c_void;
 use std::cell::Cell;
@@ -32,8 +33,8 @@ pub(super) fn refuse() -> bool {
     })
 }
 
-/// Runs `body` repeatedly, permitting one more allocation each time, until a run leaves one unused. Returns the number of
-/// allocations permitted in that run.
+/// Runs `body` repeatedly, permitting one more allocation each time, until a run leaves one unused.
+/// Returns the number of allocations permitted in that run.
 pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
     install();
     for granted in 0.. {
@@ -47,16 +48,18 @@ pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
     unreachable!("the loop has no end")
 }
 
-/// Runs `body` like [`with_every_refusal`], in a thread of its own that calls `meanwhile` before each allocation. Panics if
-/// the thread does not finish, for example because `meanwhile` waits for a lock that is held during the allocation.
+/// Runs `body` like [`with_every_refusal`], in a thread of its own that calls `meanwhile` before
+/// each allocation. Panics if the thread does not finish, for example because `meanwhile` waits for
+/// a lock that is held during the allocation.
 pub(crate) fn asked_while(meanwhile: fn(), body: impl FnMut() + Send + 'static) {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || {
         MEANWHILE.set(Some(meanwhile));
         let _ = done.send(with_every_refusal(body));
     });
-    let requests =
-        ended.recv_timeout(Duration::from_secs(600)).expect("a lock is held while memory is asked for");
+    let requests = ended
+        .recv_timeout(Duration::from_secs(600))
+        .expect("a lock is held while memory is asked for");
     assert!(requests > 0);
 }
 
@@ -67,7 +70,9 @@ fn install() {
         let builtin = object_alloc::custom_allocator();
         let record = TVMFFICustomAllocator { allocate: Some(allocate), context: builtin.cast() };
         // SAFETY: the record is never freed.
-        unsafe { object_alloc::set_custom_allocator(std::boxed::Box::leak(std::boxed::Box::new(record))) }
+        unsafe {
+            object_alloc::set_custom_allocator(std::boxed::Box::leak(std::boxed::Box::new(record)))
+        }
     });
 }
 

@@ -1,4 +1,5 @@
-//! Conversions between containers and those of Rust. They fail where memory may be refused or elements may have other types.
+//! Conversions between containers and those of Rust. They fail where memory may be refused or
+//! elements may have other types.
 #![forbid(unsafe_code)]
 
 use alloc::collections::BTreeMap;
@@ -11,7 +12,8 @@ use ferrite_core::value::convert::{FromAny, Value};
 
 use super::{Array, Dict, List, Map};
 
-/// Implements the conversions of a sequence, whose elements are made from those of the vector, slice or array.
+/// Implements the conversions of a sequence, whose elements are made from those of the vector,
+/// slice or array.
 macro_rules! sequences {
     ($($name:ident),*) => {$(
         impl<T: Value, U: Into<T>> TryFrom<Vec<U>> for $name<T> {
@@ -50,7 +52,8 @@ macro_rules! sequences {
 
 sequences!(Array, List);
 
-/// Implements the conversions of a map, whose entries are made from those of a map of Rust or an array of pairs.
+/// Implements the conversions of a map, whose entries are made from those of a map of Rust or an
+/// array of pairs.
 macro_rules! maps {
     ($($name:ident),*) => {$(
         impl<K: Value, V: Value, L: Into<K>, W: Into<V>> TryFrom<BTreeMap<L, W>> for $name<K, V> {
@@ -139,7 +142,10 @@ mod tests {
         let dict: Dict<String, i64> = BTreeMap::from([("x", 1), ("y", 2)]).try_into()?;
         assert_eq!(HashMap::<String, i64>::try_from(dict.clone())?.get("y"), Some(&2));
         assert_eq!(format!("{dict:?}"), r#"{"x": 1, "y": 2}"#);
-        assert_eq!(BTreeMap::try_from(Map::<i64, bool>::try_from([(2, true), (1, false)])?)?.len(), 2);
+        assert_eq!(
+            BTreeMap::try_from(Map::<i64, bool>::try_from([(2, true), (1, false)])?)?.len(),
+            2
+        );
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! Tests of keys whose types have `__any_hash__` and `__any_equal__` hooks: both kinds of hooks, misbehaving hooks, and
-//! poor hashes.
+//! Tests of keys whose types have `__any_hash__` and `__any_equal__` hooks: both kinds of hooks,
+//! misbehaving hooks, and poor hashes.
 
 use core::cell::RefCell;
 use core::ffi::c_void;
@@ -63,7 +63,9 @@ fn number(type_index: i32, number: i64) -> Any {
 
 fn number_of(value: AnyView<'_>) -> i64 {
     // SAFETY: only called with objects of this test.
-    value.object_ptr().map_or(-1, |object| unsafe { (*object.as_ptr().cast::<NumberRecord>()).number })
+    value
+        .object_ptr()
+        .map_or(-1, |object| unsafe { (*object.as_ptr().cast::<NumberRecord>()).number })
 }
 
 /// Returns the number of an object.
@@ -188,7 +190,8 @@ fn pointer_hooks_decide() -> Result<()> {
 fn function_hooks_decide() -> Result<()> {
     let index = number_type("test.containers.Function")?;
     let hash = Function::from_packed(|args| Ok(Any::from(number_of(args[0]))))?;
-    let equal = Function::from_packed(|args| Ok(Any::from(number_of(args[0]) == number_of(args[1]))))?;
+    let equal =
+        Function::from_packed(|args| Ok(Any::from(number_of(args[0]) == number_of(args[1]))))?;
     type_table::register_attr(index, b"__any_hash__", AnyView::from(&hash))?;
     type_table::register_attr(index, b"__any_equal__", AnyView::from(&equal))?;
     let dict = DictObject::with_capacity(0)?;
@@ -211,7 +214,10 @@ fn errors_of_hooks_are_passed_on_and_change_nothing() -> Result<()> {
     }
     let error = dict.insert(Any::from(9i64), Any::NONE).expect_err("its growth hashes");
     assert_eq!((error.kind_bytes(), error.message_bytes()), (&b"ValueError"[..], &b"no hash"[..]));
-    assert_eq!(dict.iter().map(|entry| entry?.1.get::<i64>()).collect::<Result<Vec<_>>>()?, [0, 1, 2, 3]);
+    assert_eq!(
+        dict.iter().map(|entry| entry?.1.get::<i64>()).collect::<Result<Vec<_>>>()?,
+        [0, 1, 2, 3]
+    );
     Ok(())
 }
 
@@ -227,8 +233,9 @@ fn a_key_that_is_taken_over_outlives_the_copy_of_the_value() -> Result<()> {
     let mut object = unsafe { number(index, SPOILER).into_raw().payload.v_obj };
     let payload = TVMFFIAnyPayload { v_ptr: (&raw mut object).cast() };
     // SAFETY: a reference to a variable that owns its object.
-    let key =
-        unsafe { AnyView::from_raw(TVMFFIAny { type_index: OBJECT_RVALUE_REF, small_str_len: 0, payload }) };
+    let key = unsafe {
+        AnyView::from_raw(TVMFFIAny { type_index: OBJECT_RVALUE_REF, small_str_len: 0, payload })
+    };
     let value = dict.get(key)?;
     VICTIM.take();
     assert!(object.is_null());
@@ -255,7 +262,8 @@ fn poor_hashes_only_cost_time() -> Result<()> {
         }
     }
     let left: Vec<i64> = dict.iter().filter_map(|entry| entry.ok()?.1.get().ok()).collect();
-    let expected = (0..count).flat_map(|value| [value, -value]).filter(|value| *value <= 0 || value % 3 != 0);
+    let expected =
+        (0..count).flat_map(|value| [value, -value]).filter(|value| *value <= 0 || value % 3 != 0);
     assert_eq!(
         left,
         expected.filter(|value| *value != 0).fold(std::vec![0], |mut all, value| {
@@ -311,7 +319,8 @@ fn hooks_may_read_the_dict_that_is_searched_and_not_change_it() -> Result<()> {
         assert!(
             refused
                 .iter()
-                .all(|message| message.starts_with("RuntimeError: ") && message.contains("`ffi.Dict`"))
+                .all(|message| message.starts_with("RuntimeError: ")
+                    && message.contains("`ffi.Dict`"))
         );
     }
     Ok(())

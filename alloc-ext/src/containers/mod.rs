@@ -10,17 +10,18 @@
 //! A [`Tuple`] is an Array with a fixed number of elements, each of its own type.
 //!
 //! Each container has an untyped counterpart ([`ArrayObject`] and so on), whose elements are
-//! [`Any`](ferrite_core::value::any::Any) values and whose name in signatures is `ffi.Array` and so on. The typed containers
-//! convert elements on access and have no other overhead.
+//! [`Any`](ferrite_core::value::any::Any) values and whose name in signatures is `ffi.Array` and so
+//! on. The typed containers convert elements on access and have no other overhead.
 //!
-//! Every operation that allocates can fail with a MemoryError, and then leaves the container unchanged. Releasing a
-//! container releases nested elements iteratively, without recursion.
+//! Every operation that allocates can fail with a MemoryError, and then leaves the container
+//! unchanged. Releasing a container releases nested elements iteratively, without recursion.
 //!
-//! A List or Dict may be used by several threads: its methods borrow it while they access its memory, as methods of Rust
-//! classes borrow their object ([`borrow`](ferrite_core::object::borrow)). User callbacks do not run during a change.
+//! A List or Dict may be used by several threads: its methods borrow it while they access its
+//! memory, as methods of Rust classes borrow their object
+//! ([`borrow`](ferrite_core::object::borrow)). User callbacks do not run during a change.
 //!
-//! Objects created by C++ code are used in place, with their own deleters, and C++ code may grow objects created here in
-//! place. Separate blocks therefore come from `malloc` on hosts.
+//! Objects created by C++ code are used in place, with their own deleters, and C++ code may grow
+//! objects created here in place. Separate blocks therefore come from `malloc` on hosts.
 
 mod abi_field;
 mod array;
@@ -68,13 +69,15 @@ pub(crate) use slots::Slots;
 pub(crate) use table::{MapCursor, missing_key};
 pub use tuple::{Tuple, TupleTypes};
 
-/// Borrows a List or Dict for reading. Returns `None` for objects of other classes: Arrays and Maps do not change while they
-/// are shared.
+/// Borrows a List or Dict for reading. Returns `None` for objects of other classes: Arrays and Maps
+/// do not change while they are shared.
 ///
 /// # Errors
 /// RuntimeError if another thread is changing the container.
 #[inline]
-pub(crate) fn borrow<O: ferrite_core::object::borrow::Holder>(container: O) -> Result<Option<Shared<O>>> {
+pub(crate) fn borrow<O: ferrite_core::object::borrow::Holder>(
+    container: O,
+) -> Result<Option<Shared<O>>> {
     match container.borrow().type_index() {
         type_index::LIST | type_index::DICT => Shared::of(container).map(Some),
         _ => Ok(None),

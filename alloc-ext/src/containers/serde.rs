@@ -1,4 +1,5 @@
-//! Containers in the formats of the crate `serde`. Their content is that of [`Any`]; reading converts it to the types of the container.
+//! Containers in the formats of the crate `serde`. Their content is that of [`Any`]; reading
+//! converts it to the types of the container.
 #![forbid(unsafe_code)]
 
 use core::result::Result;

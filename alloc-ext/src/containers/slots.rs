@@ -1,4 +1,5 @@
-//! Slot access to containers: reads and replaces the elements of sequences and the values of maps in place.
+//! Slot access to containers: reads and replaces the elements of sequences and the values of maps
+//! in place.
 
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
@@ -72,7 +73,8 @@ impl<'a> Slots<'a> {
     /// Returns a view of the value in `slot`; `None` if the slot no longer exists.
     ///
     /// # Safety
-    /// The caller has the container [borrowed](Self::borrow), and the container must keep that value for `'a`.
+    /// The caller has the container [borrowed](Self::borrow), and the container must keep that
+    /// value for `'a`.
     pub(crate) unsafe fn get(&self, slot: u64) -> Option<AnyView<'a>> {
         let cell = match self.seq() {
             Some(seq) => {
@@ -86,8 +88,8 @@ impl<'a> Slots<'a> {
         Some(unsafe { AnyView::from_raw(*cell) })
     }
 
-    /// Replaces the value in `slot`, even if the container is shared. Changes nothing if the slot no longer exists, or if a
-    /// map's value in it is no longer `old`.
+    /// Replaces the value in `slot`, even if the container is shared. Changes nothing if the slot
+    /// no longer exists, or if a map's value in it is no longer `old`.
     ///
     /// # Errors
     /// RuntimeError if another thread is using a List or Dict.
@@ -99,9 +101,11 @@ impl<'a> Slots<'a> {
                 index.map(|index| seq.replace(index, value))
             } else {
                 let entry = self.table().entry(slot as usize);
-                // SAFETY: a Dict is borrowed, and a Map that is being rewritten has one owner; no user callback runs here.
+                // SAFETY: a Dict is borrowed, and a Map that is being rewritten has one owner; no
+                // user callback runs here.
                 entry.and_then(|entry| unsafe {
-                    super::key::same_words(&*entry.value(), old.as_raw()).then(|| entry.replace_value(value))
+                    super::key::same_words(&*entry.value(), old.as_raw())
+                        .then(|| entry.replace_value(value))
                 })
             }
         };

@@ -1,4 +1,5 @@
-//! Separate memory blocks owned by a container. C++ code may replace them by its own blocks, and release them.
+//! Separate memory blocks owned by a container. C++ code may replace them by its own blocks, and
+//! release them.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -20,7 +21,8 @@ pub(super) fn allocate_block(bytes: usize) -> Result<NonNull<c_void>> {
     allocate_by(memory::allocate, bytes)
 }
 
-/// Allocates a block whose pages will all be written at once. On Linux, a large block uses huge pages.
+/// Allocates a block whose pages will all be written at once. On Linux, a large block uses huge
+/// pages.
 ///
 /// # Errors
 /// Errors of [`allocate_block`].
@@ -46,17 +48,19 @@ fn allocate_by(
 
 /// Releases a block of a container. Null is accepted and ignored.
 ///
-/// This is the `data_deleter` of the containers created here. C++ code keeps that deleter when it replaces the block by its
-/// own, so on hosts it must accept any block of the C++ allocator: it calls `free`, which needs no size.
+/// This is the `data_deleter` of the containers created here. C++ code keeps that deleter when it
+/// replaces the block by its own, so on hosts it must accept any block of the C++ allocator: it
+/// calls `free`, which needs no size.
 ///
 /// # Safety
-/// `block` must be null, or a block from [`allocate_block`], [`allocate_table`] or (on hosts) `malloc` or C++'s `operator
-/// new`, and must not be used afterwards.
+/// `block` must be null, or a block from [`allocate_block`], [`allocate_table`] or (on hosts)
+/// `malloc` or C++'s `operator new`, and must not be used afterwards.
 pub(super) unsafe extern "C" fn release_block(block: *mut c_void) {
     let Some(block) = NonNull::new(block) else { return };
     // The size is unknown here: clients do not pass it, and the memory hook does not need it.
     let layout = Layout::new::<u64>();
-    // SAFETY: the caller hands over a block of the memory hook, or one from malloc where the hook is malloc.
+    // SAFETY: the caller hands over a block of the memory hook, or one from malloc where the hook
+    // is malloc.
     unsafe { memory::release(block.cast(), layout) }
 }
 

@@ -1,4 +1,5 @@
-//! Tests across containers: comparison with models, memory layouts, allocation failures, deep nesting, conversions.
+//! Tests across containers: comparison with models, memory layouts, allocation failures, deep
+//! nesting, conversions.
 
 use std::string::ToString;
 use std::vec::Vec;
@@ -32,7 +33,8 @@ impl Random {
 
 const ROUNDS: usize = if cfg!(miri) { 400 } else { 10_000 };
 
-/// Offset of `fib_shift` in a dense table object, after the deleter. The two ends of the order follow.
+/// Offset of `fib_shift` in a dense table object, after the deleter. The two ends of the order
+/// follow.
 const SHIFT: usize = 48 + size_of::<usize>();
 const HEAD: usize = (SHIFT + 4).next_multiple_of(8);
 const TAIL: usize = HEAD + 8;
@@ -50,8 +52,8 @@ fn text(value: &str) -> Any {
     Any::new(String::new(value).expect("memory"))
 }
 
-/// Model of a map: a vector of entries. Setting an existing key keeps its position in the small layout, and moves it to the
-/// end in the dense one.
+/// Model of a map: a vector of entries. Setting an existing key keeps its position in the small
+/// layout, and moves it to the end in the dense one.
 #[derive(Default)]
 struct Model {
     entries: Vec<(std::string::String, i64)>,
@@ -77,7 +79,11 @@ impl Model {
 
 /// Returns a string key, either a small string or a string object.
 fn key_of(number: u64) -> std::string::String {
-    if number.is_multiple_of(3) { std::format!("k{number}") } else { std::format!("a longer key {number}") }
+    if number.is_multiple_of(3) {
+        std::format!("k{number}")
+    } else {
+        std::format!("a longer key {number}")
+    }
 }
 
 fn is_dense(slots: u64) -> bool {
@@ -111,13 +117,18 @@ fn dicts_do_what_a_model_does() -> Result<()> {
                     model.insert(&key, round as i64, is_dense(word(&dict, 40)));
                 }
                 4..6 => {
-                    let removed =
-                        dict.remove(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?;
+                    let removed = dict
+                        .remove(text(&key).view())?
+                        .map(|value| value.get::<i64>())
+                        .transpose()?;
                     assert_eq!(removed, model.remove(&key));
                 }
                 6 => {
-                    let known =
-                        model.entries.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
+                    let known = model
+                        .entries
+                        .iter()
+                        .find(|(known, _)| *known == key)
+                        .map(|(_, value)| *value);
                     assert_eq!(
                         dict.get(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?,
                         known
@@ -149,13 +160,17 @@ fn maps_do_what_a_model_does_and_leave_copies_alone() -> Result<()> {
             map.insert(text(&key), Any::from(round as i64))?;
             model.insert(&key, round as i64, is_dense(word(&map, 40)));
         } else {
-            let removed = map.remove(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?;
+            let removed =
+                map.remove(text(&key).view())?.map(|value| value.get::<i64>()).transpose()?;
             assert_eq!(removed, model.remove(&key));
         }
         if random.below(50) == 0
             && let Some((copy, entries)) = kept.replace((map.clone(), model.entries.clone()))
         {
-            assert_eq!(plain(copy.iter().map(|(key, value)| (key.clone(), value.clone()))), entries);
+            assert_eq!(
+                plain(copy.iter().map(|(key, value)| (key.clone(), value.clone()))),
+                entries
+            );
         }
     }
     assert_eq!(plain(map.iter().map(|(key, value)| (key.clone(), value.clone()))), model.entries);
@@ -202,7 +217,8 @@ fn tables_have_upstreams_slots() -> Result<()> {
     for count in 1..=100i64 {
         dict.insert(Any::from(count), Any::NONE)?;
         map.insert(Any::from(count), Any::NONE)?;
-        // Read off upstream's library with the same keys; the load factor is not asked where the home of a key is free.
+        // Read off upstream's library with the same keys; the load factor is not asked where the
+        // home of a key is free.
         let slots = match count {
             1..=2 => (1 << 63) + 2,
             3..=4 => (1 << 63) + 4,
@@ -247,7 +263,8 @@ fn setting_a_key_in_a_full_small_table_makes_it_dense() -> Result<()> {
         dict.insert(text(key), Any::from(value))?;
         map.insert(text(key), Any::from(value))?;
     }
-    let entries = [("b", 1), ("c", 2), ("d", 3), ("a", 4)].map(|(key, value)| (key.to_string(), value));
+    let entries =
+        [("b", 1), ("c", 2), ("d", 3), ("a", 4)].map(|(key, value)| (key.to_string(), value));
     assert_eq!(plain(dict.iter().flatten()), entries);
     assert_eq!(plain(map.iter().map(|(key, value)| (key.clone(), value.clone()))), entries);
     assert_eq!((word(&dict, 40), word(&map, 40)), (8, 8));
@@ -276,9 +293,14 @@ fn dense_items_lie_where_upstream_looks_for_them() -> Result<()> {
 #[test]
 fn equal_keys_of_different_types_are_apart() -> Result<()> {
     let dict = DictObject::with_capacity(0)?;
-    for key in
-        [Any::from(1i64), Any::from(1.0f64), Any::from(true), Any::NONE, text("1"), Any::from(f64::NAN)]
-    {
+    for key in [
+        Any::from(1i64),
+        Any::from(1.0f64),
+        Any::from(true),
+        Any::NONE,
+        text("1"),
+        Any::from(f64::NAN),
+    ] {
         dict.insert(key, Any::NONE)?;
     }
     assert_eq!(dict.len(), 6);
@@ -291,7 +313,10 @@ fn equal_keys_of_different_types_are_apart() -> Result<()> {
 fn missing_keys_are_key_errors() -> Result<()> {
     let map = Map::<i64, i64>::new()?;
     let error = map.at(&1).expect_err("empty");
-    assert_eq!((error.kind_bytes(), error.message_bytes()), (&b"KeyError"[..], &b"key is not in Map"[..]));
+    assert_eq!(
+        (error.kind_bytes(), error.message_bytes()),
+        (&b"KeyError"[..], &b"key is not in Map"[..])
+    );
     Ok(())
 }
 
@@ -311,8 +336,11 @@ fn refused_memory_leaves_dicts_as_they_were() {
                 let before: Vec<_> =
                     dict.iter().flatten().map(|(key, _)| key.get::<i64>().unwrap_or(-1)).collect();
                 if dict.insert(Any::from(key), Any::new(seen.clone())).is_err() {
-                    let after: Vec<_> =
-                        dict.iter().flatten().map(|(key, _)| key.get::<i64>().unwrap_or(-1)).collect();
+                    let after: Vec<_> = dict
+                        .iter()
+                        .flatten()
+                        .map(|(key, _)| key.get::<i64>().unwrap_or(-1))
+                        .collect();
                     assert_eq!(before, after);
                     break;
                 }
@@ -354,8 +382,10 @@ fn a_dict_that_an_allocator_changes_is_not_copied() {
     std::thread_local!(static CHANGED: std::cell::Cell<Option<DictObject>> = const { std::cell::Cell::new(None) });
     let change = || {
         if let Some(dict) = CHANGED.take() {
-            // SAFETY: the object is a Dict. C++ code changes it in place, whether or not it is borrowed.
-            let insert = |key| unsafe { super::table::insert(dict.as_object(), Any::from(key), Any::NONE) };
+            // SAFETY: the object is a Dict. C++ code changes it in place, whether or not it is
+            // borrowed.
+            let insert =
+                |key| unsafe { super::table::insert(dict.as_object(), Any::from(key), Any::NONE) };
             let _ = (2..9i64).try_for_each(insert);
         }
     };
@@ -399,7 +429,8 @@ fn refused_memory_leaves_maps_as_they_were() {
 fn refused_memory_leaves_sequences_as_they_were() {
     let seen = witness();
     faults::with_every_refusal(|| {
-        let (Ok(mut array), Ok(list)) = (Array::<Array<i64>>::new(), List::<Array<i64>>::new()) else {
+        let (Ok(mut array), Ok(list)) = (Array::<Array<i64>>::new(), List::<Array<i64>>::new())
+        else {
             return;
         };
         let shared = array.clone();
@@ -431,8 +462,10 @@ fn long_chains_are_released_on_a_small_stack() {
         drop(chain);
         let mut chain = Any::NONE;
         for _ in 0..links / 100 {
-            chain =
-                Any::new(Dict::<i64, Any>::try_from_iter([(1, List::try_from_iter([chain])?.into_any())])?);
+            chain = Any::new(Dict::<i64, Any>::try_from_iter([(
+                1,
+                List::try_from_iter([chain])?.into_any(),
+            )])?);
         }
         drop(chain);
         Ok(())
@@ -452,7 +485,10 @@ fn matching_containers_pass_and_others_are_copied() -> Result<()> {
     list.push(Any::NONE)?;
     assert_eq!((same.len(), list.len()), (2, 3));
     let error = list.into_any().get::<Array<i64>>().expect_err("None inside");
-    assert_eq!(error.message_bytes(), b"Cannot convert from type `Array[index 2: None]` to `Array<int>`");
+    assert_eq!(
+        error.message_bytes(),
+        b"Cannot convert from type `Array[index 2: None]` to `Array<int>`"
+    );
     let dict = Dict::try_from_iter([(1i64, true)])?.into_any();
     assert_eq!(dict.get::<Map<i64, i64>>()?.get(&1)?, Some(1));
     assert_eq!(dict.get::<Dict>()?.view().object_ptr(), dict.view().object_ptr());
@@ -471,7 +507,10 @@ fn tuples_have_a_type_for_each_element() -> Result<()> {
     assert_eq!(other.get()?.0, 1.0);
     type Three = Tuple<(i64, i64, i64)>;
     assert_eq!(String::compose(&|out| <Three>::TEXT.write_name(out))?, "Tuple<int, int, int>");
-    assert_eq!(String::compose(&|out| <Three>::describe_mismatch(any.view(), out))?, "Array[size=2]");
+    assert_eq!(
+        String::compose(&|out| <Three>::describe_mismatch(any.view(), out))?,
+        "Array[size=2]"
+    );
     assert_eq!(
         String::compose(&|out| <Tuple<(i64, String)>>::describe_mismatch(any.view(), out))?,
         "Array[index 1: bool]"
@@ -484,12 +523,16 @@ fn tuples_have_a_type_for_each_element() -> Result<()> {
 
 #[test]
 fn mismatches_name_the_place() -> Result<()> {
-    let nested = Any::new(Array::try_from_iter([Array::try_from_iter([Any::from(1i64), text("x")])?])?);
+    let nested =
+        Any::new(Array::try_from_iter([Array::try_from_iter([Any::from(1i64), text("x")])?])?);
     assert_eq!(
         String::compose(&|out| <Array<Array<i64>>>::describe_mismatch(nested.view(), out))?,
         "Array[index 0: Array[index 1: ffi.SmallStr]]"
     );
-    assert_eq!(String::compose(&|out| <Array<i64>>::describe_mismatch(AnyView::from(1i64), out))?, "int");
+    assert_eq!(
+        String::compose(&|out| <Array<i64>>::describe_mismatch(AnyView::from(1i64), out))?,
+        "int"
+    );
     let map = Any::new(Map::try_from_iter([(1i64, text("x"))])?);
     assert_eq!(
         String::compose(&|out| <Map<String, Any>>::describe_mismatch(map.view(), out))?,

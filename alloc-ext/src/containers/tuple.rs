@@ -37,7 +37,8 @@ pub trait TupleTypes: Sized {
     /// Errors of [`convert`](Self::convert).
     fn are(values: &[Any]) -> Result<bool>;
 
-    /// Appends a description such as `Array[index 1: int]` of the first value that does not convert.
+    /// Appends a description such as `Array[index 1: int]` of the first value that does not
+    /// convert.
     fn describe(values: &[Any], out: &mut Writer<'_>);
 }
 
@@ -146,7 +147,9 @@ impl<T: TupleTypes> Tuple<T> {
     pub fn get(&self) -> Result<T> {
         match T::convert(self.object.as_slice())? {
             Some(elements) => Ok(elements),
-            None => ferrite_core::plain_bail!(TYPE_ERROR, "An element of the tuple is of another type"),
+            None => {
+                ferrite_core::plain_bail!(TYPE_ERROR, "An element of the tuple is of another type")
+            }
         }
     }
 

@@ -1,13 +1,13 @@
 //! Methods shared by all typed containers, which wrap an untyped container and add element types.
 #![forbid(unsafe_code)]
 
-/// Defines the common methods and traits of the typed container `$name`. Its fields must be `object`, of type `$object`,
-/// and `types`.
+/// Defines the common methods and traits of the typed container `$name`. Its fields must be
+/// `object`, of type `$object`, and `types`.
 macro_rules! typed_container {
     ($name:ident<$($type:ident),+>, $object:ident) => {
         impl<$($type: Value),+> $name<$($type),+> {
-            /// Wraps an untyped object. The caller knows that its content has these types; reading a value of another type
-            /// raises TypeError.
+            /// Wraps an untyped object. The caller knows that its content has these types; reading
+            /// a value of another type raises TypeError.
             pub fn from_object_unchecked(object: $object) -> Self {
                 Self { object, types: PhantomData }
             }

@@ -11,7 +11,8 @@ use ferrite_core::error::Result;
 /// None.
 ///
 /// # Safety
-/// `hook` must be an `__any_hash__` hook that does not throw, and `key` a live value that it accepts.
+/// `hook` must be an `__any_hash__` hook that does not throw, and `key` a live value that it
+/// accepts.
 pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Result<TVMFFIAny> {
     type Hook = unsafe extern "C" fn(*const TVMFFIAny) -> TVMFFIAny;
     // SAFETY: the caller guarantees the hook and its argument.
@@ -24,7 +25,8 @@ pub(crate) unsafe fn call_hash(hook: *mut c_void, key: *const TVMFFIAny) -> Resu
 /// None.
 ///
 /// # Safety
-/// `hook` must be an `__any_equal__` hook that does not throw; `lhs` and `rhs` must be live values that it accepts.
+/// `hook` must be an `__any_equal__` hook that does not throw; `lhs` and `rhs` must be live values
+/// that it accepts.
 pub(crate) unsafe fn call_equal(
     hook: *mut c_void,
     lhs: *const TVMFFIAny,

@@ -9,7 +9,8 @@ use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 
 /// Functions provided by a library that is linked with a C++ runtime.
 pub struct CxxRuntime {
-    /// Calls a hook that takes one or two values by address and returns a cell in two registers. Catches exceptions.
+    /// Calls a hook that takes one or two values by address and returns a cell in two registers.
+    /// Catches exceptions.
     ///
     /// # Errors
     /// The exception that the hook throws, as an error.

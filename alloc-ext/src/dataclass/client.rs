@@ -1,4 +1,5 @@
-//! Recursive operations on values by the reflection of the loaded `libtvm_ffi`: repr, deep copy, equality, order and hash.
+//! Recursive operations on values by the reflection of the loaded `libtvm_ffi`: repr, deep copy,
+//! equality, order and hash.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -33,11 +34,12 @@ pub fn recursive_compare(lhs: &Any, rhs: &Any) -> Result<i32> {
     Ok(i32::from(is_greater))
 }
 
-/// Returns the recursive hash of a value. Values that are equal by [`recursive_eq`] have equal hashes.
+/// Returns the recursive hash of a value. Values that are equal by [`recursive_eq`] have equal
+/// hashes.
 ///
 /// # Errors
-/// ValueError for an object whose type has an equality or comparison hook but no hash hook; errors of hooks and getters;
-/// MemoryError.
+/// ValueError for an object whose type has an equality or comparison hook but no hash hook; errors
+/// of hooks and getters; MemoryError.
 ///
 /// # Upstream
 /// `RecursiveHash` in `extra/dataclass.h`.
@@ -48,8 +50,8 @@ pub fn recursive_hash(value: &Any) -> Result<i64> {
 /// Copies a value with everything that can be reached from it.
 ///
 /// # Errors
-/// Errors for an object whose type cannot be copied, such as a function or tensor; errors of hooks, getters and setters;
-/// MemoryError.
+/// Errors for an object whose type cannot be copied, such as a function or tensor; errors of hooks,
+/// getters and setters; MemoryError.
 ///
 /// # Upstream
 /// `DeepCopy` in `extra/dataclass.h`.

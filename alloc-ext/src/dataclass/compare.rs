@@ -21,12 +21,13 @@ use crate::walk::{
 
 /// Returns `true` if two values have the same type and equal content, recursively.
 ///
-/// Strings and bytes compare by content, NaN equals NaN, and maps compare regardless of entry order. Objects compare by the
-/// `__ffi_eq__` or `__ffi_compare__` hook of their type, or else field by field, skipping fields flagged as not compared.
-/// Isomorphic cyclic values are equal.
+/// Strings and bytes compare by content, NaN equals NaN, and maps compare regardless of entry
+/// order. Objects compare by the `__ffi_eq__` or `__ffi_compare__` hook of their type, or else
+/// field by field, skipping fields flagged as not compared. Isomorphic cyclic values are equal.
 ///
 /// # Errors
-/// Errors of hooks and getters; ValueError beyond the maximum depths of [`crate::walk`]; MemoryError.
+/// Errors of hooks and getters; ValueError beyond the maximum depths of [`crate::walk`];
+/// MemoryError.
 ///
 /// # Examples
 /// ```
@@ -47,8 +48,9 @@ pub fn recursive_eq(lhs: &Any, rhs: &Any) -> Result<bool> {
     compare(lhs, rhs, true).map(|order| order == 0)
 }
 
-/// Compares two values. Returns a negative number, zero or a positive number. None comes first; sequences and objects are
-/// ordered by their first different element or field, or by the `__ffi_compare__` hook of their type.
+/// Compares two values. Returns a negative number, zero or a positive number. None comes first;
+/// sequences and objects are ordered by their first different element or field, or by the
+/// `__ffi_compare__` hook of their type.
 ///
 /// # Examples
 /// ```
@@ -64,8 +66,8 @@ pub fn recursive_eq(lhs: &Any, rhs: &Any) -> Result<bool> {
 /// ```
 ///
 /// # Errors
-/// TypeError for different types, unequal maps, NaN and other values without an order; ValueError for a cycle; errors of
-/// [`recursive_eq`].
+/// TypeError for different types, unequal maps, NaN and other values without an order; ValueError
+/// for a cycle; errors of [`recursive_eq`].
 ///
 /// # Upstream
 /// `RecursiveLt`, `RecursiveLe`, `RecursiveGt` and `RecursiveGe` in `extra/dataclass.h`.
@@ -119,7 +121,11 @@ impl<'w> Fold for Walk<'_, 'w> {
     type Value = i32;
     const NAME: &'static str = "RecursiveCompare";
 
-    fn enter(&mut self, pair: Pair<'w>, open: &mut Buffer<Frame<'w>>) -> Result<Entered<Frame<'w>, i32>> {
+    fn enter(
+        &mut self,
+        pair: Pair<'w>,
+        open: &mut Buffer<Frame<'w>>,
+    ) -> Result<Entered<Frame<'w>, i32>> {
         // A pair on the current path can be reached again only if both objects are shared.
         let is_unshared = pair.0.is_unshared() || pair.1.is_unshared();
         if !is_unshared && self.comparer.open.get(&pair) == Some(&true) {
@@ -132,7 +138,8 @@ impl<'w> Fold for Walk<'_, 'w> {
             return Ok(Entered::Value(order));
         }
         let room = reserve_frame::<Self>(open)?;
-        let place = if is_unshared { None } else { Some(self.comparer.open.insert_indexed(&pair, true)?) };
+        let place =
+            if is_unshared { None } else { Some(self.comparer.open.insert_indexed(&pair, true)?) };
         let children = Children::of(pair).inspect_err(|_| self.comparer.close(place))?;
         room.fill(Frame { children, place });
         Ok(Entered::Open)
@@ -193,11 +200,13 @@ impl Comparer {
         if self.equality_only
             && let Some(hook) = self.eq_hooks.of_type(index)?
         {
-            let equal = self.call_hook(pair, Self::eq_callback, |args| hook.call_packed(args)?.get::<bool>());
+            let equal = self
+                .call_hook(pair, Self::eq_callback, |args| hook.call_packed(args)?.get::<bool>());
             return equal.map(|equal| Some(i32::from(!equal)));
         }
         let Some(hook) = self.compare_hooks.of_type(index)? else { return Ok(None) };
-        self.call_hook(pair, Self::compare_callback, |args| hook.call_packed(args)?.get::<i32>()).map(Some)
+        self.call_hook(pair, Self::compare_callback, |args| hook.call_packed(args)?.get::<i32>())
+            .map(Some)
     }
 
     fn call_hook<R>(
@@ -217,7 +226,9 @@ impl Comparer {
     fn eq_callback(slot: CallbackState<Self>) -> Result<Function> {
         Function::from_typed(move |lhs: Any, rhs: Any| -> Result<bool> {
             slot.with(|comparer| {
-                comparer.compare(MaybeOwned::Owned(lhs), MaybeOwned::Owned(rhs)).map(|order| order == 0)
+                comparer
+                    .compare(MaybeOwned::Owned(lhs), MaybeOwned::Owned(rhs))
+                    .map(|order| order == 0)
             })
         })
     }

@@ -51,8 +51,8 @@ impl<'w> Children<'w> {
         matches!(self, Self::Entries { .. })
     }
 
-    /// Returns the order of two objects whose common children are all equal: sequences by length; maps as 0 if they have
-    /// the same keys, else 1; other objects as 0.
+    /// Returns the order of two objects whose common children are all equal: sequences by length;
+    /// maps as 0 if they have the same keys, else 1; other objects as 0.
     pub(super) fn order_of_len(&self) -> i32 {
         match self {
             Self::Elements { lhs, rhs, .. } => lhs.len().cmp(&rhs.len()) as i32,
@@ -61,22 +61,32 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// Compares pairs of children up to and including the next pair without a leaf. Returns that pair; `None` at the end,
-    /// or at the first pair that differs, whose order is written to `order`.
+    /// Compares pairs of children up to and including the next pair without a leaf. Returns that
+    /// pair; `None` at the end, or at the first pair that differs, whose order is written to
+    /// `order`.
     ///
     /// # Errors
-    /// Errors of getters and key hooks; IndexError if a hook shortened a List; TypeError for leaves without order.
-    pub(super) fn next(&mut self, equality_only: bool, order: &mut i32) -> Result<Option<Pair<'w>>> {
+    /// Errors of getters and key hooks; IndexError if a hook shortened a List; TypeError for leaves
+    /// without order.
+    pub(super) fn next(
+        &mut self,
+        equality_only: bool,
+        order: &mut i32,
+    ) -> Result<Option<Pair<'w>>> {
         match self {
             Self::Elements { lhs, rhs, common, next } => {
-                if *next >= *common || !skip_equal_elements(lhs, rhs, *common, next, equality_only, order)? {
+                if *next >= *common
+                    || !skip_equal_elements(lhs, rhs, *common, next, equality_only, order)?
+                {
                     return Ok(None);
                 }
                 Ok(pair(lhs.get(*next - 1)?, rhs.get(*next - 1)?))
             }
             Self::Entries { same_keys: false, .. } => Ok(None),
             Self::Entries { lhs, rhs, .. } => next_entries(lhs, rhs, equality_only, order),
-            Self::Fields { lhs, rhs, fields } => next_fields(lhs, rhs, fields, equality_only, order),
+            Self::Fields { lhs, rhs, fields } => {
+                next_fields(lhs, rhs, fields, equality_only, order)
+            }
         }
     }
 }
@@ -85,8 +95,8 @@ fn pair<'w>(lhs: MaybeOwned<'w>, rhs: MaybeOwned<'w>) -> Option<Pair<'w>> {
     Some((lhs.into_object()?, rhs.into_object()?))
 }
 
-/// Compares pairs of elements and advances past the next pair without a leaf. Returns `false` at the end, or at the first
-/// pair that differs, whose order is written to `order`.
+/// Compares pairs of elements and advances past the next pair without a leaf. Returns `false` at
+/// the end, or at the first pair that differs, whose order is written to `order`.
 fn skip_equal_elements(
     lhs: &Elements<'_>,
     rhs: &Elements<'_>,

@@ -14,7 +14,8 @@ use ferrite_core::{plain_bail, plain_error};
 
 use crate::walk::same_number_or_text;
 
-/// Compares two values if at least one of them is a leaf. Returns `None` for two objects with children.
+/// Compares two values if at least one of them is a leaf. Returns `None` for two objects with
+/// children.
 ///
 /// # Errors
 /// TypeError for leaves without an order, unless `equality_only`; MemoryError.
@@ -63,7 +64,8 @@ fn compare_any_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Optio
     }
 }
 
-/// Compares strings byte by byte, signed or unsigned like C's `char` on the target, to agree with upstream.
+/// Compares strings byte by byte, signed or unsigned like C's `char` on the target, to agree with
+/// upstream.
 fn compare_texts(lhs: &[u8], rhs: &[u8]) -> Ordering {
     if lhs == rhs {
         return Ordering::Equal;
@@ -71,8 +73,8 @@ fn compare_texts(lhs: &[u8], rhs: &[u8]) -> Ordering {
     lhs.iter().map(|byte| *byte as c_char).cmp(rhs.iter().map(|byte| *byte as c_char))
 }
 
-/// Compares leaves of different types. An int and a big integer compare by value. Other pairs are unequal, and TypeError if
-/// an order is needed.
+/// Compares leaves of different types. An int and a big integer compare by value. Other pairs are
+/// unequal, and TypeError if an order is needed.
 fn compare_types(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<i32> {
     match (lhs.type_index(), rhs.type_index()) {
         _ if equality_only => Ok(1),
@@ -146,7 +148,8 @@ fn compare_words(lhs: &[i64], rhs: &[i64]) -> Ordering {
     let (lhs_sign, rhs_sign) = (sign(lhs), sign(rhs));
     // -1 for negative numbers, else 0.
     lhs_sign.cmp(&rhs_sign).then_with(|| {
-        let word = |words: &[i64], sign: i64, place: usize| *words.get(place).unwrap_or(&sign) as u64;
+        let word =
+            |words: &[i64], sign: i64, place: usize| *words.get(place).unwrap_or(&sign) as u64;
         (0..lhs.len().max(rhs.len()))
             .rev()
             .map(|place| word(lhs, lhs_sign, place).cmp(&word(rhs, rhs_sign, place)))
@@ -171,7 +174,8 @@ mod tests {
 
     #[test]
     fn integers_of_any_size_have_an_order() {
-        let ascending: [&[i64]; 7] = [&[0, -2], &[0, -1], &[i64::MIN], &[-1], &[5], &[-1, 0], &[0, 1]];
+        let ascending: [&[i64]; 7] =
+            [&[0, -2], &[0, -1], &[i64::MIN], &[-1], &[5], &[-1, 0], &[0, 1]];
         for (i, lhs) in ascending.iter().enumerate() {
             for (j, rhs) in ascending.iter().enumerate() {
                 assert_eq!(compare_words(lhs, rhs), i.cmp(&j), "{lhs:?} {rhs:?}");

@@ -25,18 +25,22 @@ const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
 
 /// Returns a deep copy of a value.
 ///
-/// Containers are rebuilt. Other objects are copied by the `__ffi_shallow_copy__` hook of their type, and all their fields,
-/// including read-only ones, are then replaced by copies. Strings, bytes, shapes, big integers and enums are shared with
-/// the original. In a cycle, an Array or Map that refers back to an Array or Map that is still being copied keeps the
-/// reference to the original. A cycle through an object of a class in Rust that never changes is an error: other code could see the
-/// copy before it is complete.
+/// Containers are rebuilt. Other objects are copied by the `__ffi_shallow_copy__` hook of their
+/// type, and all their fields, including read-only ones, are then replaced by copies. Strings,
+/// bytes, shapes, big integers and enums are shared with the original. In a cycle, an Array or Map
+/// that refers back to an Array or Map that is still being copied keeps the reference to the
+/// original. A cycle through an object of a class in Rust that never changes is an error: other
+/// code could see the copy before it is complete.
 ///
-/// Allocation: on hosts, many Arrays and Maps share one [chunk](Chunks) of memory. An object that outlives the others may
-/// keep up to 16 KiB alive.
+/// Allocation: on hosts, many Arrays and Maps share one [chunk](Chunks) of memory. An object that
+/// outlives the others may keep up to 16 KiB alive.
 ///
 /// # Errors
-/// InternalError for an object whose type lacks the hook, such as a function or tensor; RuntimeError for a hook whose copy has
-/// other references, and for a cycle through an object of a class in Rust that never changes; errors of hooks, getters and setters; ValueError beyond the maximum depth of [`crate::walk`]; MemoryError.
+/// InternalError for an object whose type lacks the hook, such as a function or tensor;
+/// RuntimeError for a hook whose copy has
+/// other references, and for a cycle through an object of a class in Rust that never changes;
+/// errors of hooks, getters and setters; ValueError beyond the maximum depth of [`crate::walk`];
+/// MemoryError.
 ///
 /// # Examples
 /// ```
@@ -88,9 +92,11 @@ struct Copier<'w> {
     copies: IdentityMap<Copy>,
     hooks: Hooks,
     enum_class: Option<i32>,
-    /// Whether a copy contains a placeholder: a reference to an original that was not copied completely yet.
+    /// Whether a copy contains a placeholder: a reference to an original that was not copied
+    /// completely yet.
     has_placeholders: bool,
-    /// Type index of the last object that a hook copied, and whether its class is [frozen](is_frozen).
+    /// Type index of the last object that a hook copied, and whether its class is
+    /// [frozen](is_frozen).
     last_type: (i32, bool),
     /// Scratch buffer for the keys and values of a map that is copied in bulk.
     entries: Buffer<Any>,
@@ -101,7 +107,8 @@ struct Copier<'w> {
 enum Copy {
     /// An Array or Map on the current path. Its copy is created after the copies of its elements.
     Open,
-    /// An object of a frozen class on the current path. Nobody may reach its copy before all fields are set.
+    /// An object of a frozen class on the current path. Nobody may reach its copy before all fields
+    /// are set.
     Filling,
     Made(Any),
 }
@@ -226,7 +233,8 @@ fn set_field(object: &Any, children: &Children<'_>, copy: &Any) -> Result<()> {
 }
 
 impl Unfinished {
-    /// Returns the state to record for the object. An Array or Map has no copy yet that its own descendants could refer to.
+    /// Returns the state to record for the object. An Array or Map has no copy yet that its own
+    /// descendants could refer to.
     fn known(&self) -> Copy {
         match self {
             Self::Array(_) | Self::Map(_) => Copy::Open,
@@ -239,8 +247,9 @@ impl Unfinished {
 }
 
 impl Copier<'_> {
-    /// Records the state of an object's copy, and returns its index. An unshared Array or Map is not recorded, since the walk cannot
-    /// reach it again. Mutable objects are always recorded, because their copies may contain placeholders.
+    /// Records the state of an object's copy, and returns its index. An unshared Array or Map is
+    /// not recorded, since the walk cannot reach it again. Mutable objects are always recorded,
+    /// because their copies may contain placeholders.
     fn note(&mut self, object: &MaybeOwned<'_, ObjectRef>, copy: Copy) -> Result<Option<usize>> {
         let is_fixed = matches!(object.type_index(), type_index::ARRAY | type_index::MAP);
         if is_fixed && object.is_unshared() {
@@ -249,8 +258,8 @@ impl Copier<'_> {
         self.copies.insert_indexed(object, copy).map(Some)
     }
 
-    /// Copies a sequence or Map in bulk if all its children are shared with the original; `None` otherwise. A Map must also
-    /// have the layout that repeated insertion would give, as most do.
+    /// Copies a sequence or Map in bulk if all its children are shared with the original; `None`
+    /// otherwise. A Map must also have the layout that repeated insertion would give, as most do.
     fn copy_whole(&mut self, children: &Children<'_>) -> Result<Option<Any>> {
         let object = children.object();
         match children.kind {
@@ -322,8 +331,8 @@ impl Copier<'_> {
         }
     }
 
-    /// Returns `true` if Rust code reads objects of the type without a borrow, so that their fields are set only while the walk alone
-    /// can reach them.
+    /// Returns `true` if Rust code reads objects of the type without a borrow, so that their fields
+    /// are set only while the walk alone can reach them.
     fn is_frozen(&mut self, index: i32) -> bool {
         if self.last_type.0 != index {
             self.last_type = (index, is_frozen(index));
@@ -331,8 +340,8 @@ impl Copier<'_> {
         self.last_type.1
     }
 
-    /// Empties the copies of Lists and Dicts after a failure, so that cycles among them are released. A copy that a hook gave to
-    /// another thread, which is using it, is left as it is.
+    /// Empties the copies of Lists and Dicts after a failure, so that cycles among them are
+    /// released. A copy that a hook gave to another thread, which is using it, is left as it is.
     fn empty_copies(&self) {
         for place in 0..self.copies.len() {
             let Some(Copy::Made(copy)) = self.copies.value_at(place) else { continue };
@@ -417,8 +426,8 @@ fn frozen_cycle(index: i32) -> Error {
     )
 }
 
-/// Returns the result of a shallow-copy hook if its fields may be set: it has the type of the original, else a TypeError, and no
-/// other references, else a RuntimeError.
+/// Returns the result of a shallow-copy hook if its fields may be set: it has the type of the
+/// original, else a TypeError, and no other references, else a RuntimeError.
 fn checked_copy(copy: Any, expected: i32) -> Result<Any> {
     if copy.type_index() == expected {
         if let Some(object) = copy.as_object() {
@@ -456,7 +465,8 @@ mod tests {
     /// Registers a class whose objects can be copied.
     fn copied_class(key: &str) -> Result<i32> {
         let index = pair_type(key, [0, 0])?;
-        let hook = Function::from_typed(move |value: Any| pair(index, part(&value, 0), part(&value, 1)))?;
+        let hook =
+            Function::from_typed(move |value: Any| pair(index, part(&value, 0), part(&value, 1)))?;
         add_hook(index, "__ffi_shallow_copy__", &hook)?;
         Ok(index)
     }
@@ -505,7 +515,8 @@ mod tests {
     fn cycles_lead_to_copies_only() -> Result<()> {
         let inner = ListObject::with_capacity(0)?;
         let dict = DictObject::with_capacity(0)?;
-        let array = Any::new(ArrayObject::from_slice(&[Any::new(inner.clone()), Any::new(dict.clone())])?);
+        let array =
+            Any::new(ArrayObject::from_slice(&[Any::new(inner.clone()), Any::new(dict.clone())])?);
         inner.push(array.clone())?;
         inner.push(Any::new(inner.clone()))?;
         dict.insert(Any::from(1i64), array.clone())?;
@@ -574,7 +585,9 @@ mod tests {
         );
         let index = pair_type("test.copy.Wrong", [0, 0])?;
         add_hook(index, "__ffi_shallow_copy__", &Function::from_typed(|_: Any| 1i64)?)?;
-        let error = deep_copy(&pair(index, Any::NONE, Any::NONE)?).map(drop).expect_err("an int is no copy");
+        let error = deep_copy(&pair(index, Any::NONE, Any::NONE)?)
+            .map(drop)
+            .expect_err("an int is no copy");
         assert_eq!(error.kind_bytes(), b"TypeError");
         Ok(())
     }

@@ -14,8 +14,8 @@ mod imp {
     }
 }
 
-/// Returns `true` if objects are printed with their address, because the environment variable `TVM_FFI_REPR_WITH_ADDR` is
-/// `1`. Always `false` without `std`.
+/// Returns `true` if objects are printed with their address, because the environment variable
+/// `TVM_FFI_REPR_WITH_ADDR` is `1`. Always `false` without `std`.
 pub(super) fn wants_addresses() -> bool {
     imp::wants_addresses()
 }

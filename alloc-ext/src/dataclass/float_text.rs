@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn floats_have_six_significant_digits() -> Result<()> {
-        // Expected texts from C's printf.
+        // Expected strings from C's printf.
         for (value, text) in [
             (0.0, "0"),
             (-0.0, "-0"),

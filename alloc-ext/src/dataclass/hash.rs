@@ -4,7 +4,9 @@
 use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
-use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskCompareOff, kTVMFFIFieldFlagBitMaskHashOff, type_index};
+use ferrite_core::abi::{
+    kTVMFFIFieldFlagBitMaskCompareOff, kTVMFFIFieldFlagBitMaskHashOff, type_index,
+};
 use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table;
@@ -15,14 +17,15 @@ use ferrite_core::value::any::{Any, AnyView};
 
 use super::hash_leaf::{combine, hash_leaf, type_key_hash};
 use crate::walk::{
-    CallbackState, Children, ChildrenKind, Entered, Fold, HookState, Hooks, IdentityMap, MaybeOwned, fold,
-    prefetch_next, reserve_frame, sort, with_callback,
+    CallbackState, Children, ChildrenKind, Entered, Fold, HookState, Hooks, IdentityMap,
+    MaybeOwned, fold, prefetch_next, reserve_frame, sort, with_callback,
 };
 
-/// Returns the recursive hash of a value. Values that are equal by [`recursive_eq`](super::recursive_eq) have equal hashes.
+/// Returns the recursive hash of a value. Values that are equal by
+/// [`recursive_eq`](super::recursive_eq) have equal hashes.
 ///
-/// The hash does not depend on the entry order of maps, nor on fields flagged as not hashed or not compared. The
-/// `__ffi_hash__` hook of a type replaces the hash of its fields.
+/// The hash does not depend on the entry order of maps, nor on fields flagged as not hashed or not
+/// compared. The `__ffi_hash__` hook of a type replaces the hash of its fields.
 ///
 /// # Examples
 /// ```
@@ -36,8 +39,8 @@ use crate::walk::{
 /// ```
 ///
 /// # Errors
-/// ValueError for an object whose type has an equality or comparison hook but no hash hook, and beyond the maximum depths
-/// of [`crate::walk`]; errors of hooks and getters; MemoryError.
+/// ValueError for an object whose type has an equality or comparison hook but no hash hook, and
+/// beyond the maximum depths of [`crate::walk`]; errors of hooks and getters; MemoryError.
 ///
 /// # Upstream
 /// `RecursiveHash` in `extra/dataclass.h`.
@@ -126,7 +129,9 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         match frame.children.kind {
             ChildrenKind::Map => frame.hash_entries(&mut self.hasher.entries)?,
-            ChildrenKind::Sequence => frame.hash_leaves(|place, hash| combine(hash, place as u64))?,
+            ChildrenKind::Sequence => {
+                frame.hash_leaves(|place, hash| combine(hash, place as u64))?
+            }
             ChildrenKind::Fields => frame.hash_leaves(|_, hash| hash)?,
         }
         Ok(frame.children.take().and_then(MaybeOwned::into_object))
@@ -164,8 +169,8 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl Frame<'_> {
-    /// Hashes elements or field values up to the next one that is not a leaf. `count` computes the number to mix in from
-    /// the child's index and hash.
+    /// Hashes elements or field values up to the next one that is not a leaf. `count` computes the
+    /// number to mix in from the child's index and hash.
     fn hash_leaves(&mut self, count: impl Fn(usize, u64) -> u64) -> Result<()> {
         let (mut hash, mut place) = (self.hash, self.children.passed());
         for child in self.children.run() {
@@ -198,8 +203,8 @@ impl Frame<'_> {
     }
 }
 
-/// Stores the hash of a key; for a value, appends the hash of the entry, combined from the stored hash of its key and its
-/// own.
+/// Stores the hash of a key; for a value, appends the hash of the entry, combined from the stored
+/// hash of its key and its own.
 fn add_to_entries(key: &mut Option<u64>, hash: u64, entries: &mut Buffer<u64>) -> Result<()> {
     match key.take() {
         None => *key = Some(hash),

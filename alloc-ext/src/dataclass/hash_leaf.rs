@@ -50,12 +50,14 @@ fn hash_any_leaf(value: &Any) -> Result<Option<u64>> {
     let typed = |number| combine(index as u64, number);
     let hash = match index {
         type_index::NONE => combine(0, 0),
-        type_index::STR | type_index::SMALL_STR => {
-            combine(type_index::STR as u64, key::hash_bytes(view.bytes_of_string().unwrap_or_default()))
-        }
-        type_index::BYTES | type_index::SMALL_BYTES => {
-            combine(type_index::BYTES as u64, key::hash_bytes(view.bytes_of_bytes().unwrap_or_default()))
-        }
+        type_index::STR | type_index::SMALL_STR => combine(
+            type_index::STR as u64,
+            key::hash_bytes(view.bytes_of_string().unwrap_or_default()),
+        ),
+        type_index::BYTES | type_index::SMALL_BYTES => combine(
+            type_index::BYTES as u64,
+            key::hash_bytes(view.bytes_of_bytes().unwrap_or_default()),
+        ),
         type_index::BOOL => typed(u64::from(view.payload_bits() != 0)),
         type_index::FLOAT => typed(float_bits(f64::from_bits(view.payload_bits()))),
         type_index::DATA_TYPE => hash_dtype(value.get()?),

@@ -11,8 +11,8 @@ const CHUNK: u64 = 10_000_000_000_000_000_000;
 /// Number of zeros of [`CHUNK`], which is the number of decimal digits of a chunk.
 const CHUNK_DIGITS: usize = 19;
 
-/// Appends an integer in decimal, given as two's complement words in little-endian order. Takes quadratic time in the
-/// number of words.
+/// Appends an integer in decimal, given as two's complement words in little-endian order. Takes
+/// quadratic time in the number of words.
 ///
 /// # Errors
 /// MemoryError.
@@ -41,14 +41,15 @@ pub(crate) fn write_words(out: &mut Buffer<u8>, words: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// Parses a decimal integer with an optional sign; `None` if `text` is anything else. Takes quadratic time in the number of
-/// digits.
+/// Parses a decimal integer with an optional sign; `None` if `text` is anything else. Takes
+/// quadratic time in the number of digits.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Upstream
-/// `operator>>` in `big_int.h`, with the check for trailing characters of the `__data_from_json__` hook.
+/// `operator>>` in `big_int.h`, with the check for trailing characters of the `__data_from_json__`
+/// hook.
 pub(crate) fn parse(text: &[u8]) -> Result<Option<Any>> {
     let (is_negative, digits) = match text.split_first() {
         Some((b'-', digits)) => (true, digits),
@@ -156,7 +157,9 @@ mod tests {
 
     #[test]
     fn only_digits_behind_a_sign_are_integers() -> Result<()> {
-        for (text, number) in [("+5", 5), ("-0", 0), ("00012", 12), ("-9223372036854775808", i64::MIN)] {
+        for (text, number) in
+            [("+5", 5), ("-0", 0), ("00012", 12), ("-9223372036854775808", i64::MIN)]
+        {
             assert_eq!(parse(text.as_bytes())?.expect(text).get::<i64>()?, number);
         }
         for text in ["", "-", "+", "--5", "+-5", "5 ", " 5", "0x10", "1_000", "1e5"] {

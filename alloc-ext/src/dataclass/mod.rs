@@ -1,7 +1,8 @@
-//! Recursive operations on values by reflection: repr, deep copy, equality, order and hash. The counterpart of upstream's
-//! dataclass functions.
+//! Recursive operations on values by reflection: repr, deep copy, equality, order and hash. The
+//! counterpart of upstream's dataclass functions.
 //!
-//! All operations are iterative, on [`crate::walk`], and call the hooks that types register in attribute columns.
+//! All operations are iterative, on [`crate::walk`], and call the hooks that types register in
+//! attribute columns.
 
 mod compare;
 mod compare_children;

@@ -92,7 +92,10 @@ fn values_have_the_order_of_their_first_difference() -> Result<()> {
 #[test]
 fn values_without_an_order_are_refused() -> Result<()> {
     let order = |lhs: &Any, rhs: &Any| message(recursive_compare(lhs, rhs));
-    assert_eq!(order(&int(1), &Any::from(1.0f64)), "Cannot compare values of different types: int vs float");
+    assert_eq!(
+        order(&int(1), &Any::from(1.0f64)),
+        "Cannot compare values of different types: int vs float"
+    );
     assert_eq!(
         order(&array(&[])?, &list(&[])?),
         "Cannot compare values of different types: ffi.Array vs ffi.List"
@@ -140,16 +143,24 @@ fn hooks_decide_and_may_ask_back() -> Result<()> {
         equal.call_packed(&[first(&lhs).view(), first(&rhs).view()])
     })?;
     add_hook(index, "__ffi_eq__", &equal)?;
-    let (one, two) = (pair(index, list(&[int(1)])?, int(1))?, pair(index, list(&[int(1)])?, int(2))?);
-    assert!(recursive_eq(&list(core::slice::from_ref(&one))?, &list(core::slice::from_ref(&two))?)?);
-    assert!(message(recursive_hash(&one)).starts_with("RecursiveHash: type 'test.order.Hooked' defines"));
+    let (one, two) =
+        (pair(index, list(&[int(1)])?, int(1))?, pair(index, list(&[int(1)])?, int(2))?);
+    assert!(recursive_eq(
+        &list(core::slice::from_ref(&one))?,
+        &list(core::slice::from_ref(&two))?
+    )?);
+    assert!(
+        message(recursive_hash(&one))
+            .starts_with("RecursiveHash: type 'test.order.Hooked' defines")
+    );
     let compare = Function::from_typed(move |lhs: Any, rhs: Any, compare: Function| {
         compare.call_packed(&[part(&rhs, 1).view(), part(&lhs, 1).view()])
     })?;
     add_hook(index, "__ffi_compare__", &compare)?;
     assert!(recursive_compare(&one, &two)? > 0, "the hook turns the order round");
-    let hash =
-        Function::from_typed(move |value: Any, hash: Function| hash.call_packed(&[first(&value).view()]))?;
+    let hash = Function::from_typed(move |value: Any, hash: Function| {
+        hash.call_packed(&[first(&value).view()])
+    })?;
     add_hook(index, "__ffi_hash__", &hash)?;
     assert_eq!(recursive_hash(&one)?, recursive_hash(&two)?);
     assert_eq!(recursive_hash(&one)?, recursive_hash(&list(&[int(1)])?)?);
@@ -181,13 +192,16 @@ fn errors_of_hooks_come_out() -> Result<()> {
 
 #[test]
 fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
-    let (hooked, plain) = (pair_type("test.order.Pops", [0, 0])?, pair_type("test.order.Left", [0, 0])?);
+    let (hooked, plain) =
+        (pair_type("test.order.Pops", [0, 0])?, pair_type("test.order.Left", [0, 0])?);
     let other = pair_type("test.order.Right", [0, 0])?;
     let shortened = ListObject::with_capacity(0)?;
     let (of_equal, of_compare) = (shortened.clone(), shortened.clone());
-    let equal =
-        Function::from_typed(move |_: Any, _: Any, _: Any| of_equal.pop().map(|value| value.is_some()))?;
-    let compare = Function::from_typed(move |_: Any, _: Any, _: Any| of_compare.pop().map_or(0, |_| 0i64))?;
+    let equal = Function::from_typed(move |_: Any, _: Any, _: Any| {
+        of_equal.pop().map(|value| value.is_some())
+    })?;
+    let compare =
+        Function::from_typed(move |_: Any, _: Any, _: Any| of_compare.pop().map_or(0, |_| 0i64))?;
     add_hook(hooked, "__ffi_eq__", &equal)?;
     add_hook(hooked, "__ffi_compare__", &compare)?;
     let pops = || pair(hooked, Any::NONE, Any::NONE);

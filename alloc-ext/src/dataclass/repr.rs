@@ -19,18 +19,20 @@ use super::enums::{enum_class, is_enum};
 use super::environment::wants_addresses;
 use super::repr_leaf::{write_address, write_leaf_object, write_plain};
 use crate::walk::{
-    CallbackState, Children, ChildrenKind, Entered, Fold, HookState, Hooks, IdentityMap, MaybeOwned, fold,
-    for_each_field, with_callback,
+    CallbackState, Children, ChildrenKind, Entered, Fold, HookState, Hooks, IdentityMap,
+    MaybeOwned, fold, for_each_field, with_callback,
 };
 
 /// Returns the repr of a value: human-readable text, recursively.
 ///
-/// Arrays print as `(1,)`, Lists as `[1]`, maps as `{k: v}`, enums as `KEY.NAME`, and other objects as `KEY(field=value)`
-/// or by the `__ffi_repr__` hook of their type. An object that contains itself prints as `...` at the inner occurrence. On
-/// hosts, objects are followed by their address if the environment variable `TVM_FFI_REPR_WITH_ADDR` is `1`.
+/// Arrays print as `(1,)`, Lists as `[1]`, maps as `{k: v}`, enums as `KEY.NAME`, and other objects
+/// as `KEY(field=value)` or by the `__ffi_repr__` hook of their type. An object that contains
+/// itself prints as `...` at the inner occurrence. On hosts, objects are followed by their address
+/// if the environment variable `TVM_FFI_REPR_WITH_ADDR` is `1`.
 ///
 /// # Errors
-/// Errors of hooks and getters; ValueError beyond the maximum depths of [`crate::walk`]; MemoryError.
+/// Errors of hooks and getters; ValueError beyond the maximum depths of [`crate::walk`];
+/// MemoryError.
 ///
 /// # Examples
 /// ```
@@ -46,8 +48,11 @@ use crate::walk::{
 /// # Upstream
 /// `ReprPrint` in `extra/dataclass.h`.
 pub fn repr_print(value: &Any) -> Result<String> {
-    let mut printer =
-        Printer { hooks: Hooks::new("__ffi_repr__"), enum_class: enum_class(), ..Printer::default() };
+    let mut printer = Printer {
+        hooks: Hooks::new("__ffi_repr__"),
+        enum_class: enum_class(),
+        ..Printer::default()
+    };
     printer.with_address = wants_addresses();
     printer.text.try_resize(String::LEAD_BYTES, 0)?;
     printer.print(MaybeOwned::Borrowed(value))?;
@@ -107,7 +112,9 @@ impl<'w> Fold for Walk<'_, 'w> {
             return Ok(Entered::Value(()));
         }
         if printer.write_by_hook(&object)? || printer.write_enum(&object)? {
-            printer.visited.insert(&object, State::Done(printer.text_number, start..printer.text.len()))?;
+            printer
+                .visited
+                .insert(&object, State::Done(printer.text_number, start..printer.text.len()))?;
             return Ok(Entered::Value(()));
         }
         let children = Children::of(object, kTVMFFIFieldFlagBitMaskReprOff as i64)?;
@@ -142,7 +149,9 @@ impl<'w> Fold for Walk<'_, 'w> {
         if object.is_unshared() {
             return Ok(());
         }
-        printer.visited.insert(object, State::Done(printer.text_number, frame.start..printer.text.len()))
+        printer
+            .visited
+            .insert(object, State::Done(printer.text_number, frame.start..printer.text.len()))
     }
 
     fn abandon(&mut self, frame: Frame<'w>) {
@@ -153,7 +162,8 @@ impl<'w> Fold for Walk<'_, 'w> {
 /// Skips fields hidden by an ancestor's field of the same name.
 fn skip_hidden(children: &mut Children<'_>) {
     let is_hidden = |children: &Children<'_>| {
-        let (before, rest) = children.fields().split_at(children.passed().min(children.fields().len()));
+        let (before, rest) =
+            children.fields().split_at(children.passed().min(children.fields().len()));
         rest.first().is_some_and(|field| before.iter().any(|other| other.name() == field.name()))
     };
     while is_hidden(children) {
@@ -219,7 +229,8 @@ impl Printer {
         if self.with_address { write_address(&mut self.text, children.object()) } else { Ok(()) }
     }
 
-    /// Appends the text of an object that is finished or on the current path. Returns `false` for other objects.
+    /// Appends the text of an object that is finished or on the current path. Returns `false` for
+    /// other objects.
     fn write_visited(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<bool> {
         match self.visited.get(object) {
             None | Some(State::Unknown) => Ok(false),

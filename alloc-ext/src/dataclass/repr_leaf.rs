@@ -39,15 +39,24 @@ pub(super) fn write_plain(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
         type_index::FLOAT => float_text::write_float(out, f64::from_bits(view.payload_bits()))?,
         type_index::DATA_TYPE => write_dtype(out, value.get()?)?,
         type_index::DEVICE => write_device(out, value.get()?)?,
-        type_index::SMALL_STR => text::write_string(out, view.bytes_of_string().unwrap_or_default())?,
-        type_index::SMALL_BYTES => text::write_bytes(out, view.bytes_of_bytes().unwrap_or_default())?,
+        type_index::SMALL_STR => {
+            text::write_string(out, view.bytes_of_string().unwrap_or_default())?
+        }
+        type_index::SMALL_BYTES => {
+            text::write_bytes(out, view.bytes_of_bytes().unwrap_or_default())?
+        }
         other => out.try_extend_from_slice(type_table::type_key_of(other))?,
     }
     Ok(true)
 }
 
-/// Appends the repr of an object that has neither children nor a hook. Returns `false` for other objects.
-pub(super) fn write_leaf_object(out: &mut Buffer<u8>, value: &Any, with_address: bool) -> Result<bool> {
+/// Appends the repr of an object that has neither children nor a hook. Returns `false` for other
+/// objects.
+pub(super) fn write_leaf_object(
+    out: &mut Buffer<u8>,
+    value: &Any,
+    with_address: bool,
+) -> Result<bool> {
     let view = value.view();
     match view.type_index() {
         type_index::BIG_INT => int_text::write_words(out, value.get::<BigInt>()?.words())?,

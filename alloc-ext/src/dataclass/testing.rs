@@ -1,10 +1,13 @@
-//! Values for tests, including a reflected class of pairs with a configurable type, field flags and hooks.
+//! Values for tests, including a reflected class of pairs with a configurable type, field flags and
+//! hooks.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use ferrite_core::abi::type_index::OBJECT;
-use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFITypeMetadata};
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, TVMFFITypeMetadata,
+};
 use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table::{self, NewTypeRequest};
@@ -52,7 +55,8 @@ pub(crate) fn pair_type(key: &str, flags: [i64; 2]) -> Result<i32> {
         child_slots_can_overflow: true,
         parent_type_index: OBJECT,
     })?;
-    let text = |text: &'static str| TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() };
+    let text =
+        |text: &'static str| TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() };
     for (place, name) in ["first", "second"].into_iter().enumerate() {
         let info = TVMFFIFieldInfo {
             name: text(name),

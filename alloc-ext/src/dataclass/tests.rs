@@ -73,7 +73,10 @@ fn objects_show_the_fields_that_may_be_shown() -> Result<()> {
     assert_eq!(text(&inner), "test.repr.Some(first=test.repr.None)");
     let outer = pair(all, inner.clone(), Any::NONE)?;
     set_part(&outer, 1, outer.clone());
-    assert_eq!(text(&outer), "test.repr.All(first=test.repr.Some(first=test.repr.None), second=...)");
+    assert_eq!(
+        text(&outer),
+        "test.repr.All(first=test.repr.Some(first=test.repr.None), second=...)"
+    );
     set_part(&outer, 1, inner);
     let shared = "test.repr.Some(first=test.repr.None)";
     assert_eq!(text(&outer), std::format!("test.repr.All(first={shared}, second={shared})"));
@@ -99,7 +102,10 @@ fn hooks_print_their_objects_and_may_ask_for_others() -> Result<()> {
     let one = pair(index, shared.clone(), Any::NONE)?;
     let two = pair(index, list(&[one.clone(), shared.clone()])?, Any::NONE)?;
     // Text that a hook asked for is reused afterwards, and the reverse.
-    assert_eq!(text(&array(&[two.clone(), shared.clone(), one.clone()])?), "(<[<[1]>, [1]]>, [1], <[1]>)");
+    assert_eq!(
+        text(&array(&[two.clone(), shared.clone(), one.clone()])?),
+        "(<[<[1]>, [1]]>, [1], <[1]>)"
+    );
     assert_eq!(text(&array(&[one.clone(), two])?), "(<[1]>, <[<[1]>, [1]]>)");
     set_part(&one, 0, list(core::slice::from_ref(&one))?);
     assert_eq!(text(&one), "<[...]>");
@@ -146,7 +152,8 @@ fn a_callback_works_only_while_its_hook_runs() -> Result<()> {
     add_hook(index, "__ffi_repr__", &hook)?;
     assert_eq!(text(&pair(index, Any::NONE, Any::NONE)?), "kept");
     let kept = KEPT.lock().take().expect("the hook ran");
-    let error: Error = kept.call_packed(&[AnyView::NONE]).map(drop).expect_err("the hook has returned");
+    let error: Error =
+        kept.call_packed(&[AnyView::NONE]).map(drop).expect_err("the hook has returned");
     assert_eq!(error.kind_bytes(), b"RuntimeError");
     Ok(())
 }

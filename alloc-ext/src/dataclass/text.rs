@@ -4,8 +4,9 @@
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 
-/// Appends a string in double quotes. Non-ASCII characters become `\uXXXX` or `\UXXXXXXXX`, and bytes that are not valid
-/// UTF-8 become `\xXX`. In terminal colour sequences only the escape byte is escaped, so that the numbers stay readable.
+/// Appends a string in double quotes. Non-ASCII characters become `\uXXXX` or `\UXXXXXXXX`, and
+/// bytes that are not valid UTF-8 become `\xXX`. In terminal colour sequences only the escape byte
+/// is escaped, so that the numbers stay readable.
 ///
 /// # Errors
 /// MemoryError.
@@ -37,7 +38,8 @@ pub(super) fn write_string(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     Ok(out.try_push(b'"')?)
 }
 
-/// Appends bytes as `b"..."`. Bytes other than printable ASCII, and quotes and backslashes, become `\xXX`.
+/// Appends bytes as `b"..."`. Bytes other than printable ASCII, and quotes and backslashes, become
+/// `\xXX`.
 ///
 /// # Errors
 /// MemoryError.
@@ -62,8 +64,8 @@ fn plain_len(text: &[u8]) -> usize {
     text.iter().position(|byte| !is_plain(byte)).unwrap_or(text.len())
 }
 
-/// Returns the length of a terminal sequence at the start of `text` that sets a colour or erases a line; `None` for other
-/// text.
+/// Returns the length of a terminal sequence at the start of `text` that sets a colour or erases a
+/// line; `None` for other text.
 fn colour_len(text: &[u8]) -> Option<usize> {
     let numbers = text.strip_prefix(b"\x1b[")?;
     let end = numbers.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';'))?;
@@ -80,8 +82,8 @@ fn write_ascii(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
     }
 }
 
-/// Appends the escape of one non-ASCII character, or of one byte that is not valid UTF-8. Returns the number of bytes
-/// consumed. Like upstream, accepts overlong encodings and surrogates.
+/// Appends the escape of one non-ASCII character, or of one byte that is not valid UTF-8. Returns
+/// the number of bytes consumed. Like upstream, accepts overlong encodings and surrogates.
 fn write_beyond_ascii(out: &mut Buffer<u8>, text: &[u8]) -> Result<usize> {
     let byte = text.first().copied().unwrap_or(0);
     let (len, head) = match byte {
@@ -95,7 +97,8 @@ fn write_beyond_ascii(out: &mut Buffer<u8>, text: &[u8]) -> Result<usize> {
         write_hex(out, b'x', u32::from(byte), 2)?;
         return Ok(1);
     }
-    let point = tail.iter().fold(u32::from(head), |point, byte| point << 6 | u32::from(byte & 0x3f));
+    let point =
+        tail.iter().fold(u32::from(head), |point, byte| point << 6 | u32::from(byte & 0x3f));
     if len == 4 {
         write_hex(out, b'U', point, 8)?
     } else {

@@ -90,25 +90,30 @@ impl Attribute {
 
 /// Operations of a back end on the devices of one type.
 ///
-/// Every operation checks the device id and raises an error for a device that does not exist. The first operation that
-/// needs the driver opens it, and raises an error if the driver is missing.
+/// Every operation checks the device id and raises an error for a device that does not exist. The
+/// first operation that needs the driver opens it, and raises an error if the driver is missing.
 ///
 /// # Threads
 /// Operations may be called from any thread.
 ///
 /// # Safety
-/// Callers use results without a check: tensors and copies address the memory, and other operations get the handles.
-/// - [`device_type`](Backend::device_type) always returns the same type, which is the implementor's own.
-/// - [`allocate`](Backend::allocate) and [`allocate_workspace`](Backend::allocate_workspace) return memory of the device with that
-///   size and alignment, which nothing else uses until it is freed. Main memory, which the CPU can address, is initialised.
-/// - Handles of streams, events and graphs are valid on any thread until they are freed. Where an operation waits, the commands
-///   are complete when it returns `Ok`.
-/// - Unsafe operations are sound for every caller that keeps their promise, from several threads at once unless they say otherwise.
+/// Callers use results without a check: tensors and copies address the memory, and other operations
+/// get the handles.
+/// - [`device_type`](Backend::device_type) always returns the same type, which is the implementor's
+///   own.
+/// - [`allocate`](Backend::allocate) and [`allocate_workspace`](Backend::allocate_workspace) return
+///   memory of the device with that size and alignment, which nothing else uses until it is freed.
+///   Main memory, which the CPU can address, is initialised.
+/// - Handles of streams, events and graphs are valid on any thread until they are freed. Where an
+///   operation waits, the commands are complete when it returns `Ok`.
+/// - Unsafe operations are sound for every caller that keeps their promise, from several threads at
+///   once unless they say otherwise.
 ///
 /// # Upstream
 /// `DeviceAPI` of `include/tvm/runtime/device_api.h`, a C++ class.
 pub unsafe trait Backend: Sync {
-    /// Returns the device type, such as [`device::kind::OPENCL`](ferrite_core::value::device::kind::OPENCL).
+    /// Returns the device type, such as
+    /// [`device::kind::OPENCL`](ferrite_core::value::device::kind::OPENCL).
     fn device_type(&self) -> i32;
 
     /// Makes `id` the current device of this thread. Kernels are launched on the current device.
@@ -117,31 +122,38 @@ pub unsafe trait Backend: Sync {
     /// ValueError if there is no such device; errors of the driver.
     fn set_device(&self, id: i32) -> Result<()>;
 
-    /// Allocates `bytes` bytes of device memory. Returns the handle that is passed to kernels and stored in the `data`
-    /// field of tensors. An allocation of zero bytes returns a valid pointer too, or null if that is how the device
-    /// represents it.
+    /// Allocates `bytes` bytes of device memory. Returns the handle that is passed to kernels and
+    /// stored in the `data` field of tensors. An allocation of zero bytes returns a valid pointer
+    /// too, or null if that is how the device represents it.
     ///
     /// # Errors
     /// MemoryError if the device is out of memory; errors of the driver.
     fn allocate(&self, id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void>;
 
-    /// Frees memory from [`allocate`](Backend::allocate). Commands queued before may still use it. Driver errors are
-    /// ignored, since the driver may already be unloaded at process exit.
+    /// Frees memory from [`allocate`](Backend::allocate). Commands queued before may still use it.
+    /// Driver errors are ignored, since the driver may already be unloaded at process exit.
     ///
     /// # Safety
     /// `data` must come from `allocate` for the same device, and not be used afterwards.
     unsafe fn free(&self, id: i32, data: *mut c_void);
 
-    /// Copies `bytes` bytes. At least one region is on a device of this type; the other is on such a device too, or in main
-    /// memory. A copy to main memory may be incomplete until `stream` is synchronised.
+    /// Copies `bytes` bytes. At least one region is on a device of this type; the other is on such
+    /// a device too, or in main memory. A copy to main memory may be incomplete until `stream` is
+    /// synchronised.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// Both regions must be at least `bytes` long, and regions in main memory must stay valid until the copy is complete;
-    /// `stream` must belong to the device.
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()>;
+    /// Both regions must be at least `bytes` long, and regions in main memory must stay valid until
+    /// the copy is complete; `stream` must belong to the device.
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<()>;
 
     /// Waits until all commands queued on a stream are complete. Null is the default stream.
     ///
@@ -152,8 +164,9 @@ pub unsafe trait Backend: Sync {
     /// `stream` must be null or belong to the device.
     unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()>;
 
-    /// Returns the value of an attribute; None if the device does not report it. Only [`Attribute::Exists`] has a value for
-    /// device ids that do not exist, and if the driver is missing.
+    /// Returns the value of an attribute; None if the device does not report it. Only
+    /// [`Attribute::Exists`] has a value for device ids that do not exist, and if the driver is
+    /// missing.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -170,7 +183,8 @@ pub unsafe trait Backend: Sync {
     /// Frees a stream from [`create_stream`](Backend::create_stream).
     ///
     /// # Errors
-    /// Errors of the driver. The default implementation returns RuntimeError for a stream other than null.
+    /// Errors of the driver. The default implementation returns RuntimeError for a stream other
+    /// than null.
     ///
     /// # Safety
     /// `stream` must belong to the device, and must not be used afterwards.
@@ -178,21 +192,27 @@ pub unsafe trait Backend: Sync {
         only_default(self.device_type(), stream)
     }
 
-    /// Makes commands that are queued on `after` from now on wait for all commands already queued on `before`. Does not
-    /// block.
+    /// Makes commands that are queued on `after` from now on wait for all commands already queued
+    /// on `before`. Does not block.
     ///
     /// # Errors
-    /// Errors of the driver. The default implementation returns RuntimeError for streams other than null.
+    /// Errors of the driver. The default implementation returns RuntimeError for streams other than
+    /// null.
     ///
     /// # Safety
     /// Both streams must be null or belong to the device.
-    unsafe fn order_streams(&self, _id: i32, before: *mut c_void, after: *mut c_void) -> Result<()> {
+    unsafe fn order_streams(
+        &self,
+        _id: i32,
+        before: *mut c_void,
+        after: *mut c_void,
+    ) -> Result<()> {
         only_default(self.device_type(), before)?;
         only_default(self.device_type(), after)
     }
 
-    /// Notifies the driver that the current stream of this thread has changed (`TVMFFIEnvSetStream`). Does nothing unless
-    /// the driver tracks streams itself.
+    /// Notifies the driver that the current stream of this thread has changed
+    /// (`TVMFFIEnvSetStream`). Does nothing unless the driver tracks streams itself.
     ///
     /// # Errors
     /// Errors of [`free_stream`](Backend::free_stream).
@@ -203,8 +223,9 @@ pub unsafe trait Backend: Sync {
         only_default(self.device_type(), stream)
     }
 
-    /// Creates an event, a marker in a stream for synchronisation. With `timing`, [`elapsed`](Backend::elapsed) measures the
-    /// time between two events, if the driver supports it.
+    /// Creates an event, a marker in a stream for synchronisation. With `timing`,
+    /// [`elapsed`](Backend::elapsed) measures the time between two events, if the driver supports
+    /// it.
     ///
     /// # Errors
     /// Errors of the driver. The default implementation returns RuntimeError.
@@ -212,35 +233,46 @@ pub unsafe trait Backend: Sync {
         Err(unsupported("events", self.device_type()))
     }
 
-    /// Frees an event from [`create_event`](Backend::create_event). Commands that already wait for it are not affected.
-    /// Driver errors are ignored.
+    /// Frees an event from [`create_event`](Backend::create_event). Commands that already wait for
+    /// it are not affected. Driver errors are ignored.
     ///
     /// # Safety
     /// `event` must come from `create_event` for the same device, and must not be used afterwards.
     unsafe fn free_event(&self, _id: i32, _event: NonNull<c_void>) {}
 
-    /// Records an event in a stream. It completes when all commands queued there before are complete. Recording again
-    /// replaces the earlier record.
+    /// Records an event in a stream. It completes when all commands queued there before are
+    /// complete. Recording again replaces the earlier record.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// Event and stream must belong to the device; the stream may be null. No other thread may use the event at the same
-    /// time.
-    unsafe fn record_event(&self, _id: i32, _event: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+    /// Event and stream must belong to the device; the stream may be null. No other thread may use
+    /// the event at the same time.
+    unsafe fn record_event(
+        &self,
+        _id: i32,
+        _event: NonNull<c_void>,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         Err(unsupported("events", self.device_type()))
     }
 
-    /// Makes commands that are queued on `stream` from now on wait for an event, without blocking if the driver can. An
-    /// event that was never recorded counts as complete.
+    /// Makes commands that are queued on `stream` from now on wait for an event, without blocking
+    /// if the driver can. An event that was never recorded counts as complete.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The stream must be null or belong to device `id`; the event may belong to any device of this type.
-    unsafe fn wait_for_event(&self, _id: i32, _event: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+    /// The stream must be null or belong to device `id`; the event may belong to any device of this
+    /// type.
+    unsafe fn wait_for_event(
+        &self,
+        _id: i32,
+        _event: NonNull<c_void>,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         Err(unsupported("events", self.device_type()))
     }
 
@@ -255,8 +287,9 @@ pub unsafe trait Backend: Sync {
         Err(unsupported("events", self.device_type()))
     }
 
-    /// Returns the time between two completed events, measured by the device; zero if `end` completed first. Returns `None`
-    /// if the driver cannot measure it, or if either event has no timing or was never recorded.
+    /// Returns the time between two completed events, measured by the device; zero if `end`
+    /// completed first. Returns `None` if the driver cannot measure it, or if either event has no
+    /// timing or was never recorded.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -288,14 +321,16 @@ pub unsafe trait Backend: Sync {
         Ok(false)
     }
 
-    /// Records the commands that `body` queues on a stream, which do not run meanwhile. Returns the graph.
+    /// Records the commands that `body` queues on a stream, which do not run meanwhile. Returns the
+    /// graph.
     ///
     /// # Errors
-    /// Errors of `body` and of the driver, which refuses what cannot be recorded, such as allocating memory and waiting. The
-    /// default implementation returns RuntimeError.
+    /// Errors of `body` and of the driver, which refuses what cannot be recorded, such as
+    /// allocating memory and waiting. The default implementation returns RuntimeError.
     ///
     /// # Safety
-    /// The stream must belong to the device, must not be null, and no other thread may use it meanwhile.
+    /// The stream must belong to the device, must not be null, and no other thread may use it
+    /// meanwhile.
     unsafe fn record_graph(
         &self,
         _id: i32,
@@ -311,20 +346,27 @@ pub unsafe trait Backend: Sync {
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The graph must come from [`record_graph`](Backend::record_graph) for the same device, the stream must be null or belong
-    /// to it, and the memory that the commands use must still be allocated.
-    unsafe fn launch_graph(&self, _id: i32, _graph: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+    /// The graph must come from [`record_graph`](Backend::record_graph) for the same device, the
+    /// stream must be null or belong to it, and the memory that the commands use must still be
+    /// allocated.
+    unsafe fn launch_graph(
+        &self,
+        _id: i32,
+        _graph: NonNull<c_void>,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         Err(unsupported("graphs", self.device_type()))
     }
 
     /// Frees a graph. Its commands that are queued still run. Driver errors are ignored.
     ///
     /// # Safety
-    /// The graph must come from [`record_graph`](Backend::record_graph) for the same device, and must not be used afterwards.
+    /// The graph must come from [`record_graph`](Backend::record_graph) for the same device, and
+    /// must not be used afterwards.
     unsafe fn free_graph(&self, _id: i32, _graph: NonNull<c_void>) {}
 
-    /// Allocates a workspace: scratch memory that compiled code frees before its call returns. Back ends pool freed
-    /// workspaces for reuse.
+    /// Allocates a workspace: scratch memory that compiled code frees before its call returns. Back
+    /// ends pool freed workspaces for reuse.
     ///
     /// # Errors
     /// Errors of [`allocate`](Backend::allocate).
@@ -336,14 +378,18 @@ pub unsafe trait Backend: Sync {
     /// ValueError if the workspace does not belong to the device.
     ///
     /// # Safety
-    /// `workspace` must come from [`allocate_workspace`](Backend::allocate_workspace), be freed only once, and not be used
-    /// by commands queued later.
+    /// `workspace` must come from [`allocate_workspace`](Backend::allocate_workspace), be freed
+    /// only once, and not be used by commands queued later.
     /// commands queued later.
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()>;
 }
 
 fn only_default(device_type: i32, stream: *mut c_void) -> Result<()> {
-    if stream.is_null() { Ok(()) } else { Err(unsupported("streams beside the default one", device_type)) }
+    if stream.is_null() {
+        Ok(())
+    } else {
+        Err(unsupported("streams beside the default one", device_type))
+    }
 }
 
 #[cfg(test)]
@@ -353,7 +399,10 @@ mod tests {
     #[test]
     fn attributes_have_the_numbers_of_tvm() {
         for number in 0..17 {
-            assert_eq!(Attribute::from_number(number).map(|attribute| attribute as i64), Some(number));
+            assert_eq!(
+                Attribute::from_number(number).map(|attribute| attribute as i64),
+                Some(number)
+            );
         }
         for number in [-1, 17, i64::MIN, i64::MAX] {
             assert_eq!(Attribute::from_number(number), None);

@@ -11,18 +11,18 @@ use ferrite_core::{plain_bail, plain_ensure};
 use super::backend::Region;
 use super::table::get;
 
-/// Returns `true` if the CPU can access the memory of a device type. That includes pinned memory, which is copied without
-/// the device.
+/// Returns `true` if the CPU can access the memory of a device type. That includes pinned memory,
+/// which is copied without the device.
 pub const fn is_main_memory(device_type: i32) -> bool {
     matches!(device_type, device::kind::CPU | device::kind::CUDA_HOST | device::kind::ROCM_HOST)
 }
 
-/// Copies `bytes` bytes between two regions, on a stream of the device. A copy to main memory may be incomplete until the
-/// stream is synchronised. Copies within main memory use no stream.
+/// Copies `bytes` bytes between two regions, on a stream of the device. A copy to main memory may
+/// be incomplete until the stream is synchronised. Copies within main memory use no stream.
 ///
 /// # Errors
-/// InternalError if the build has no back end for the device; RuntimeError for devices of two different types, neither in
-/// main memory; errors of the driver.
+/// InternalError if the build has no back end for the device; RuntimeError for devices of two
+/// different types, neither in main memory; errors of the driver.
 ///
 /// # Safety
 /// Both regions must be at least `bytes` long, and `stream` must belong to the device.
@@ -52,7 +52,8 @@ pub unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) 
     }
 }
 
-/// Copies the elements of one tensor to another. Both must be contiguous and have the same size in bytes.
+/// Copies the elements of one tensor to another. Both must be contiguous and have the same size in
+/// bytes.
 ///
 /// # Errors
 /// ValueError for a tensor that is not contiguous, and for different sizes; errors of [`copy`].

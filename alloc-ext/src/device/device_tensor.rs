@@ -16,11 +16,12 @@ use super::handle::Device;
 use super::stream;
 use super::tensor::empty;
 
-/// A compact tensor on a device or in main memory. Dropping the last reference frees the memory; commands queued before
-/// that may still use it.
+/// A compact tensor on a device or in main memory. Dropping the last reference frees the memory;
+/// commands queued before that may still use it.
 ///
-/// Copies run on the current stream of the thread and device, after all commands queued there. Copies from and to slices
-/// are complete when the call returns. Clones share the memory, and so do functions that receive the tensor as an argument.
+/// Copies run on the current stream of the thread and device, after all commands queued there.
+/// Copies from and to slices are complete when the call returns. Clones share the memory, and so do
+/// functions that receive the tensor as an argument.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor};
@@ -45,8 +46,8 @@ impl DeviceTensor {
     /// Creates a tensor. Its elements are zero on the CPU, and unspecified on other devices.
     ///
     /// # Errors
-    /// ValueError for an invalid shape; InternalError if the build has no back end for the device; MemoryError; errors of
-    /// the driver.
+    /// ValueError for an invalid shape; InternalError if the build has no back end for the device;
+    /// MemoryError; errors of the driver.
     pub fn empty(device: Device, shape: &[i64], dtype: DLDataType) -> Result<DeviceTensor> {
         empty(shape, dtype, device.into()).map(DeviceTensor)
     }
@@ -54,8 +55,13 @@ impl DeviceTensor {
     /// Creates a tensor and copies `elements` into it, in row-major order.
     ///
     /// # Errors
-    /// ValueError if the shape has a different number of elements than the slice; errors of [`empty`](DeviceTensor::empty).
-    pub fn from_slice<T: Element>(device: Device, elements: &[T], shape: &[i64]) -> Result<DeviceTensor> {
+    /// ValueError if the shape has a different number of elements than the slice; errors of
+    /// [`empty`](DeviceTensor::empty).
+    pub fn from_slice<T: Element>(
+        device: Device,
+        elements: &[T],
+        shape: &[i64],
+    ) -> Result<DeviceTensor> {
         if is_cpu(device) {
             return Tensor::from_slice(elements, shape).map(DeviceTensor);
         }
@@ -92,27 +98,28 @@ impl DeviceTensor {
     /// Copies all elements from a slice.
     ///
     /// # Errors
-    /// TypeError if `T` is not the element type; ValueError if the slice has a different length, and for tensors in main
-    /// memory, whose elements may be borrowed; errors of the driver.
+    /// TypeError if `T` is not the element type; ValueError if the slice has a different length,
+    /// and for tensors in main memory, whose elements may be borrowed; errors of the driver.
     pub fn copy_from_slice<T: Element>(&self, elements: &[T]) -> Result<()> {
         self.check_elements::<T>(elements.len())?;
         self.check_target()?;
         let source = main_memory(elements.as_ptr().cast_mut().cast());
-        // SAFETY: both regions have this size, and the slice is borrowed until the copy is complete.
+        // SAFETY: both regions have this size, and the slice is borrowed until the copy is
+        // complete.
         unsafe { self.copy_and_wait(source, self.region(), size_of_val(elements)) }
     }
 
     /// Copies all elements to a slice.
     ///
     /// # Errors
-    /// TypeError if `T` is not the element type; ValueError if the slice has a different length; RuntimeError while the elements are
-    /// borrowed for writing; errors of the driver.
+    /// TypeError if `T` is not the element type; ValueError if the slice has a different length;
+    /// RuntimeError while the elements are borrowed for writing; errors of the driver.
     pub fn read_into<T: Element>(&self, elements: &mut [T]) -> Result<()> {
         self.check_elements::<T>(elements.len())?;
         let _guard = TensorView::from(&self.0).read_guard()?;
         let target = main_memory(elements.as_mut_ptr().cast());
-        // SAFETY: both regions have this size, and the slice is borrowed until the copy is complete. Any bit pattern is a
-        // valid element.
+        // SAFETY: both regions have this size, and the slice is borrowed until the copy is
+        // complete. Any bit pattern is a valid element.
         unsafe { self.copy_and_wait(self.region(), target, size_of_val(elements)) }
     }
 
@@ -124,30 +131,37 @@ impl DeviceTensor {
         self.check_type::<T>()?;
         let mut elements = Buffer::new();
         // SAFETY: any bit pattern is a valid element.
-        elements.try_resize(self.bytes() / size_of::<T>(), unsafe { MaybeUninit::zeroed().assume_init() })?;
+        elements.try_resize(self.bytes() / size_of::<T>(), unsafe {
+            MaybeUninit::zeroed().assume_init()
+        })?;
         self.read_into(elements.as_mut_slice())?;
         Ok(elements)
     }
 
-    /// Copies all elements from another tensor of the same size. A copy within one device may be incomplete when this
-    /// returns; other copies are complete.
+    /// Copies all elements from another tensor of the same size. A copy within one device may be
+    /// incomplete when this returns; other copies are complete.
     ///
     /// # Errors
-    /// ValueError for different sizes or dtypes, and for a target in main memory, whose elements may be borrowed;
-    /// RuntimeError for devices of two different types; errors of the driver.
+    /// ValueError for different sizes or dtypes, and for a target in main memory, whose elements
+    /// may be borrowed; RuntimeError for devices of two different types; errors of the driver.
     pub fn copy_from(&self, other: &DeviceTensor) -> Result<()> {
         self.check_target()?;
-        plain_ensure!(self.dtype() == other.dtype(), VALUE_ERROR, "Both tensors must have the same dtype");
+        plain_ensure!(
+            self.dtype() == other.dtype(),
+            VALUE_ERROR,
+            "Both tensors must have the same dtype"
+        );
         let (from, to) = (other.device(), self.device());
         let device = device_of_copy(from, to);
         let _guard = TensorView::from(&other.0).read_guard()?;
-        // SAFETY: the tensors are alive; back ends keep memory that queued copies use, and a copy from main memory completes
-        // below.
+        // SAFETY: the tensors are alive; back ends keep memory that queued copies use, and a copy
+        // from main memory completes below.
         unsafe { copy_tensor(other.record(), self.record(), stream::current(device))? };
         if from == to { Ok(()) } else { device.synchronize() }
     }
 
-    /// Returns a copy on another device. Copies between devices of two different types go through main memory.
+    /// Returns a copy on another device. Copies between devices of two different types go through
+    /// main memory.
     ///
     /// # Errors
     /// MemoryError; errors of the drivers.
@@ -161,7 +175,8 @@ impl DeviceTensor {
         }
         let made = DeviceTensor::empty(device, self.shape(), self.dtype())?;
         let _guard = TensorView::from(&self.0).read_guard()?;
-        // SAFETY: the regions have this size, the new tensor has no other reference, and the copy completes in the call.
+        // SAFETY: the regions have this size, the new tensor has no other reference, and the copy
+        // completes in the call.
         unsafe { self.copy_and_wait(self.region(), made.region(), self.bytes())? };
         Ok(made)
     }
@@ -205,7 +220,8 @@ impl DeviceTensor {
         Ok(())
     }
 
-    /// Returns ValueError if the tensor is in main memory, where a slice from [`Tensor::as_slice`] may be borrowed.
+    /// Returns ValueError if the tensor is in main memory, where a slice from [`Tensor::as_slice`]
+    /// may be borrowed.
     fn check_target(&self) -> Result<()> {
         let in_main_memory = is_host_accessible(self.record().device);
         plain_ensure!(
@@ -219,7 +235,8 @@ impl DeviceTensor {
     /// Copies on the current stream of the device, and waits for completion.
     ///
     /// # Safety
-    /// Both regions must be at least `bytes` long, and must not be written concurrently until the copy is complete.
+    /// Both regions must be at least `bytes` long, and must not be written concurrently until the
+    /// copy is complete.
     unsafe fn copy_and_wait(&self, from: Region, to: Region, bytes: usize) -> Result<()> {
         if bytes == 0 {
             return Ok(());
@@ -231,7 +248,8 @@ impl DeviceTensor {
     }
 }
 
-/// Returns the device whose stream runs a copy: the source's device, or the target's if the source is in main memory.
+/// Returns the device whose stream runs a copy: the source's device, or the target's if the source
+/// is in main memory.
 fn device_of_copy(from: Device, to: Device) -> Device {
     if is_main_memory(from.device_type()) { to } else { from }
 }
@@ -250,15 +268,19 @@ impl TryFrom<Tensor> for DeviceTensor {
     /// Wraps an existing tensor.
     ///
     /// # Errors
-    /// ValueError if it is not contiguous, has no data, or its size overflows; InternalError if the build has no back end
-    /// for its device.
+    /// ValueError if it is not contiguous, has no data, or its size overflows; InternalError if the
+    /// build has no back end for its device.
     fn try_from(tensor: Tensor) -> Result<DeviceTensor> {
         let reader = tensor.as_tensor_ref();
         plain_ensure!(reader.is_contiguous(), VALUE_ERROR, "Copies need contiguous tensors");
         let Some(bytes) = reader.size_bytes() else {
             plain_bail!(VALUE_ERROR, "The tensor has more bytes than memory");
         };
-        plain_ensure!(bytes == 0 || !reader.data_ptr().is_null(), VALUE_ERROR, "The tensor has no data");
+        plain_ensure!(
+            bytes == 0 || !reader.data_ptr().is_null(),
+            VALUE_ERROR,
+            "The tensor has no data"
+        );
         Device::from(reader.device()).backend()?;
         Ok(DeviceTensor(tensor))
     }

@@ -10,8 +10,8 @@ use ferrite_core::plain_ensure;
 use super::handle::Device;
 use super::stream::{Stream, check_device};
 
-/// A marker in a stream that threads and other streams can wait for. Dropping it does not affect commands that already wait
-/// for it.
+/// A marker in a stream that threads and other streams can wait for. Dropping it does not affect
+/// commands that already wait for it.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, Event, Stream};
@@ -36,7 +36,8 @@ pub struct Event {
     handle: Option<NonNull<c_void>>,
 }
 
-// SAFETY: back ends allow all operations on any thread, and operations that must not run concurrently take `&mut`.
+// SAFETY: back ends allow all operations on any thread, and operations that must not run
+// concurrently take `&mut`.
 unsafe impl Send for Event {}
 // SAFETY: as for Send.
 unsafe impl Sync for Event {}
@@ -45,8 +46,8 @@ impl Event {
     /// Creates an event without timing.
     ///
     /// # Errors
-    /// InternalError if the build has no back end for the device; RuntimeError if the device has no events; errors of the
-    /// driver.
+    /// InternalError if the build has no back end for the device; RuntimeError if the device has no
+    /// events; errors of the driver.
     pub fn new(device: Device) -> Result<Event> {
         Event::create(device, false)
     }
@@ -76,7 +77,8 @@ impl Event {
         self.handle
     }
 
-    /// Records the event in a stream. It completes when all commands queued there before are complete.
+    /// Records the event in a stream. It completes when all commands queued there before are
+    /// complete.
     ///
     /// # Errors
     /// ValueError for a stream of another device; errors of the driver.
@@ -98,13 +100,16 @@ impl Event {
     pub fn synchronize(&self) -> Result<()> {
         match (self.device.backend()?, self.handle) {
             // SAFETY: the event belongs to the device.
-            (Some(backend), Some(event)) => unsafe { backend.synchronize_event(self.device.id(), event) },
+            (Some(backend), Some(event)) => unsafe {
+                backend.synchronize_event(self.device.id(), event)
+            },
             _ => Ok(()),
         }
     }
 
-    /// Waits for both events. Returns the time from `start` to this event, measured by the device; `None` if the driver
-    /// cannot measure it, or if either event has no timing or was never recorded.
+    /// Waits for both events. Returns the time from `start` to this event, measured by the device;
+    /// `None` if the driver cannot measure it, or if either event has no timing or was never
+    /// recorded.
     ///
     /// # Errors
     /// ValueError if `start` belongs to another device; errors of the driver.

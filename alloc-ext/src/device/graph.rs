@@ -8,9 +8,11 @@ use ferrite_core::plain_ensure;
 use super::handle::Device;
 use super::stream::{self, Stream};
 
-/// Recorded commands of a device, such as the kernels of a model. Queueing them again takes one call of the driver.
+/// Recorded commands of a device, such as the kernels of a model. Queueing them again takes one
+/// call of the driver.
 ///
-/// The commands use the memory that they were recorded with. Dropping the graph does not cancel queued commands.
+/// The commands use the memory that they were recorded with. Dropping the graph does not cancel
+/// queued commands.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, Graph};
@@ -27,7 +29,8 @@ use super::stream::{self, Stream};
 /// ```
 #[derive(Debug)]
 pub struct Graph {
-    /// The stream of the recording, never used again: workspaces that the commands use are reserved for it.
+    /// The stream of the recording, never used again: workspaces that the commands use are reserved
+    /// for it.
     stream: Stream,
     handle: NonNull<core::ffi::c_void>,
 }
@@ -46,7 +49,8 @@ impl Graph {
         Ok(device.backend()?.is_some_and(|backend| backend.has_graphs()))
     }
 
-    /// Returns whether this thread's current stream is being recorded, by a [`Graph`] or by another library.
+    /// Returns whether this thread's current stream is being recorded, by a [`Graph`] or by another
+    /// library.
     ///
     /// # Errors
     /// InternalError if the build has no back end for the device; errors of the driver.
@@ -58,13 +62,17 @@ impl Graph {
         }
     }
 
-    /// Calls `body` twice on a stream of its own: the first call runs, and makes whatever is made once; the commands of the
-    /// second one are only recorded. Returns the second result and the graph, or the first result and the reason why nothing
-    /// was recorded, such as an allocation of memory or a wait in the second call.
+    /// Calls `body` twice on a stream of its own: the first call runs, and makes whatever is made
+    /// once; the commands of the second one are only recorded. Returns the second result and the
+    /// graph, or the first result and the reason why nothing was recorded, such as an allocation of
+    /// memory or a wait in the second call.
     ///
     /// # Errors
     /// Errors of the first call; RuntimeError if the device has no graphs; errors of the driver.
-    pub fn record<R>(device: Device, mut body: impl FnMut() -> Result<R>) -> Result<(R, Result<Graph>)> {
+    pub fn record<R>(
+        device: Device,
+        mut body: impl FnMut() -> Result<R>,
+    ) -> Result<(R, Result<Graph>)> {
         let backend = super::get(device.device_type())?;
         plain_ensure!(backend.has_graphs(), RUNTIME_ERROR, "The device has no graphs");
         let stream = Stream::new(device)?;
@@ -89,12 +97,13 @@ impl Graph {
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The memory that the commands use must still be allocated, and no other thread may launch the graph at the same time: drivers
-    /// do not synchronise it.
+    /// The memory that the commands use must still be allocated, and no other thread may launch the
+    /// graph at the same time: drivers do not synchronise it.
     pub unsafe fn launch(&self) -> Result<()> {
         let device = self.stream.device();
         let backend = super::get(device.device_type())?;
-        // SAFETY: the graph belongs to the device; the code that set the stream guarantees it; the caller the memory.
+        // SAFETY: the graph belongs to the device; the code that set the stream guarantees it; the
+        // caller the memory.
         unsafe { backend.launch_graph(device.id(), self.handle, stream::current(device)) }
     }
 }

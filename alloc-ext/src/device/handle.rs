@@ -13,10 +13,11 @@ use super::backend::{Attribute, Backend};
 use super::stream;
 use super::table::{find, get, registered};
 
-/// A device, identified by type and id. Creating a handle opens no driver, and the device need not exist.
+/// A device, identified by type and id. Creating a handle opens no driver, and the device need not
+/// exist.
 ///
-/// The CPU is a device, too. It has no attributes, and its streams and events are always complete, so that device code also
-/// runs without an accelerator.
+/// The CPU is a device, too. It has no attributes, and its streams and events are always complete,
+/// so that device code also runs without an accelerator.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor};
@@ -48,8 +49,8 @@ impl Device {
         DLDevice::parse(text.as_bytes()).map(Device)
     }
 
-    /// Returns all existing devices of all types with a back end. Opens their drivers; a device type without a driver has
-    /// no devices.
+    /// Returns all existing devices of all types with a back end. Opens their drivers; a device
+    /// type without a driver has no devices.
     pub fn all() -> impl Iterator<Item = Device> {
         registered().flat_map(|backend| Device::all_of_type(backend.device_type()))
     }
@@ -74,7 +75,8 @@ impl Device {
         device::type_name(self.0.device_type).unwrap_or("unknown")
     }
 
-    /// Returns `true` if the device can be used. If not, the error of [`attribute`](Device::attribute) gives the reason.
+    /// Returns `true` if the device can be used. If not, the error of
+    /// [`attribute`](Device::attribute) gives the reason.
     pub fn exists(self) -> bool {
         match find(self.0.device_type) {
             Some(backend) => {
@@ -96,8 +98,8 @@ impl Device {
     /// Returns the value of an attribute; None if the device does not report it.
     ///
     /// # Errors
-    /// InternalError if the build has no back end for the device; ValueError or InternalError if there is no such device;
-    /// errors of the driver, including a missing driver library.
+    /// InternalError if the build has no back end for the device; ValueError or InternalError if
+    /// there is no such device; errors of the driver, including a missing driver library.
     pub fn attribute(self, attribute: Attribute) -> Result<Any> {
         match self.backend()? {
             Some(backend) => backend.attribute(self.0.device_id, attribute),
@@ -106,8 +108,9 @@ impl Device {
         }
     }
 
-    /// Makes this the current device of the thread. Kernels are launched on the current device. Host code compiled by TVM
-    /// makes its device current itself; programs that launch kernels directly must call this method.
+    /// Makes this the current device of the thread. Kernels are launched on the current device.
+    /// Host code compiled by TVM makes its device current itself; programs that launch kernels
+    /// directly must call this method.
     ///
     /// # Errors
     /// Errors of [`attribute`](Device::attribute).
@@ -131,7 +134,11 @@ impl Device {
     /// # Errors
     /// InternalError if the build has no back end for the device.
     pub(super) fn backend(self) -> Result<Option<&'static dyn Backend>> {
-        if self.0.device_type == device::kind::CPU { Ok(None) } else { get(self.0.device_type).map(Some) }
+        if self.0.device_type == device::kind::CPU {
+            Ok(None)
+        } else {
+            get(self.0.device_type).map(Some)
+        }
     }
 }
 

@@ -33,7 +33,8 @@ fn log(id: i32, what: String) {
 
 fn logged(device: Device) -> Vec<String> {
     let mut log = LOG.lock().unwrap();
-    let found = log.iter().filter(|(id, _)| *id == device.id()).map(|(_, what)| what.clone()).collect();
+    let found =
+        log.iter().filter(|(id, _)| *id == device.id()).map(|(_, what)| what.clone()).collect();
     log.retain(|(id, _)| *id != device.id());
     found
 }
@@ -83,8 +84,18 @@ unsafe impl Backend for Logging {
         }
     }
 
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
-        let id = if from.device.device_type == self.0 { from.device.device_id } else { to.device.device_id };
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<()> {
+        let id = if from.device.device_type == self.0 {
+            from.device.device_id
+        } else {
+            to.device.device_id
+        };
         log(id, format!("copy {bytes} on {}", stream.addr()));
         // SAFETY: the caller guarantees the regions, which are all in main memory here.
         unsafe {
@@ -146,7 +157,12 @@ unsafe impl Backend for Logging {
         Ok(())
     }
 
-    unsafe fn wait_for_event(&self, id: i32, _: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn wait_for_event(
+        &self,
+        id: i32,
+        _: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         log(id, format!("{} after an event", stream.addr()));
         Ok(())
     }
@@ -156,7 +172,12 @@ unsafe impl Backend for Logging {
         Ok(())
     }
 
-    unsafe fn elapsed(&self, _: i32, _: NonNull<c_void>, _: NonNull<c_void>) -> Result<Option<Duration>> {
+    unsafe fn elapsed(
+        &self,
+        _: i32,
+        _: NonNull<c_void>,
+        _: NonNull<c_void>,
+    ) -> Result<Option<Duration>> {
         Ok(Some(Duration::from_micros(7)))
     }
 
@@ -213,7 +234,10 @@ fn devices_that_do_not_exist_are_errors() {
 fn tensors_go_there_and_back() {
     let device = device_of(1);
     let tensor = DeviceTensor::from_slice(device, &[1i32, 2, 3, 4, 5, 6], &[2, 3]).unwrap();
-    assert_eq!((tensor.device(), tensor.shape(), tensor.dtype()), (device, &[2i64, 3][..], i32::DTYPE));
+    assert_eq!(
+        (tensor.device(), tensor.shape(), tensor.dtype()),
+        (device, &[2i64, 3][..], i32::DTYPE)
+    );
     assert_eq!(logged(device), ["copy 24 on 0", "synchronize 0"]);
     assert_eq!(*tensor.read::<i32>().unwrap(), [1, 2, 3, 4, 5, 6]);
     tensor.copy_from_slice(&[6i32, 5, 4, 3, 2, 1]).unwrap();
@@ -285,7 +309,8 @@ fn copies_borrow_their_source() {
 fn memory_that_slices_may_borrow_is_no_target() {
     static MANAGED: &dyn Backend = &Logging(device::kind::CUDA_MANAGED);
     register(&MANAGED).unwrap();
-    let managed = DeviceTensor::empty(Device::new(device::kind::CUDA_MANAGED, 14), &[2], i32::DTYPE).unwrap();
+    let managed =
+        DeviceTensor::empty(Device::new(device::kind::CUDA_MANAGED, 14), &[2], i32::DTYPE).unwrap();
     let elements = managed.as_tensor().as_slice::<i32>().unwrap();
     for target in [&managed, &DeviceTensor::from_slice(Device::CPU, &[1i32, 2], &[2]).unwrap()] {
         assert_eq!(kind_of(target.copy_from_slice(&[1i32, 2])), "ValueError");
@@ -318,14 +343,16 @@ fn tensors_of_any_origin_are_checked() {
 fn a_stream_is_set_for_a_scope() {
     let device = device_of(5);
     let stream = Stream::new(device).unwrap();
-    let tensor = DeviceTensor::empty(device, &[2], DLDataType { code: 0, bits: 8, lanes: 1 }).unwrap();
+    let tensor =
+        DeviceTensor::empty(device, &[2], DLDataType { code: 0, bits: 8, lanes: 1 }).unwrap();
     let result = stream.scope(|| tensor.copy_from_slice(&[1i8, 2])).unwrap();
     result.unwrap();
     assert_eq!(logged(device), ["set 1000", "copy 2 on 1000", "synchronize 1000", "set 0"]);
     assert!(super::stream::current(device).is_null());
     // A panic restores the stream, too.
-    let panicked =
-        std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| stream.scope(|| panic!("on purpose"))));
+    let panicked = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| {
+        stream.scope(|| panic!("on purpose"))
+    }));
     assert!(panicked.is_err() && super::stream::current(device).is_null());
     assert_eq!(logged(device), ["set 1000", "set 0"]);
     stream.synchronize().unwrap();
@@ -345,7 +372,10 @@ fn events_are_recorded_waited_for_and_timed() {
     let (mut start, mut end) = (Event::with_timing(device).unwrap(), Event::new(device).unwrap());
     start.record(&stream).unwrap();
     end.record(&stream).unwrap();
-    assert_eq!(logged(device), ["event, timing true", "event, timing false", "record on 0", "record on 0"]);
+    assert_eq!(
+        logged(device),
+        ["event, timing true", "event, timing false", "record on 0", "record on 0"]
+    );
     stream.wait_for_event(&start).unwrap();
     assert_eq!(logged(device), ["0 after an event"]);
     Stream::default_of(Device::new(device::kind::MAIA, 0)).wait_for_event(&start).unwrap();
@@ -362,7 +392,8 @@ fn events_are_recorded_waited_for_and_timed() {
 #[test]
 fn the_cpu_has_nothing_to_wait_for() {
     let stream = Stream::new(Device::CPU).unwrap();
-    let (mut start, mut end) = (Event::with_timing(Device::CPU).unwrap(), Event::new(Device::CPU).unwrap());
+    let (mut start, mut end) =
+        (Event::with_timing(Device::CPU).unwrap(), Event::new(Device::CPU).unwrap());
     start.record(&stream).unwrap();
     end.record(&stream).unwrap();
     stream.wait_for_event(&end).unwrap();

@@ -11,8 +11,8 @@
 //! | `graph` | [`Graph`], recorded commands |
 //! | `workspace` | scratch memory for compiled code |
 //!
-//! A device type has at most one back end. No operating system is needed: firmware can register a back end for its
-//! accelerator, and a browser one for WebGPU.
+//! A device type has at most one back end. No operating system is needed: firmware can register a
+//! back end for its accelerator, and a browser one for WebGPU.
 
 mod backend;
 mod copy;
@@ -39,8 +39,8 @@ pub use workspace::{allocate_workspace, free_workspace};
 
 use crate::env::tensor_alloc;
 
-/// Installs the registered back ends as the provider of workspaces for compiled code, and as the fallback of
-/// `TVMFFIEnvTensorAlloc` if no allocator is set.
+/// Installs the registered back ends as the provider of workspaces for compiled code, and as the
+/// fallback of `TVMFFIEnvTensorAlloc` if no allocator is set.
 ///
 /// # Threads
 /// Any; atomic stores.

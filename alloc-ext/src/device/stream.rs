@@ -10,9 +10,11 @@ use super::event::Event;
 use super::handle::Device;
 use crate::env::stream as of_thread;
 
-/// A command queue of a device, which runs its commands in order. Dropping it does not cancel queued commands.
+/// A command queue of a device, which runs its commands in order. Dropping it does not cancel
+/// queued commands.
 ///
-/// Kernels and copies are queued on the current stream of the calling thread and device, initially the default stream.
+/// Kernels and copies are queued on the current stream of the calling thread and device, initially
+/// the default stream.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor, Stream};
@@ -69,8 +71,9 @@ impl Stream {
         self.handle
     }
 
-    /// Runs `body` with this stream as the current stream of the thread and device, then restores the previous stream.
-    /// Returns the result of `body`, including its errors, inside the `Ok` value.
+    /// Runs `body` with this stream as the current stream of the thread and device, then restores
+    /// the previous stream. Returns the result of `body`, including its errors, inside the `Ok`
+    /// value.
     ///
     /// # Errors
     /// RuntimeError if the thread is ending; MemoryError; errors of the driver.
@@ -90,8 +93,8 @@ impl Stream {
         unsafe { synchronize(self.device, self.handle) }
     }
 
-    /// Makes commands that are queued here from now on wait for all commands already queued on `other`. Blocks the calling
-    /// thread only if the streams belong to different devices.
+    /// Makes commands that are queued here from now on wait for all commands already queued on
+    /// `other`. Blocks the calling thread only if the streams belong to different devices.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -101,13 +104,15 @@ impl Stream {
         }
         match self.device.backend()? {
             // SAFETY: both streams belong to the device.
-            Some(backend) => unsafe { backend.order_streams(self.device.id(), other.handle, self.handle) },
+            Some(backend) => unsafe {
+                backend.order_streams(self.device.id(), other.handle, self.handle)
+            },
             None => Ok(()),
         }
     }
 
-    /// Makes commands that are queued here from now on wait for an event. Blocks the calling thread only if the event
-    /// belongs to a device of another type.
+    /// Makes commands that are queued here from now on wait for an event. Blocks the calling thread
+    /// only if the event belongs to a device of another type.
     ///
     /// # Errors
     /// Errors of the driver.
@@ -130,8 +135,8 @@ impl Drop for Stream {
         if !self.handle.is_null()
             && let Ok(Some(backend)) = self.device.backend()
         {
-            // SAFETY: this is the owner of the stream, and no thread has it set, since `scope` borrows it. Errors do not
-            // matter here.
+            // SAFETY: this is the owner of the stream, and no thread has it set, since `scope`
+            // borrows it. Errors do not matter here.
             let _ = unsafe { backend.free_stream(self.device.id(), self.handle) };
         }
     }
@@ -145,7 +150,8 @@ struct Restored {
 
 impl Drop for Restored {
     fn drop(&mut self) {
-        // SAFETY: the stream was set before, so the code that set it guarantees it. There is no way to report an error.
+        // SAFETY: the stream was set before, so the code that set it guarantees it. There is no way
+        // to report an error.
         let _ = unsafe { set_current(self.device, self.stream) };
     }
 }
@@ -153,8 +159,8 @@ impl Drop for Restored {
 /// Sets the current stream of this thread for a device. Returns the previous stream, or null.
 ///
 /// # Errors
-/// Errors of `TVMFFIEnvSetStream`; InternalError if the build has no back end for the device; RuntimeError if the device
-/// supports only its default stream; errors of the driver.
+/// Errors of `TVMFFIEnvSetStream`; InternalError if the build has no back end for the device;
+/// RuntimeError if the device supports only its default stream; errors of the driver.
 ///
 /// # Safety
 /// The stream must be null or belong to the device, and stay valid while it is set.

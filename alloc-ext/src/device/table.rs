@@ -14,17 +14,17 @@ use super::error::type_text;
 /// Highest device type that may have a back end.
 pub const HIGHEST_TYPE: i32 = 31;
 
-/// Back ends by device type; null where none is registered. A `&dyn` takes two words, so each entry points to a static one
-/// instead.
+/// Back ends by device type; null where none is registered. A `&dyn` takes two words, so each entry
+/// points to a static one instead.
 static TABLE: [AtomicPtr<&'static dyn Backend>; HIGHEST_TYPE as usize + 1] =
     [const { AtomicPtr::new(ptr::null_mut()) }; HIGHEST_TYPE as usize + 1];
 
-/// Registers a back end for the devices of its type. It stays: its streams, events and memory may be in use. Registering the
-/// same static again has no effect.
+/// Registers a back end for the devices of its type. It stays: its streams, events and memory may
+/// be in use. Registering the same static again has no effect.
 ///
 /// # Errors
-/// ValueError if the device type is the CPU's, negative, or above [`HIGHEST_TYPE`]; RuntimeError if the type has another back
-/// end.
+/// ValueError if the device type is the CPU's, negative, or above [`HIGHEST_TYPE`]; RuntimeError if
+/// the type has another back end.
 ///
 /// # Threads
 /// Any thread. Does not allocate.
@@ -42,7 +42,11 @@ pub fn register(backend: &'static &'static dyn Backend) -> Result<()> {
                 earlier
             });
             if !earlier.is_null() && earlier != backend {
-                plain_bail!(RUNTIME_ERROR, "Device type {} already has another back end", device_type);
+                plain_bail!(
+                    RUNTIME_ERROR,
+                    "Device type {} already has another back end",
+                    device_type
+                );
             }
             Ok(())
         }

@@ -16,7 +16,8 @@ use super::table::{find, get};
 /// Minimum alignment of tensor data, in bytes. Larger elements are aligned to their size.
 const DATA_ALIGNMENT: usize = 64;
 
-/// Tensor object with data from a back end. The record is followed by `ndim` extents and `ndim` strides.
+/// Tensor object with data from a back end. The record is followed by `ndim` extents and `ndim`
+/// strides.
 #[repr(C)]
 struct TensorRecord {
     header: TVMFFIObject,
@@ -28,7 +29,8 @@ struct TensorRecord {
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for TensorRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is initialised and has no other reference; the back end allocated the data for this device.
+        // SAFETY: the record is initialised and has no other reference; the back end allocated the
+        // data for this device.
         unsafe {
             let record = this.cast::<TensorRecord>();
             (*record).backend.free((*record).tensor.device.device_id, (*record).data);
@@ -36,11 +38,12 @@ unsafe impl ObjectRecord for TensorRecord {
     }
 }
 
-/// Creates a compact row-major tensor on any device. The elements are zeros on the CPU, and unspecified elsewhere.
+/// Creates a compact row-major tensor on any device. The elements are zeros on the CPU, and
+/// unspecified elsewhere.
 ///
 /// # Errors
-/// ValueError for an invalid shape; InternalError if the build has no back end for the device; MemoryError; errors of the
-/// driver.
+/// ValueError for an invalid shape; InternalError if the build has no back end for the device;
+/// MemoryError; errors of the driver.
 pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
     let Ok(ndim) = i32::try_from(shape.len()) else {
         plain_bail!(VALUE_ERROR, "A tensor cannot have {} dimensions", shape.len());
@@ -58,7 +61,8 @@ pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tenso
     unsafe { allocate_tensor(&prototype) }
 }
 
-/// Creates a compact row-major tensor like [`empty`], with the dtype, ndim, shape and device of a prototype.
+/// Creates a compact row-major tensor like [`empty`], with the dtype, ndim, shape and device of a
+/// prototype.
 ///
 /// # Errors
 /// Errors of [`empty`].
@@ -78,7 +82,8 @@ pub unsafe fn allocate_tensor(prototype: &DLTensor) -> Result<Tensor> {
     let Some(bytes) = view.size_bytes() else {
         plain_bail!(VALUE_ERROR, "A tensor has more elements than memory");
     };
-    let element_bytes = (usize::from(prototype.dtype.bits) * usize::from(prototype.dtype.lanes)).div_ceil(8);
+    let element_bytes =
+        (usize::from(prototype.dtype.bits) * usize::from(prototype.dtype.lanes)).div_ceil(8);
     let alignment = element_bytes.next_power_of_two().max(DATA_ALIGNMENT);
     let data = backend.allocate(prototype.device.device_id, bytes, alignment)?;
     let made = allocate_record(prototype, view.shape(), backend, data);
@@ -108,7 +113,8 @@ fn allocate_record(
     // Cannot overflow: the slice of extents already takes half of it.
     let trailing_bytes = 2 * size_of_val(shape);
     let init = |record: *mut TensorRecord| {
-        // SAFETY: `record` is a fresh object, followed by memory for both lists, which the record's alignment suits.
+        // SAFETY: `record` is a fresh object, followed by memory for both lists, which the record's
+        // alignment suits.
         unsafe {
             let extents = record.add(1).cast::<i64>();
             extents.copy_from_nonoverlapping(shape.as_ptr(), shape.len());
@@ -119,14 +125,16 @@ fn allocate_record(
                 // The product can overflow if the tensor is empty.
                 stride = stride.wrapping_mul(*extent);
             }
-            (*record).tensor = DLTensor { data, shape: extents, strides, byte_offset: 0, ..*prototype };
+            (*record).tensor =
+                DLTensor { data, shape: extents, strides, byte_offset: 0, ..*prototype };
             (&raw mut (*record).backend).write(backend);
             (&raw mut (*record).data).write(data);
         }
     };
     // SAFETY: `init` writes all fields after the header, and the record begins like a tensor.
     unsafe {
-        let object = object_alloc::allocate::<TensorRecord>(type_index::TENSOR, trailing_bytes, init)?;
+        let object =
+            object_alloc::allocate::<TensorRecord>(type_index::TENSOR, trailing_bytes, init)?;
         Ok(Tensor::from_object_unchecked(object))
     }
 }

@@ -167,12 +167,16 @@ fn tensors_are_filled_copied_and_freed() {
 #[test]
 fn impossible_tensors_and_copies_are_refused() {
     set_up();
-    let kind_of =
-        |shape: &[i64], device| empty(shape, F32, device).map(drop).unwrap_err().kind_bytes().to_vec();
+    let kind_of = |shape: &[i64], device| {
+        empty(shape, F32, device).map(drop).unwrap_err().kind_bytes().to_vec()
+    };
     assert_eq!(kind_of(&[-1], HERE), b"ValueError");
     assert_eq!(kind_of(&[i64::MAX, 4], HERE), b"ValueError");
     assert_eq!(kind_of(&[1], DLDevice { device_id: 5, ..HERE }), b"ValueError");
-    assert_eq!(kind_of(&[1], DLDevice { device_type: device::kind::VULKAN, device_id: 0 }), b"InternalError");
+    assert_eq!(
+        kind_of(&[1], DLDevice { device_type: device::kind::VULKAN, device_id: 0 }),
+        b"InternalError"
+    );
     let (four, six) = (empty(&[4], F32, HERE).unwrap(), empty(&[2, 3], F32, HERE).unwrap());
     let copy = |from: &DLTensor, to: &DLTensor| {
         // SAFETY: the tensors are alive.
@@ -182,7 +186,8 @@ fn impossible_tensors_and_copies_are_refused() {
     let mut strides = [1i64, 2];
     let transposed = DLTensor { strides: strides.as_mut_ptr(), ..*six.dl_tensor() };
     assert_eq!(copy(&transposed, six.dl_tensor()), b"ValueError");
-    let elsewhere = DLTensor { device: DLDevice { device_type: 7, device_id: 0 }, ..*six.dl_tensor() };
+    let elsewhere =
+        DLTensor { device: DLDevice { device_type: 7, device_id: 0 }, ..*six.dl_tensor() };
     assert_eq!(copy(&elsewhere, six.dl_tensor()), b"RuntimeError");
     assert_eq!(copy(&elsewhere, &elsewhere), b"InternalError");
 }
@@ -218,7 +223,10 @@ fn workspaces_come_from_the_back_end() {
     unsafe { free_workspace(HERE.device_type, 1, workspace) }.unwrap();
     assert!(!LIVE.lock().unwrap().iter().any(|block| block.0 == workspace.addr().get()));
     assert_eq!(alloc_workspace(HERE.device_type, 9, 100).unwrap_err().kind_bytes(), b"ValueError");
-    assert_eq!(alloc_workspace(device::kind::VULKAN, 0, 100).unwrap_err().kind_bytes(), b"InternalError");
+    assert_eq!(
+        alloc_workspace(device::kind::VULKAN, 0, 100).unwrap_err().kind_bytes(),
+        b"InternalError"
+    );
 }
 
 #[test]
@@ -235,7 +243,10 @@ fn streams_beside_the_default_one_are_refused() {
             FAKE.order_streams(0, ptr::null_mut(), stream),
         ] {
             let error = refused.unwrap_err();
-            assert_eq!(error.message_bytes(), b"Devices ext_dev have no streams beside the default one");
+            assert_eq!(
+                error.message_bytes(),
+                b"Devices ext_dev have no streams beside the default one"
+            );
         }
         FAKE.order_streams(0, ptr::null_mut(), ptr::null_mut()).unwrap();
     }

@@ -1,4 +1,5 @@
-//! Workspaces, the scratch memory of compiled code: `TVMBackendAllocWorkspace` for devices other than the CPU.
+//! Workspaces, the scratch memory of compiled code: `TVMBackendAllocWorkspace` for devices other
+//! than the CPU.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -8,7 +9,8 @@ use ferrite_core::error::{Result, out_of_memory};
 
 use super::table::get;
 
-static WORKSPACES: DeviceWorkspaces = DeviceWorkspaces { allocate: allocate_workspace, free: free_workspace };
+static WORKSPACES: DeviceWorkspaces =
+    DeviceWorkspaces { allocate: allocate_workspace, free: free_workspace };
 
 /// Registers the functions of this file as the provider of device workspaces.
 ///
@@ -22,8 +24,13 @@ pub fn install() {
 /// Allocates a workspace on a device.
 ///
 /// # Errors
-/// InternalError if the build has no back end for the device type; MemoryError; errors of the driver.
-pub fn allocate_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
+/// InternalError if the build has no back end for the device type; MemoryError; errors of the
+/// driver.
+pub fn allocate_workspace(
+    device_type: i32,
+    device_id: i32,
+    size_bytes: u64,
+) -> Result<NonNull<c_void>> {
     let backend = get(device_type)?;
     match usize::try_from(size_bytes) {
         Ok(bytes) => backend.allocate_workspace(device_id, bytes),
@@ -34,12 +41,17 @@ pub fn allocate_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> 
 /// Returns a workspace to the pool of its back end.
 ///
 /// # Errors
-/// InternalError if the build has no back end for the device type; ValueError if the workspace does not belong to the
-/// device.
+/// InternalError if the build has no back end for the device type; ValueError if the workspace does
+/// not belong to the device.
 ///
 /// # Safety
-/// `workspace` must come from [`allocate_workspace`] for the same device, and must be freed only once.
-pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
+/// `workspace` must come from [`allocate_workspace`] for the same device, and must be freed only
+/// once.
+pub unsafe fn free_workspace(
+    device_type: i32,
+    device_id: i32,
+    workspace: NonNull<c_void>,
+) -> Result<()> {
     // SAFETY: guaranteed by the caller.
     unsafe { get(device_type)?.free_workspace(device_id, workspace) }
 }

@@ -8,7 +8,8 @@ use ferrite_core::error::{Error, Result, raised_error};
 use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::{plain_bail, plain_ensure};
 
-/// Error kind of an error that is already set in the host language, whose bindings raise that error instead.
+/// Error kind of an error that is already set in the host language, whose bindings raise that error
+/// instead.
 const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";
 
 /// Signature of `int PyErr_CheckSignals(void)`.
@@ -36,17 +37,21 @@ impl Symbol {
 }
 
 /// The signal check, and acquisition and release of the interpreter lock, in this order.
-static SYMBOLS: [Symbol; 3] =
-    [Symbol::new("PyErr_CheckSignals"), Symbol::new("PyGILState_Ensure"), Symbol::new("PyGILState_Release")];
+static SYMBOLS: [Symbol; 3] = [
+    Symbol::new("PyErr_CheckSignals"),
+    Symbol::new("PyGILState_Ensure"),
+    Symbol::new("PyGILState_Release"),
+];
 
-/// Registers a function of the host language: `PyErr_CheckSignals`, `PyGILState_Ensure` or `PyGILState_Release`. Replaces
-/// the function registered before under the name; null removes it.
+/// Registers a function of the host language: `PyErr_CheckSignals`, `PyGILState_Ensure` or
+/// `PyGILState_Release`. Replaces the function registered before under the name; null removes it.
 ///
 /// # Errors
 /// ValueError for any other name.
 ///
 /// # Safety
-/// `symbol` must be null or a function with the signature that its name implies, callable from any thread from now on.
+/// `symbol` must be null or a function with the signature that its name implies, callable from any
+/// thread from now on.
 ///
 /// # Upstream
 /// `TVMFFIEnvRegisterCAPI`.
@@ -58,8 +63,8 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
     Ok(())
 }
 
-/// Makes the host language handle pending signals, if it registered a signal check. Holds the interpreter lock during the
-/// check.
+/// Makes the host language handle pending signals, if it registered a signal check. Holds the
+/// interpreter lock during the check.
 ///
 /// # Examples
 /// ```
@@ -76,8 +81,9 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// The error that a signal handler raised here, by this library; `EnvErrorAlreadySet` if it set one in the host language, where that
-/// error stays; InternalError if the functions for the interpreter lock are not registered.
+/// The error that a signal handler raised here, by this library; `EnvErrorAlreadySet` if it set one
+/// in the host language, where that error stays; InternalError if the functions for the interpreter
+/// lock are not registered.
 ///
 /// # Upstream
 /// `TVMFFIEnvCheckSignals`, which raises no error itself; its callers raise `EnvErrorAlreadySet`.
@@ -136,7 +142,8 @@ impl InterpreterLock {
 
 impl Drop for InterpreterLock {
     fn drop(&mut self) {
-        // State 0 means that this thread held the lock before; upstream does not release it then either.
+        // State 0 means that this thread held the lock before; upstream does not release it then
+        // either.
         if !self.state.is_null() {
             // SAFETY: the state comes from the matching function.
             unsafe { (self.release)(self.state) };

@@ -8,17 +8,19 @@ use ferrite_core::error::{Error, Result, raised_error};
 use ferrite_core::plain_error;
 use ferrite_core::platform::memory::Buffer;
 
-/// Error kind of an error that is already set in the host language, whose bindings raise that error instead.
+/// Error kind of an error that is already set in the host language, whose bindings raise that error
+/// instead.
 const ENV_ERROR_ALREADY_SET: &str = "EnvErrorAlreadySet";
 
-/// Registers a function of the host language: `PyErr_CheckSignals`, `PyGILState_Ensure` or `PyGILState_Release`. Replaces
-/// the function registered before under the name; null removes it.
+/// Registers a function of the host language: `PyErr_CheckSignals`, `PyGILState_Ensure` or
+/// `PyGILState_Release`. Replaces the function registered before under the name; null removes it.
 ///
 /// # Errors
 /// ValueError for any other name.
 ///
 /// # Safety
-/// `symbol` must be null or a function with the signature that its name implies, callable from any thread from now on.
+/// `symbol` must be null or a function with the signature that its name implies, callable from any
+/// thread from now on.
 ///
 /// # Upstream
 /// `TVMFFIEnvRegisterCAPI`.
@@ -35,8 +37,8 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
 /// Makes the host language handle pending signals, if it registered a signal check.
 ///
 /// # Errors
-/// The error that a signal handler raised by the library; `EnvErrorAlreadySet` if it set one in the host language, where that error
-/// stays; errors of the library.
+/// The error that a signal handler raised by the library; `EnvErrorAlreadySet` if it set one in the
+/// host language, where that error stays; errors of the library.
 ///
 /// # Upstream
 /// `TVMFFIEnvCheckSignals`.

@@ -10,10 +10,12 @@ use ferrite_core::{plain_bail, plain_error};
 
 use super::tensor_alloc;
 
-/// Creates a compact row-major tensor with the environment's allocator: that of PyTorch, for instance, if its tensors are arguments of
-/// the current call. Without an allocator, tensors in main memory are the library's own, and those on devices their back end's.
+/// Creates a compact row-major tensor with the environment's allocator: that of PyTorch, for
+/// instance, if its tensors are arguments of the current call. Without an allocator, tensors in
+/// main memory are the library's own, and those on devices their back end's.
 ///
-/// The elements are unspecified. Kernels create their results with this function, so that these belong to the caller's framework.
+/// The elements are unspecified. Kernels create their results with this function, so that these
+/// belong to the caller's framework.
 ///
 /// # Examples
 /// ```
@@ -35,16 +37,19 @@ use super::tensor_alloc;
 /// ```
 ///
 /// # Errors
-/// ValueError for an invalid shape; RuntimeError if nothing allocates on the device; errors of the allocator; MemoryError.
+/// ValueError for an invalid shape; RuntimeError if nothing allocates on the device; errors of the
+/// allocator; MemoryError.
 ///
 /// # Upstream
-/// `TVMFFIEnvTensorAlloc`, which raises an error without an allocator; `Tensor::FromEnvAlloc` in C++.
+/// `TVMFFIEnvTensorAlloc`, which raises an error without an allocator; `Tensor::FromEnvAlloc` in
+/// C++.
 pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
     if tensor_alloc::get().is_none() && device.device_type == device::kind::CPU {
         return Tensor::empty(shape, dtype, device);
     }
-    let ndim = i32::try_from(shape.len())
-        .map_err(|_| plain_error!(VALUE_ERROR, "The tensor has too many dimensions: {}", shape.len()))?;
+    let ndim = i32::try_from(shape.len()).map_err(|_| {
+        plain_error!(VALUE_ERROR, "The tensor has too many dimensions: {}", shape.len())
+    })?;
     let mut prototype = DLTensor {
         data: ptr::null_mut(),
         device,
@@ -66,8 +71,9 @@ pub fn empty_like(tensor: &Tensor) -> Result<Tensor> {
     empty(tensor.shape(), tensor.dtype(), tensor.device())
 }
 
-/// Lets `write` fill the output of a kernel: the caller's tensor, or a new one that belongs to the framework of `like`, as [`empty`]
-/// makes it. Returns the new tensor; `None` if the caller gave one.
+/// Lets `write` fill the output of a kernel: the caller's tensor, or a new one that belongs to the
+/// framework of `like`, as [`empty`] makes it. Returns the new tensor; `None` if the caller gave
+/// one.
 ///
 /// # Examples
 /// ```
@@ -96,7 +102,8 @@ pub fn empty_like(tensor: &Tensor) -> Result<Tensor> {
 /// ```
 ///
 /// # Errors
-/// Those of the checks of the caller's tensor: its shape and whether its elements are a slice of `T`. Errors of [`empty`].
+/// Those of the checks of the caller's tensor: its shape and whether its elements are a slice of
+/// `T`. Errors of [`empty`].
 pub fn output<T: Element>(
     mut out: Option<Output<'_>>,
     like: TensorRef<'_>,

@@ -1,4 +1,5 @@
-//! Tensor allocation through the environment's allocator, which a framework such as PyTorch installs.
+//! Tensor allocation through the environment's allocator, which a framework such as PyTorch
+//! installs.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::mem;
@@ -20,10 +21,11 @@ ferrite_core::per_thread!(
 /// Address of the global allocator, for threads without their own; null if there is none.
 static GLOBAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Sets the allocator of this thread and, with `write_to_global`, also the global allocator, for threads without their own.
-/// `None` removes it.
+/// Sets the allocator of this thread and, with `write_to_global`, also the global allocator, for
+/// threads without their own. `None` removes it.
 ///
-/// Returns the previous allocator of this thread, not the previous global one. On bare metal, all threads share one.
+/// Returns the previous allocator of this thread, not the previous global one. On bare metal, all
+/// threads share one.
 ///
 /// # Safety
 /// The allocator must fulfil the contract of its type, and stay callable while it is set.
@@ -35,7 +37,8 @@ pub unsafe fn set(
     write_to_global: bool,
 ) -> DLPackManagedTensorAllocator {
     // A function address has no destructor, so the thread-local is valid as long as its thread.
-    let original = per_thread::with(&ALLOCATOR, |present| mem::replace(present, allocator)).flatten();
+    let original =
+        per_thread::with(&ALLOCATOR, |present| mem::replace(present, allocator)).flatten();
     if write_to_global {
         let address = allocator.map_or(ptr::null_mut(), |allocator| allocator as *mut c_void);
         GLOBAL.store(address, Ordering::Release);
@@ -55,7 +58,8 @@ pub fn get() -> DLPackManagedTensorAllocator {
     })
 }
 
-/// Function that creates a tensor like a prototype, or returns `None` for a device that it does not support.
+/// Function that creates a tensor like a prototype, or returns `None` for a device that it does not
+/// support.
 pub type DefaultAllocator = unsafe fn(prototype: &DLTensor) -> Option<Result<Tensor>>;
 
 /// Address of the fallback allocator, for when no allocator is set; null if there is none.
@@ -66,23 +70,25 @@ pub fn install_default(allocator: DefaultAllocator) {
     DEFAULT.store(allocator as *mut c_void, Ordering::Release);
 }
 
-/// Creates a tensor with the fallback allocator; `None` if there is none or it does not support the device.
+/// Creates a tensor with the fallback allocator; `None` if there is none or it does not support the
+/// device.
 ///
 /// # Safety
 /// The prototype must be valid.
 unsafe fn allocate_by_default(prototype: *const DLTensor) -> Option<Result<Tensor>> {
     let address = DEFAULT.load(Ordering::Acquire);
-    // SAFETY: the address is null, which is `None`, or that of a function from `install_default`; the caller guarantees the
-    // prototype.
+    // SAFETY: the address is null, which is `None`, or that of a function from `install_default`;
+    // the caller guarantees the prototype.
     unsafe { mem::transmute::<*mut c_void, Option<DefaultAllocator>>(address)?(&*prototype) }
 }
 
-/// Creates a tensor with the dtype, ndim, shape and device of a prototype. If no allocator is set, a
-/// [`device`](crate::device) back end allocates it.
+/// Creates a tensor with the dtype, ndim, shape and device of a prototype. If no allocator is set,
+/// a [`device`](crate::device) back end allocates it.
 ///
 /// # Errors
-/// ValueError for an invalid shape; RuntimeError if no allocator is set or it returns null; errors raised by the allocator;
-/// errors of [`Tensor::from_dlpack_versioned`], after which the allocator's tensor is released.
+/// ValueError for an invalid shape; RuntimeError if no allocator is set or it returns null; errors
+/// raised by the allocator; errors of [`Tensor::from_dlpack_versioned`], after which the
+/// allocator's tensor is released.
 ///
 /// # Safety
 /// The prototype must be valid during the call.
@@ -104,16 +110,19 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     // SAFETY: the caller guarantees the prototype. It is checked here because allocators trust it.
     unsafe { check_shape(&*prototype)? };
     let mut managed: *mut DLManagedTensorVersioned = ptr::null_mut();
-    // SAFETY: the code that set the allocator guarantees it, the caller the prototype; no lock is held.
-    function::checked(|| unsafe { allocator(prototype, &mut managed, ptr::null_mut(), Some(set_error)) })?;
+    // SAFETY: the code that set the allocator guarantees it, the caller the prototype; no lock is
+    // held.
+    function::checked(|| unsafe {
+        allocator(prototype, &mut managed, ptr::null_mut(), Some(set_error))
+    })?;
     plain_ensure!(
         !managed.is_null(),
         RUNTIME_ERROR,
         "Check failed: (dlpack_tensor != nullptr) is false: \
          TVMFFIEnvTensorAlloc: failed to allocate a tensor from the allocator"
     );
-    // SAFETY: a tensor from the allocator is owned by the caller and valid until its deleter is called (contract of its
-    // type).
+    // SAFETY: a tensor from the allocator is owned by the caller and valid until its deleter is
+    // called (contract of its type).
     unsafe { Tensor::from_dlpack_versioned(managed, 0, false) }.inspect_err(|_| {
         // SAFETY: as above; on failure the tensor is still owned here.
         unsafe {
@@ -124,11 +133,13 @@ pub unsafe fn allocate(prototype: *mut DLTensor) -> Result<Tensor> {
     })
 }
 
-/// Error callback passed to allocators: raises an error of the given kind and message, with the backtrace of the call. A
-/// null kind means RuntimeError, a null message an empty one.
+/// Error callback passed to allocators: raises an error of the given kind and message, with the
+/// backtrace of the call. A null kind means RuntimeError, a null message an empty one.
 unsafe extern "C" fn set_error(_: *mut c_void, kind: *const c_char, message: *const c_char) {
-    // SAFETY: by the contract of its type, the allocator passes null or C strings that are valid for the call.
-    let text = |text: *const c_char| unsafe { (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes()) };
+    // SAFETY: by the contract of its type, the allocator passes null or C strings that are valid
+    // for the call.
+    let text =
+        |text: *const c_char| unsafe { (!text.is_null()).then(|| CStr::from_ptr(text).to_bytes()) };
     let kind = text(kind).unwrap_or(kind::RUNTIME_ERROR.as_bytes());
     let message = text(message).unwrap_or_default();
     raised_error::set(Error::from_parts(Site::UNKNOWN, kind, &|out| out.put(message)));
@@ -167,7 +178,9 @@ mod tests {
 
     fn make(prototype: &DLTensor, major: u32) -> *mut DLManagedTensorVersioned {
         // SAFETY: prototypes of these tests have a shape.
-        let shape = unsafe { core::slice::from_raw_parts(prototype.shape, prototype.ndim as usize) }.to_vec();
+        let shape =
+            unsafe { core::slice::from_raw_parts(prototype.shape, prototype.ndim as usize) }
+                .to_vec();
         let data = std::vec![0f32; shape.iter().product::<i64>() as usize];
         let record = DLManagedTensorVersioned {
             version: DLPackVersion { major, minor: 0 },
@@ -271,7 +284,10 @@ mod tests {
               TVMFFIEnvSetDLPackManagedTensorAllocator has not been called."
         );
         let error = allocate_with(Some(failing)).unwrap_err();
-        assert_eq!((error.kind_bytes(), error.message_bytes()), (&b"ValueError"[..], &b"no room"[..]));
+        assert_eq!(
+            (error.kind_bytes(), error.message_bytes()),
+            (&b"ValueError"[..], &b"no room"[..])
+        );
         let error = allocate_with(Some(nothing)).unwrap_err();
         assert!(
             error

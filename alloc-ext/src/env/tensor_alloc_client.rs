@@ -9,8 +9,8 @@ use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::plain_error;
 use ferrite_core::tensor::Tensor;
 
-/// Sets the allocator of this thread and, with `write_to_global`, also the global allocator, for threads without their own.
-/// `None` removes it.
+/// Sets the allocator of this thread and, with `write_to_global`, also the global allocator, for
+/// threads without their own. `None` removes it.
 ///
 /// Returns the previous allocator of this thread, not the previous global one.
 ///
@@ -26,7 +26,11 @@ pub unsafe fn set(
     let mut original = None;
     // SAFETY: the result is writable; the caller guarantees the allocator. The status is always 0.
     unsafe {
-        client::TVMFFIEnvSetDLPackManagedTensorAllocator(allocator, write_to_global.into(), &mut original)
+        client::TVMFFIEnvSetDLPackManagedTensorAllocator(
+            allocator,
+            write_to_global.into(),
+            &mut original,
+        )
     };
     original
 }
@@ -43,7 +47,8 @@ pub fn get() -> DLPackManagedTensorAllocator {
 /// Creates a tensor with the dtype, ndim, shape and device of a prototype.
 ///
 /// # Errors
-/// ValueError for an invalid shape; RuntimeError if no allocator is set or it returns null; errors raised by the allocator.
+/// ValueError for an invalid shape; RuntimeError if no allocator is set or it returns null; errors
+/// raised by the allocator.
 ///
 /// # Safety
 /// The prototype must be valid during the call.

@@ -7,11 +7,13 @@ use ferrite_core::value::string::String;
 
 use crate::global_function::library_function;
 
-/// Serialises a value and everything reachable from it to a graph of JSON values. `metadata` is omitted if it is None.
+/// Serialises a value and everything reachable from it to a graph of JSON values. `metadata` is
+/// omitted if it is None.
 ///
 /// # Errors
-/// TypeError for an object that reflection cannot create and whose type has no hook, such as a function; RuntimeError for
-/// other values without JSON form, such as pointers; errors of hooks and field getters; MemoryError.
+/// TypeError for an object that reflection cannot create and whose type has no hook, such as a
+/// function; RuntimeError for other values without JSON form, such as pointers; errors of hooks and
+/// field getters; MemoryError.
 ///
 /// # Upstream
 /// `ToJSONGraph` in `extra/serialization.h`.
@@ -19,7 +21,8 @@ pub fn to_json_graph(value: &Any, metadata: &Any) -> Result<Any> {
     library_function!("ffi.ToJSONGraph").call((value, metadata))
 }
 
-/// Serialises a value and everything reachable from it to a graph in JSON text. `metadata` is omitted if it is None.
+/// Serialises a value and everything reachable from it to a graph in JSON text. `metadata` is
+/// omitted if it is None.
 ///
 /// # Errors
 /// Errors of [`to_json_graph`].
@@ -33,8 +36,9 @@ pub fn to_json_graph_string(value: &Any, metadata: &Any) -> Result<String> {
 /// Deserialises a value from a graph of JSON values.
 ///
 /// # Errors
-/// ValueError for values that are not a graph; KeyError and TypeError for missing parts or parts of the wrong type; InternalError
-/// for an unknown type; errors of hooks, setters and default factories; MemoryError.
+/// ValueError for values that are not a graph; KeyError and TypeError for missing parts or parts of
+/// the wrong type; InternalError for an unknown type; errors of hooks, setters and default
+/// factories; MemoryError.
 ///
 /// # Upstream
 /// `FromJSONGraph` in `extra/serialization.h`.

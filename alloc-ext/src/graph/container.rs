@@ -19,7 +19,8 @@ pub(super) struct ContainerMaker {
 }
 
 impl ContainerMaker {
-    /// Creates a container from its elements, or from alternating keys and values. May move values out of the buffer.
+    /// Creates a container from its elements, or from alternating keys and values. May move values
+    /// out of the buffer.
     ///
     /// # Errors
     /// Errors of key hooks; MemoryError.
@@ -42,7 +43,8 @@ impl ContainerMaker {
         {
             return Ok(twin);
         }
-        // Inserted one by one like upstream, which determines the layout and the position of a repeated key.
+        // Inserted one by one like upstream, which determines the layout and the position of a
+        // repeated key.
         let mut map = MapObject::with_capacity(0)?;
         for_each_entry(values, |key, value| map.insert(key, value))?;
         self.pattern = map.is_as_grown().then(|| map.clone());

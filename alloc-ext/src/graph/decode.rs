@@ -22,8 +22,8 @@ use crate::walk::{Entered, Field, Fields, Fold, Hooks, fold};
 
 /// Deserialises a value from a graph of JSON values.
 ///
-/// Decodes only nodes reachable from the root, which may be in any order. A node that is referenced twice becomes one shared
-/// object.
+/// Decodes only nodes reachable from the root, which may be in any order. A node that is referenced
+/// twice becomes one shared object.
 ///
 /// # Examples
 /// ```
@@ -37,9 +37,10 @@ use crate::walk::{Entered, Field, Fields, Fold, Hooks, fold};
 /// ```
 ///
 /// # Errors
-/// ValueError for values that are not a graph, node indices out of range, cycles, and graphs deeper than the limit of
-/// [`crate::walk`]; KeyError and TypeError for missing parts or parts of the wrong type; InternalError for an unknown type;
-/// RuntimeError for a type that reflection cannot create; errors of hooks, setters and default factories; MemoryError.
+/// ValueError for values that are not a graph, node indices out of range, cycles, and graphs deeper
+/// than the limit of [`crate::walk`]; KeyError and TypeError for missing parts or parts of the
+/// wrong type; InternalError for an unknown type; RuntimeError for a type that reflection cannot
+/// create; errors of hooks, setters and default factories; MemoryError.
 ///
 /// # Upstream
 /// `FromJSONGraph` in `extra/serialization.h`, which recurses, and does not terminate for cycles.
@@ -49,8 +50,9 @@ pub fn from_json_graph(graph: &Any) -> Result<Any> {
 
 /// Deserialises a value from a graph in JSON text.
 ///
-/// Text written by [`to_json_graph_string`](super::to_json_graph_string) is decoded while it is parsed. Objects may then also
-/// be created and dropped for nodes that the root does not reach, or before an error is found further on in the text.
+/// Text written by [`to_json_graph_string`](super::to_json_graph_string) is decoded while it is
+/// parsed. Objects may then also be created and dropped for nodes that the root does not reach, or
+/// before an error is found further on in the text.
 ///
 /// # Examples
 /// ```
@@ -147,7 +149,8 @@ struct Frame<'t> {
 
 /// A container or object being assembled from the values of other nodes.
 enum Parts<'t> {
-    /// A container of type `type_index`, with the node indices of its elements and the values decoded so far.
+    /// A container of type `type_index`, with the node indices of its elements and the values
+    /// decoded so far.
     Elements { type_index: i32, numbers: Elements<'t>, values: Buffer<Any> },
     /// An object whose fields are being set. `waiting` is the field whose value is being decoded.
     Fields { object: Any, data: Entries<'t>, fields: Fields, waiting: Option<Field> },
@@ -218,7 +221,9 @@ impl<'t> Fold for Decoder<'t> {
 
     fn leave(&mut self, frame: &mut Frame<'t>) -> Result<Any> {
         let value = match &mut frame.parts {
-            Parts::Elements { type_index, values, .. } => self.containers.make(*type_index, values)?,
+            Parts::Elements { type_index, values, .. } => {
+                self.containers.make(*type_index, values)?
+            }
             Parts::Fields { object, .. } => mem::take(object),
         };
         self.note(frame.number, Made::Value(value.clone()));
@@ -240,14 +245,19 @@ impl<'t> Decoder<'t> {
     /// Looks up a node, and decodes it if it has no children.
     fn reach(&mut self, number: i64) -> Result<Reached<'t>> {
         let place = usize::try_from(number).ok();
-        let found = place.and_then(|place| Some((place, self.made.get(place)?, self.nodes.get(place)?)));
+        let found =
+            place.and_then(|place| Some((place, self.made.get(place)?, self.nodes.get(place)?)));
         let Some((number, made, node)) = found else {
             plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph: invalid node index {}", &number);
         };
         match made {
             Made::Value(value) => return Ok(Reached::Value(value.clone())),
             Made::Open => {
-                plain_bail!(VALUE_ERROR, "Invalid JSON Object Graph: node {} contains itself", number)
+                plain_bail!(
+                    VALUE_ERROR,
+                    "Invalid JSON Object Graph: node {} contains itself",
+                    number
+                )
             }
             Made::NotYet => {}
         }
@@ -286,7 +296,8 @@ impl<'t> Decoder<'t> {
         Ok(Entered::Frame(Frame { number, parts }))
     }
 
-    /// Decodes an enum, or an object whose type has a hook. Otherwise returns the data, to be decoded field by field.
+    /// Decodes an enum, or an object whose type has a hook. Otherwise returns the data, to be
+    /// decoded field by field.
     fn decode_whole(&self, index: i32, data: Json<'t>) -> Result<Whole<'t>> {
         if is_enum(index) {
             let name = if type_table::is_instance(index, IntEnum::type_index()) {
@@ -330,12 +341,17 @@ impl<'t> Parts<'t> {
             plain_bail!(INTERNAL_ERROR, "There is no type with index {}", type_index);
         };
         let object = Any::new(create_empty(entry)?);
-        Ok(Self::Fields { object, data: data.into_entries()?, fields: Fields::of(entry), waiting: None })
+        Ok(Self::Fields {
+            object,
+            data: data.into_entries()?,
+            fields: Fields::of(entry),
+            waiting: None,
+        })
     }
 }
 
-/// Sets a field from its data if the field's static type needs no node, or to its default if there is no data. Otherwise
-/// returns the node index of its value.
+/// Sets a field from its data if the field's static type needs no node, or to its default if there
+/// is no data. Otherwise returns the node index of its value.
 fn set_plain_field(object: &Any, data: &Entries<'_>, field: Field) -> Result<Option<i64>> {
     let Some(data) = data.get(field.name())? else {
         plain_ensure!(
@@ -349,7 +365,8 @@ fn set_plain_field(object: &Any, data: &Entries<'_>, field: Field) -> Result<Opt
     };
     let value = match field.static_type_index() {
         type_index::NONE => Any::NONE,
-        index @ (type_index::BOOL | type_index::INT | type_index::FLOAT | type_index::DATA_TYPE) => {
+        index
+        @ (type_index::BOOL | type_index::INT | type_index::FLOAT | type_index::DATA_TYPE) => {
             plain::decode(index, data)?
         }
         _ => return data.into_int().map(Some),

@@ -17,12 +17,14 @@ use super::plain;
 use crate::reflection::{Enum, IntEnum, has_creator};
 use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, Hooks, MaybeOwned, fold};
 
-/// Pushes the nodes for a value and everything reachable from it, children first. Returns the node index of the value.
+/// Pushes the nodes for a value and everything reachable from it, children first. Returns the node
+/// index of the value.
 ///
 /// # Errors
 /// Errors of [`to_json_graph`](super::to_json_graph).
 pub(super) fn encode(value: &Any, nodes: &mut dyn Nodes) -> Result<i64> {
-    let mut encoder = Encoder { nodes, numbers: Numbers::default(), hooks: Hooks::new("__data_to_json__") };
+    let mut encoder =
+        Encoder { nodes, numbers: Numbers::default(), hooks: Hooks::new("__data_to_json__") };
     fold(&mut encoder, value.clone())
 }
 
@@ -71,7 +73,9 @@ impl Fold for Encoder<'_> {
 
     fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
         loop {
-            let Some(child) = frame.children.take().map(MaybeOwned::into_owned) else { return Ok(None) };
+            let Some(child) = frame.children.take().map(MaybeOwned::into_owned) else {
+                return Ok(None);
+            };
             let Some(field) = frame.field() else { return Ok(Some(child)) };
             let Some(value) = plain_field(field, &child)? else { return Ok(Some(child)) };
             frame.set_field(field, value)?;
@@ -127,15 +131,22 @@ fn plain_field(field: Field, value: &Any) -> Result<Option<Any>> {
 }
 
 impl Encoder<'_> {
-    /// Pushes the node of an enum or of an object whose type has a hook. Returns `false` for a value to be encoded by its
-    /// children.
+    /// Pushes the node of an enum or of an object whose type has a hook. Returns `false` for a
+    /// value to be encoded by its children.
     fn encode_whole(&mut self, value: &Any) -> Result<bool> {
         let index = value.type_index();
-        if matches!(index, type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT) {
+        if matches!(
+            index,
+            type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT
+        ) {
             return Ok(false);
         }
         let data = if index < type_index::STATIC_OBJECT_BEGIN {
-            plain_bail!(RUNTIME_ERROR, "Cannot serialize type `{}`", type_table::type_key_of(index));
+            plain_bail!(
+                RUNTIME_ERROR,
+                "Cannot serialize type `{}`",
+                type_table::type_key_of(index)
+            );
         } else if let Some(instance) = value.try_get::<Enum>()? {
             let is_number = type_table::is_instance(index, IntEnum::type_index());
             if is_number { Any::from(instance.int_index()) } else { Any::new(instance.str_index()) }

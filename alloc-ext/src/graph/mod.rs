@@ -1,7 +1,8 @@
 //! Serialisation of object graphs to JSON, and deserialisation.
 //!
-//! A graph is `{"root_index": I, "nodes": [{"type": KEY, "data": DATA}, ...]}`, with an optional `"metadata"`. Values that
-//! compare equal as map keys share a node. A node follows its children, so the root is last.
+//! A graph is `{"root_index": I, "nodes": [{"type": KEY, "data": DATA}, ...]}`, with an optional
+//! `"metadata"`. Values that compare equal as map keys share a node. A node follows its children,
+//! so the root is last.
 //!
 //! | type | data |
 //! |---|---|
@@ -17,7 +18,8 @@
 //! | types with the hooks `__data_to_json__` and `__data_from_json__` | the result of the first hook |
 //! | other reflected types | an object of fields: plain values if the field's static type allows it, otherwise node indices |
 //!
-//! Both directions are iterative walks, so deep graphs do not overflow the stack. [`crate::walk`] limits the depth.
+//! Both directions are iterative walks, so deep graphs do not overflow the stack. [`crate::walk`]
+//! limits the depth.
 #![forbid(unsafe_code)]
 
 mod container;

@@ -64,7 +64,9 @@ impl Numbers {
             return Ok(None);
         }
         match entry.number {
-            OPEN if entry.value.view().object_ptr() == value.view().object_ptr() => Err(self.cycle(value)),
+            OPEN if entry.value.view().object_ptr() == value.view().object_ptr() => {
+                Err(self.cycle(value))
+            }
             // A different object, equal by a hook to one that contains it.
             OPEN => Ok(None),
             number => Ok(Some(number)),
@@ -97,13 +99,19 @@ impl Numbers {
 
     /// Creates the error for an object that contains itself.
     ///
-    /// Names the same container as upstream: the first List or Dict in the cycle, since upstream tracks only those.
+    /// Names the same container as upstream: the first List or Dict in the cycle, since upstream
+    /// tracks only those.
     fn cycle(&self, again: &Any) -> Error {
         let open = self.entries.iter().filter(|entry| entry.number == OPEN);
-        let mut ring = open.skip_while(|entry| entry.value.view().object_ptr() != again.view().object_ptr());
-        let is_watched =
-            |entry: &&Entry| matches!(entry.value.type_index(), type_index::LIST | type_index::DICT);
-        let what = match ring.find(is_watched).map_or(again.type_index(), |entry| entry.value.type_index()) {
+        let mut ring =
+            open.skip_while(|entry| entry.value.view().object_ptr() != again.view().object_ptr());
+        let is_watched = |entry: &&Entry| {
+            matches!(entry.value.type_index(), type_index::LIST | type_index::DICT)
+        };
+        let what = match ring
+            .find(is_watched)
+            .map_or(again.type_index(), |entry| entry.value.type_index())
+        {
             type_index::LIST => Lossy(b"List"),
             type_index::DICT => Lossy(b"Dict"),
             other => Lossy(type_table::type_key_of(other)),

@@ -24,7 +24,9 @@ pub(super) fn encode(value: &Any, nodes: &mut dyn Nodes) -> Result<bool> {
     // Small strings and bytes get the type keys of their heap forms.
     let (index, data) = match value.type_index() {
         index @ type_index::NONE => (index, Data::Absent),
-        index @ (type_index::BOOL | type_index::INT | type_index::FLOAT) => (index, Data::Value(value)),
+        index @ (type_index::BOOL | type_index::INT | type_index::FLOAT) => {
+            (index, Data::Value(value))
+        }
         type_index::STR | type_index::SMALL_STR => (type_index::STR, Data::Value(value)),
         type_index::BYTES | type_index::SMALL_BYTES => {
             let text = Any::new(base64::encode(view.bytes_of_bytes().unwrap_or_default())?);
@@ -77,8 +79,8 @@ pub(super) fn is_plain(index: i32) -> bool {
 /// Decodes a value of a type for which [`is_plain`] returns `true`.
 ///
 /// # Errors
-/// TypeError for data of the wrong type; ValueError or InternalError for an invalid base64 string, dtype or device;
-/// MemoryError.
+/// TypeError for data of the wrong type; ValueError or InternalError for an invalid base64 string,
+/// dtype or device; MemoryError.
 pub(super) fn decode(index: i32, data: Json<'_>) -> Result<Any> {
     Ok(match index {
         type_index::INT => Any::from(data.into_int()?),

@@ -1,5 +1,5 @@
-//! Fast path for decoding text in the form that this library writes: creates values while parsing, without intermediate JSON
-//! values.
+//! Fast path for decoding text in the form that this library writes: creates values while parsing,
+//! without intermediate JSON values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::type_index;
@@ -19,8 +19,8 @@ use crate::json::{self, Number};
 use crate::reflection::create_empty;
 use crate::walk::{Field, Fields, Hooks};
 
-/// Decodes a graph in the form that [`to_json_graph_string`](super::to_json_graph_string) writes. Returns `None` for any other
-/// text and for any error, which the general decoder then reports.
+/// Decodes a graph in the form that [`to_json_graph_string`](super::to_json_graph_string) writes.
+/// Returns `None` for any other text and for any error, which the general decoder then reports.
 pub(super) fn read(text: &[u8]) -> Option<Any> {
     let mut reader = Reader {
         text,
@@ -131,7 +131,9 @@ impl<'t> Reader<'t> {
         match field.static_type_index() {
             type_index::NONE => None,
             type_index::INT => self.int().map(Any::from),
-            index @ (type_index::BOOL | type_index::FLOAT | type_index::DATA_TYPE) => self.plain(index),
+            index @ (type_index::BOOL | type_index::FLOAT | type_index::DATA_TYPE) => {
+                self.plain(index)
+            }
             _ => self.child(),
         }
     }
@@ -192,14 +194,16 @@ impl<'t> Reader<'t> {
         let start = self.at;
         self.expect(b"\"")?;
         if let Some(content) = self.literal() {
-            return String::from_bytes_in(content, &mut self.containers.chunks).ok().map(String::into_any);
+            return String::from_bytes_in(content, &mut self.containers.chunks)
+                .ok()
+                .map(String::into_any);
         }
         self.skip_string()?;
         json::parse(self.text.get(start..self.at)?).ok()
     }
 
-    /// Parses the rest of a string, including its closing quote. Returns `None` and consumes nothing if the string contains an
-    /// escape or a control character.
+    /// Parses the rest of a string, including its closing quote. Returns `None` and consumes
+    /// nothing if the string contains an escape or a control character.
     #[inline]
     fn literal(&mut self) -> Option<&'t [u8]> {
         let rest = self.text.get(self.at..)?;

@@ -1,4 +1,5 @@
-//! Input of the decoder: JSON values, or the tree of a parsed text, which is read without creating values.
+//! Input of the decoder: JSON values, or the tree of a parsed text, which is read without creating
+//! values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -98,7 +99,9 @@ impl<'t> Json<'t> {
     pub(super) fn try_entries(self) -> Result<Option<Entries<'t>>> {
         match self.parts_of_object() {
             Some(entries) => Ok(Some(entries)),
-            None => Ok(self.into_any()?.try_get()?.map(Map::from_object_unchecked).map(Entries::Map)),
+            None => {
+                Ok(self.into_any()?.try_get()?.map(Map::from_object_unchecked).map(Entries::Map))
+            }
         }
     }
 
@@ -126,7 +129,11 @@ impl<'t> Json<'t> {
     pub(super) fn try_elements(self) -> Result<Option<Elements<'t>>> {
         match self.parts_of_array() {
             Some(elements) => Ok(Some(elements)),
-            None => Ok(self.into_any()?.try_get()?.map(Array::from_object_unchecked).map(Elements::Array)),
+            None => Ok(self
+                .into_any()?
+                .try_get()?
+                .map(Array::from_object_unchecked)
+                .map(Elements::Array)),
         }
     }
 

@@ -22,7 +22,8 @@ fn text(content: &str) -> Result<Any> {
     String::new(content).map(Any::new)
 }
 
-/// Returns the JSON text of a value's graph. Asserts that both output forms agree and decode to the value.
+/// Returns the JSON text of a value's graph. Asserts that both output forms agree and decode to the
+/// value.
 fn graph_of(value: &Any) -> Result<std::string::String> {
     let text = to_json_graph_string(value, &Any::NONE)?;
     let graph = to_json_graph(value, &Any::NONE)?;
@@ -60,12 +61,19 @@ fn plain_values_have_one_node() -> Result<()> {
 #[test]
 fn equal_keys_share_a_node() -> Result<()> {
     let shape = Any::new(Shape::from_slice(&[1])?);
-    let same = array(&[Any::from(1i64), text("x")?, text("x")?, Any::from(1i64), shape.clone(), shape])?;
+    let same =
+        array(&[Any::from(1i64), text("x")?, text("x")?, Any::from(1i64), shape.clone(), shape])?;
     assert_eq!(
         graph_of(&same)?,
         r#"{"root_index":3,"nodes":[{"type":"int","data":1},{"type":"ffi.String","data":"x"},{"type":"ffi.Shape","data":[1]},{"type":"ffi.Array","data":[0,1,1,0,2,2]}]}"#
     );
-    let other = array(&[Any::from(1i64), Any::from(1.0), Any::from(true), Any::from(0.0), Any::from(-0.0)])?;
+    let other = array(&[
+        Any::from(1i64),
+        Any::from(1.0),
+        Any::from(true),
+        Any::from(0.0),
+        Any::from(-0.0),
+    ])?;
     assert!(graph_of(&other)?.ends_with(r#"{"type":"ffi.Array","data":[0,1,2,3,4]}]}"#));
     Ok(())
 }
@@ -83,7 +91,8 @@ fn shared_objects_stay_shared() -> Result<()> {
     let inner: ListObject = copy.get(2)?.get()?;
     inner.push(Any::from(5i64))?;
     let in_map: ListObject = copy.get(0)?.get::<MapObject>()?.at(text("key")?.view())?.get()?;
-    let in_dict: ListObject = copy.get(1)?.get::<DictObject>()?.at(Any::from(1i64).view())?.get()?;
+    let in_dict: ListObject =
+        copy.get(1)?.get::<DictObject>()?.at(Any::from(1i64).view())?.get()?;
     assert_eq!((in_map.len(), in_dict.len()), (2, 2));
     Ok(())
 }
@@ -117,11 +126,16 @@ fn objects_are_their_fields() -> Result<()> {
         graph_of(&object)?,
         r#"{"root_index":1,"nodes":[{"type":"ffi.String","data":"why"},{"type":"ffi.VisitInterrupt","data":{"value":0}}]}"#
     );
-    let defaults =
-        from_json_graph_string(br#"{"root_index":0,"nodes":[{"type":"ffi.VisitInterrupt","data":{}}]}"#)?;
+    let defaults = from_json_graph_string(
+        br#"{"root_index":0,"nodes":[{"type":"ffi.VisitInterrupt","data":{}}]}"#,
+    )?;
     assert!(defaults.get::<VisitInterrupt>()?.value().is_none());
-    let error = refusal(r#"{"root_index":0,"nodes":[{"type":"ffi.reflection.AccessStep","data":{}}]}"#);
-    assert_eq!(error.message_bytes(), b"Required field `kind` not set in type `ffi.reflection.AccessStep`");
+    let error =
+        refusal(r#"{"root_index":0,"nodes":[{"type":"ffi.reflection.AccessStep","data":{}}]}"#);
+    assert_eq!(
+        error.message_bytes(),
+        b"Required field `kind` not set in type `ffi.reflection.AccessStep`"
+    );
     Ok(())
 }
 
@@ -129,7 +143,8 @@ fn objects_are_their_fields() -> Result<()> {
 fn big_integers_are_decimal_text() -> Result<()> {
     reflection::install()?;
     let digits = "-123456789012345678901234567890";
-    let graph = format!(r#"{{"root_index":0,"nodes":[{{"type":"ffi.BigInt","data":"{digits}"}}]}}"#);
+    let graph =
+        format!(r#"{{"root_index":0,"nodes":[{{"type":"ffi.BigInt","data":"{digits}"}}]}}"#);
     assert_eq!(graph_of(&from_json_graph_string(graph.as_bytes())?)?, graph);
     Ok(())
 }
@@ -140,8 +155,8 @@ fn metadata_is_at_the_end() -> Result<()> {
     assert_eq!(text, r#"{"root_index":0,"nodes":[{"type":"None"}],"metadata":[1]}"#);
     let graph: MapObject = to_json_graph(&Any::NONE, &Any::from(2i64))?.get()?;
     assert_eq!(graph.at(self::text("metadata")?.view())?.get::<i64>()?, 2);
-    let error =
-        to_json_graph_string(&Any::NONE, &Any::new(Bytes::new(b"x")?)).expect_err("bytes are no JSON");
+    let error = to_json_graph_string(&Any::NONE, &Any::new(Bytes::new(b"x")?))
+        .expect_err("bytes are no JSON");
     assert_eq!(error.message_bytes(), b"Unsupported type: `ffi.SmallBytes`");
     Ok(())
 }
@@ -163,10 +178,16 @@ fn values_without_a_form_are_refused() -> Result<()> {
     let list = ListObject::with_capacity(0)?;
     list.push(array(&[Any::new(list.clone())])?)?;
     let error = refused(&Any::new(list.clone()));
-    assert_eq!(error.message_bytes(), b"Cycle detected during serialization: a List contains itself");
+    assert_eq!(
+        error.message_bytes(),
+        b"Cycle detected during serialization: a List contains itself"
+    );
     // The Array is the first object in the cycle, but upstream tracks mutable containers only.
     let error = refused(&list.get(0)?);
-    assert_eq!(error.message_bytes(), b"Cycle detected during serialization: a List contains itself");
+    assert_eq!(
+        error.message_bytes(),
+        b"Cycle detected during serialization: a List contains itself"
+    );
     list.clear()?;
     Ok(())
 }
@@ -183,16 +204,27 @@ fn nodes_may_come_in_any_order() -> Result<()> {
 fn bad_graphs_are_refused() {
     for (graph, kind, message) in [
         ("[]", "ValueError", "Invalid JSON Object Graph, expected an object"),
-        (r#"{"nodes":[]}"#, "ValueError", "Invalid JSON Object Graph, expected `root_index` integer field"),
+        (
+            r#"{"nodes":[]}"#,
+            "ValueError",
+            "Invalid JSON Object Graph, expected `root_index` integer field",
+        ),
         (
             r#"{"root_index":true}"#,
             "ValueError",
             "Invalid JSON Object Graph, expected `root_index` integer field",
         ),
-        (r#"{"root_index":0}"#, "ValueError", "Invalid JSON Object Graph, expected `nodes` array field"),
+        (
+            r#"{"root_index":0}"#,
+            "ValueError",
+            "Invalid JSON Object Graph, expected `nodes` array field",
+        ),
     ] {
         let error = refusal(graph);
-        assert_eq!((error.kind_bytes(), error.message_bytes()), (kind.as_bytes(), message.as_bytes()));
+        assert_eq!(
+            (error.kind_bytes(), error.message_bytes()),
+            (kind.as_bytes(), message.as_bytes())
+        );
     }
     for (nodes, kind, message) in [
         ("", "ValueError", "Invalid JSON Object Graph: invalid node index 0"),
@@ -208,7 +240,11 @@ fn bad_graphs_are_refused() {
             "ValueError",
             "Invalid JSON Object Graph: invalid node index -1",
         ),
-        (r#"{"type":"ffi.Array","data":[1e30]}"#, "TypeError", "Cannot convert from type `float` to `int`"),
+        (
+            r#"{"type":"ffi.Array","data":[1e30]}"#,
+            "TypeError",
+            "Cannot convert from type `float` to `int`",
+        ),
         (
             r#"{"type":"ffi.List","data":[0]}"#,
             "ValueError",
@@ -239,10 +275,13 @@ fn bad_graphs_are_refused() {
     }
 }
 
-/// Formats the outcome of decoding: the JSON text of the decoded value's graph, or the kind and message of the error.
+/// Formats the outcome of decoding: the JSON text of the decoded value's graph, or the kind and
+/// message of the error.
 fn outcome(decoded: Result<Any>) -> Result<std::string::String> {
     match decoded {
-        Ok(value) => Ok(to_json_graph_string(&value, &Any::NONE)?.as_str().expect("UTF-8").to_string()),
+        Ok(value) => {
+            Ok(to_json_graph_string(&value, &Any::NONE)?.as_str().expect("UTF-8").to_string())
+        }
         Err(error) => Ok(format!("{:?} {:?}", error.kind_bytes(), error.message_bytes())),
     }
 }

@@ -13,7 +13,8 @@ use crate::json;
 /// Serialises a value to the JSON text of its graph. `metadata` is omitted if it is None.
 ///
 /// # Errors
-/// Errors of [`to_json_graph`](super::to_json_graph); ValueError if the metadata or the result of a hook is not a JSON value.
+/// Errors of [`to_json_graph`](super::to_json_graph); ValueError if the metadata or the result of a
+/// hook is not a JSON value.
 ///
 /// # Examples
 /// ```
@@ -48,7 +49,8 @@ pub fn to_json_graph_string(value: &Any, metadata: &Any) -> Result<String> {
     String::from_buffer(text, start)
 }
 
-/// Text of the nodes so far, with space in front for the header of a string object and the start of the graph.
+/// Text of the nodes so far, with space in front for the header of a string object and the start of
+/// the graph.
 struct TextNodes(Buffer<u8>);
 
 impl TextNodes {
@@ -61,7 +63,8 @@ impl TextNodes {
         Ok(Self(text))
     }
 
-    /// Writes the start of the graph in front of the nodes. Returns the buffer and the offset where the text starts.
+    /// Writes the start of the graph in front of the nodes. Returns the buffer and the offset where
+    /// the text starts.
     fn finish(self, root: i64) -> Result<(Buffer<u8>, usize)> {
         let mut head = Buffer::new();
         head.try_extend_from_slice(b"{\"root_index\":")?;
@@ -80,7 +83,8 @@ impl TextNodes {
 impl Nodes for TextNodes {
     fn push(&mut self, type_key: &[u8], data: Data<'_>) -> Result<()> {
         let text = &mut self.0;
-        let start: &[u8] = if text.len() == Self::LEAD_BYTES { b"{\"type\":" } else { b",{\"type\":" };
+        let start: &[u8] =
+            if text.len() == Self::LEAD_BYTES { b"{\"type\":" } else { b",{\"type\":" };
         text.try_extend_from_slice(start)?;
         json::write_quoted(text, type_key)?;
         if !matches!(data, Data::Absent) {

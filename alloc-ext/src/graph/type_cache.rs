@@ -88,7 +88,8 @@ pub(super) fn is_enum(index: i32) -> bool {
     type_table::is_instance(index, Enum::type_index())
 }
 
-/// Returns `true` if all fields of a type have distinct names. A field may repeat the name of an inherited field.
+/// Returns `true` if all fields of a type have distinct names. A field may repeat the name of an
+/// inherited field.
 fn has_distinct_fields(entry: &'static TypeEntry) -> bool {
     let mut fields = Fields::of(entry);
     core::iter::from_fn(|| fields.next().map(|field| (field, fields.clone())))

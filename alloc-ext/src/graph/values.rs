@@ -10,7 +10,8 @@ use super::encode::encode;
 use super::node::{Data, Nodes};
 use crate::containers::{ArrayObject, MapObject};
 
-/// Serialises a value and everything reachable from it to a graph of JSON values. `metadata` is omitted if it is None.
+/// Serialises a value and everything reachable from it to a graph of JSON values. `metadata` is
+/// omitted if it is None.
 ///
 /// # Examples
 /// ```
@@ -25,13 +26,14 @@ use crate::containers::{ArrayObject, MapObject};
 /// ```
 ///
 /// # Errors
-/// TypeError for an object that reflection cannot create and whose type has no hook, such as a function; RuntimeError for
-/// other values without JSON form, such as pointers; ValueError for an object that contains itself, and beyond the depth limit
-/// of [`crate::walk`]; errors of hooks and field getters; MemoryError.
+/// TypeError for an object that reflection cannot create and whose type has no hook, such as a
+/// function; RuntimeError for other values without JSON form, such as pointers; ValueError for an
+/// object that contains itself, and beyond the depth limit of [`crate::walk`]; errors of hooks and
+/// field getters; MemoryError.
 ///
 /// # Upstream
-/// `ToJSONGraph` in `extra/serialization.h`, which recurses, and does not terminate if an object other than a List or Dict
-/// contains itself.
+/// `ToJSONGraph` in `extra/serialization.h`, which recurses, and does not terminate if an object
+/// other than a List or Dict contains itself.
 pub fn to_json_graph(value: &Any, metadata: &Any) -> Result<Any> {
     let mut nodes = ValueNodes(Buffer::new());
     let root = encode(value, &mut nodes)?;

@@ -1,6 +1,7 @@
 //! JSON parser and writer of the loaded `libtvm_ffi`.
 //!
-//! `null`, `true`, `false`, numbers, strings, arrays and objects become None, bool, int or float, String, Array and Map, and back.
+//! `null`, `true`, `false`, numbers, strings, arrays and objects become None, bool, int or float,
+//! String, Array and Map, and back.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -20,10 +21,11 @@ pub fn parse(text: &[u8]) -> Result<Any> {
     library_function!("ffi.json.Parse").call((String::from_bytes(text)?,))
 }
 
-/// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array, List, and Map with string keys.
+/// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array,
+/// List, and Map with string keys.
 ///
-/// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a line of its own, indented by
-/// `indent` spaces per level.
+/// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a
+/// line of its own, indented by `indent` spaces per level.
 ///
 /// # Errors
 /// ValueError for a value or key of another type, and for a cyclic list; MemoryError.

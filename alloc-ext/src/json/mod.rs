@@ -9,7 +9,8 @@
 //! | `[...]` | Array |
 //! | `{...}` | Map; the last value of a repeated key is kept |
 //!
-//! Parser and writer are iterative, with an explicit stack, so only memory limits the nesting depth of documents.
+//! Parser and writer are iterative, with an explicit stack, so only memory limits the nesting depth
+//! of documents.
 //!
 //! # Examples
 //! ```

@@ -19,8 +19,10 @@ const MOST_EXACT: u64 = 1 << 53;
 
 /// Powers of ten by exponent, all of them exact floats.
 #[cfg(feature = "speed")]
-static POWERS_OF_TEN: [f64; SAFE_DIGITS + 1] =
-    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+static POWERS_OF_TEN: [f64; SAFE_DIGITS + 1] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18,
+];
 
 /// A parsed JSON number: an int or a float.
 #[derive(Clone, Copy, Debug)]
@@ -29,10 +31,11 @@ pub(crate) enum Number {
     Float(f64),
 }
 
-/// Parses the number at the start of `text`. Returns its value and its length in bytes; `None` if there is no number.
+/// Parses the number at the start of `text`. Returns its value and its length in bytes; `None` if
+/// there is no number.
 ///
-/// Digits with an optional sign are an int if it fits in 64 bits; all other numbers are floats. A number whose 64-bit float
-/// is infinite or a rounded subnormal is rejected.
+/// Digits with an optional sign are an int if it fits in 64 bits; all other numbers are floats. A
+/// number whose 64-bit float is infinite or a rounded subnormal is rejected.
 ///
 /// # Errors
 /// MemoryError.
@@ -50,8 +53,9 @@ pub(crate) fn read(text: &[u8]) -> Result<Option<(Number, usize)>> {
     }
 }
 
-/// Parses a number of up to 18 digits, with an optional minus sign and decimal point. Returns its value and its length in
-/// bytes; `None` for other texts, and for floats that are not the quotient of two exact ones.
+/// Parses a number of up to 18 digits, with an optional minus sign and decimal point. Returns its
+/// value and its length in bytes; `None` for other strings, and for floats that are not the
+/// quotient of two exact ones.
 #[cfg(feature = "speed")]
 #[inline(always)]
 pub(super) fn read_short(text: &[u8]) -> Option<(Number, usize)> {
@@ -93,10 +97,14 @@ pub(super) fn is_number_byte(byte: u8) -> bool {
 }
 
 /// Numbers written as words, with their values.
-static WORDS: [(&[u8], f64); 3] =
-    [(b"Infinity", f64::INFINITY), (b"-Infinity", f64::NEG_INFINITY), (b"NaN", f64::from_bits(0x7ff8 << 48))];
+static WORDS: [(&[u8], f64); 3] = [
+    (b"Infinity", f64::INFINITY),
+    (b"-Infinity", f64::NEG_INFINITY),
+    (b"NaN", f64::from_bits(0x7ff8 << 48)),
+];
 
-/// Parses a number without the fast path: long ints, other floats, and words. Stores its length in bytes in `len`.
+/// Parses a number without the fast path: long ints, other floats, and words. Stores its length in
+/// bytes in `len`.
 #[inline(never)]
 pub(super) fn read_other(text: &[u8], len: &mut usize) -> Result<Option<Number>> {
     *len = text.iter().position(|byte| !is_number_byte(*byte)).unwrap_or(text.len());
@@ -119,7 +127,8 @@ pub(super) fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
     Ok(())
 }
 
-/// Appends a float. Whole numbers below 2^53 end in `.0`; other numbers have up to 17 significant digits.
+/// Appends a float. Whole numbers below 2^53 end in `.0`; other numbers have up to 17 significant
+/// digits.
 ///
 /// # Errors
 /// MemoryError.
@@ -155,7 +164,7 @@ mod tests {
 
     #[test]
     fn floats_have_seventeen_digits_or_a_point_and_a_zero() {
-        // Expected texts from upstream.
+        // Expected strings from upstream.
         for (value, text) in [
             (1.0, "1.0"),
             (-0.0, "-0.0"),
@@ -204,7 +213,9 @@ mod tests {
             ("9223372036854775807", i64::MAX),
             ("-9223372036854775808", i64::MIN),
         ] {
-            let Some((Number::Int(read), len)) = read(text.as_bytes())? else { panic!("{text} is an int") };
+            let Some((Number::Int(read), len)) = read(text.as_bytes())? else {
+                panic!("{text} is an int")
+            };
             assert_eq!((read, len), (value, text.len()), "{text}");
         }
         Ok(())
@@ -218,7 +229,8 @@ mod tests {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            let digits = std::format!("{:0width$}", state >> (state % 64), width = state as usize % 9);
+            let digits =
+                std::format!("{:0width$}", state >> (state % 64), width = state as usize % 9);
             let point = (state >> 32) as usize % (digits.len() + 1);
             let sign = if state & 1 == 0 { "-" } else { "" };
             let text = std::format!("{sign}{}.{}", &digits[..point], &digits[point..]);
@@ -246,9 +258,21 @@ mod tests {
             };
             assert_eq!((read.to_bits(), len), (value.to_bits(), text.len()), "{text}");
         }
-        for text in
-            ["", "-", "+", ".", "e5", "1e", "1.2.3", "1-2", "--1", "-NaN", "Infinit", "+Infinity", "x"]
-        {
+        for text in [
+            "",
+            "-",
+            "+",
+            ".",
+            "e5",
+            "1e",
+            "1.2.3",
+            "1-2",
+            "--1",
+            "-NaN",
+            "Infinit",
+            "+Infinity",
+            "x",
+        ] {
             assert!(read(text.as_bytes())?.is_none(), "{text}");
         }
         Ok(())

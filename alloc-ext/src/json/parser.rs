@@ -12,9 +12,10 @@ use super::value_builder::{Builder, ValueBuilder};
 
 /// Parses JSON text in any encoding that extends ASCII.
 ///
-/// Allocation: the objects of the result, each in its final size, and buffers that grow with the nesting depth. On hosts,
-/// many objects share one [chunk](ferrite_core::object::object_alloc::Chunks) of memory; an object that outlives the others may
-/// keep up to 16 KiB alive.
+/// Allocation: the objects of the result, each in its final size, and buffers that grow with the
+/// nesting depth. On hosts, many objects share one
+/// [chunk](ferrite_core::object::object_alloc::Chunks) of memory; an object that outlives the
+/// others may keep up to 16 KiB alive.
 ///
 /// # Examples
 /// ```
@@ -30,8 +31,8 @@ use super::value_builder::{Builder, ValueBuilder};
 /// ```
 ///
 /// # Errors
-/// ValueError for invalid JSON, with the message of Python's json module: expected token, line, column and byte offset.
-/// MemoryError.
+/// ValueError for invalid JSON, with the message of Python's json module: expected token, line,
+/// column and byte offset. MemoryError.
 ///
 /// # Upstream
 /// `json::Parse` in `extra/json.h`, which recurses and so crashes on deep documents.
@@ -46,15 +47,22 @@ pub fn parse(text: &[u8]) -> Result<Any> {
 /// # Errors
 /// Errors of [`parse`].
 pub(super) fn build<B: Builder>(text: &[u8], builder: &mut B) -> Result<B::Value> {
-    let mut parser =
-        Parser { text, at: 0, values: Buffer::new(), open: Buffer::new(), unescaped: Buffer::new(), builder };
+    let mut parser = Parser {
+        text,
+        at: 0,
+        values: Buffer::new(),
+        open: Buffer::new(),
+        unescaped: Buffer::new(),
+        builder,
+    };
     parser.document()
 }
 
 struct Parser<'t, 'b, B: Builder> {
     text: &'t [u8],
     at: usize,
-    /// Elements of the open arrays, alternating keys and values of the open objects, and the last completed value.
+    /// Elements of the open arrays, alternating keys and values of the open objects, and the last
+    /// completed value.
     values: Buffer<B::Value>,
     open: Buffer<Open>,
     /// Scratch buffer for decoding strings with escapes.
@@ -90,8 +98,8 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Parses a value, or the start of a container. Returns `true` if the value is complete or the container is at its
-    /// closing byte.
+    /// Parses a value, or the start of a container. Returns `true` if the value is complete or the
+    /// container is at its closing byte.
     fn start_value(&mut self) -> Result<bool> {
         match self.peek_after_space() {
             b'"' => self.string(false)?,
@@ -105,8 +113,8 @@ impl<B: Builder> Parser<'_, '_, B> {
         Ok(true)
     }
 
-    /// Parses the separator after a value. Returns `true` at the closing byte of the container, `false` if another value
-    /// follows.
+    /// Parses the separator after a value. Returns `true` at the closing byte of the container,
+    /// `false` if another value follows.
     fn continue_in(&mut self, open: Open) -> Result<bool> {
         match self.peek_after_space() {
             b',' => {
@@ -184,7 +192,8 @@ impl<B: Builder> Parser<'_, '_, B> {
     }
 
     fn number(&mut self) -> Result<()> {
-        // Inlined per kind of number, so that the result need not be materialised where the kinds meet.
+        // Inlined per kind of number, so that the result need not be materialised where the kinds
+        // meet.
         if let Some((number, len)) = number::read_short(self.rest()) {
             return self.push_number(number, len);
         }
@@ -235,7 +244,8 @@ impl<B: Builder> Parser<'_, '_, B> {
                 let string = self.builder.literal(self.text, start, len, is_key)?;
                 return Ok(self.values.try_push(string)?);
             }
-            self.unescaped.try_extend_from_slice(self.text.get(start..self.at).unwrap_or_default())?;
+            self.unescaped
+                .try_extend_from_slice(self.text.get(start..self.at).unwrap_or_default())?;
             match special {
                 b'"' => break,
                 b'\\' => self.escape()?,
@@ -257,7 +267,9 @@ impl<B: Builder> Parser<'_, '_, B> {
             }
             Err(BadEscape::Unknown) => ("Invalid \\escape", 1),
             Err(BadEscape::Digits(offset)) => ("Invalid \\uXXXX escape", offset),
-            Err(BadEscape::Surrogate(offset)) => ("Invalid surrogate pair of \\uXXXX escapes", offset),
+            Err(BadEscape::Surrogate(offset)) => {
+                ("Invalid surrogate pair of \\uXXXX escapes", offset)
+            }
         };
         self.at += offset;
         Err(self.fail(what))
@@ -283,8 +295,8 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    /// Returns the ValueError for the current position. Newlines before it are always white space, so counting them gives
-    /// the line number.
+    /// Returns the ValueError for the current position. Newlines before it are always white space,
+    /// so counting them gives the line number.
     #[cold]
     fn fail(&self, what: &str) -> Error {
         let before = self.text.get(..self.at).unwrap_or(self.text);

@@ -65,7 +65,10 @@ fn errors_say_what_is_wrong_and_where() {
         ("\n\n [1,\n", "Syntax error near: line 4 column 1 (char 7)"),
         ("{\"a\":1,", "Syntax error near: line 1 column 8 (char 7)"),
         ("{", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        ("{\"a\":1,}", "Expecting property name enclosed in double quotes: line 1 column 8 (char 7)"),
+        (
+            "{\"a\":1,}",
+            "Expecting property name enclosed in double quotes: line 1 column 8 (char 7)",
+        ),
         ("{1:2}", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         ("{\"a\" 1}", "Expecting ':' delimiter: line 1 column 6 (char 5)"),
         ("{\"a\":}", "Expecting value: line 1 column 6 (char 5)"),
@@ -80,7 +83,10 @@ fn errors_say_what_is_wrong_and_where() {
         ("\"\\u12\"", "Invalid \\uXXXX escape: line 1 column 3 (char 2)"),
         ("\"\\ud800x\"", "Invalid surrogate pair of \\uXXXX escapes: line 1 column 3 (char 2)"),
         ("\"\\ud800\\u12\"", "Invalid \\uXXXX escape: line 1 column 10 (char 9)"),
-        ("\"\\ud800\\u0041\"", "Invalid surrogate pair of \\uXXXX escapes: line 1 column 10 (char 9)"),
+        (
+            "\"\\ud800\\u0041\"",
+            "Invalid surrogate pair of \\uXXXX escapes: line 1 column 10 (char 9)",
+        ),
         ("\"\\udc00\"", "Invalid surrogate pair of \\uXXXX escapes: line 1 column 3 (char 2)"),
         ("[1e400]", "Expecting value: line 1 column 2 (char 1)"),
         ("[5e-324]", "Expecting value: line 1 column 2 (char 1)"),
@@ -124,13 +130,15 @@ fn the_writer_of_boards_answers_the_same() -> Result<()> {
         Ok(text) => (std::vec![], text.as_bytes().to_vec()),
         Err(error) => (error.kind_bytes().to_vec(), error.message_bytes().to_vec()),
     };
-    let value =
-        parse(br#" [null, true, -7, 1.5e300, -0.0, "a\"b", {"a": [[], {"key of a map": [1, 2]}]}, {}] "#)?;
+    let value = parse(
+        br#" [null, true, -7, 1.5e300, -0.0, "a\"b", {"a": [[], {"key of a map": [1, 2]}]}, {}] "#,
+    )?;
     let list = ListObject::with_capacity(2)?;
     list.push(value)?;
     list.push(Any::new(ListObject::with_capacity(0)?))?;
     let list = Any::new(list);
-    let refused = Any::new(Array::from_slice(&[Any::new(Shape::from_slice(&[1])?)])?.into_untyped());
+    let refused =
+        Any::new(Array::from_slice(&[Any::new(Shape::from_slice(&[1])?)])?.into_untyped());
     for value in [&Any::NONE, &list, &refused] {
         for indent in [None, Some(0), Some(1), Some(3), Some(-1), Some(i64::MIN)] {
             let other = small_writer::stringify(value, indent);
@@ -199,9 +207,10 @@ fn values_are_released_when_the_text_goes_wrong() -> Result<()> {
     let shared = parse(br#"{"a": ["a long string", {"b": "another long string"}]}"#)?;
     assert_eq!(shared.get::<MapObject>()?.len(), 1);
     // Miri and the sanitizers detect leaks.
-    for text in
-        ["[\"a long string\", [\"and one more\"], {\"some key\": [1,", "{\"some key\": \"a long string\"]"]
-    {
+    for text in [
+        "[\"a long string\", [\"and one more\"], {\"some key\": [1,",
+        "{\"some key\": \"a long string\"]",
+    ] {
         error_of(text);
     }
     Ok(())

@@ -68,7 +68,10 @@ impl Range {
     }
 
     fn of<T>(self, whole: &[T]) -> &[T] {
-        whole.get(self.start as usize..).and_then(|rest| rest.get(..self.len as usize)).unwrap_or_default()
+        whole
+            .get(self.start as usize..)
+            .and_then(|rest| rest.get(..self.len as usize))
+            .unwrap_or_default()
     }
 }
 
@@ -138,7 +141,8 @@ impl<'t> Tree<'t> {
             return Ok(value);
         }
         let (mut builder, mut values) = (ValueBuilder::default(), Buffer::new());
-        // Containers that are not complete, with the index of their next child and of their first element in `values`.
+        // Containers that are not complete, with the index of their next child and of their first
+        // element in `values`.
         let mut open: Buffer<(TreeValue, usize, usize)> = Buffer::new();
         let mut value = value;
         loop {
@@ -147,7 +151,9 @@ impl<'t> Tree<'t> {
                     let content = self.string(&value).unwrap_or_default();
                     values.try_push(String::from_bytes(content)?.into_any())?;
                 }
-                TreeValue::Array(_) | TreeValue::Object(_) => open.try_push((value, 0, values.len()))?,
+                TreeValue::Array(_) | TreeValue::Object(_) => {
+                    open.try_push((value, 0, values.len()))?
+                }
                 _ => values.try_push(scalar(value).unwrap_or_default())?,
             }
             value = loop {

@@ -1,11 +1,12 @@
-//! Context symbols for the C functions of `ferrite_core::call::backend`. The constants are entries for the table passed to
-//! [`install_builtin`](super::context::install_builtin).
+//! Context symbols for the C functions of `ferrite_core::call::backend`. The constants are entries
+//! for the table passed to [`install_builtin`](super::context::install_builtin).
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
 use ferrite_core::call::backend::{
-    ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier, parallel_launch,
+    ParallelGroupEnv, ParallelLambda, alloc_workspace, free_workspace, parallel_barrier,
+    parallel_launch,
 };
 use ferrite_core::error::{Result, raised_error};
 use ferrite_core::plain_error;
@@ -61,7 +62,11 @@ unsafe extern "C" fn free(device_type: c_int, device_id: c_int, workspace: *mut 
 ///
 /// # Safety
 /// Same as for [`parallel_launch`].
-unsafe extern "C" fn launch(lambda: Option<ParallelLambda>, data: *mut c_void, num_task: c_int) -> c_int {
+unsafe extern "C" fn launch(
+    lambda: Option<ParallelLambda>,
+    data: *mut c_void,
+    num_task: c_int,
+) -> c_int {
     let Some(lambda) = lambda else {
         return status(Err(plain_error!(VALUE_ERROR, "a parallel launch needs a function")));
     };

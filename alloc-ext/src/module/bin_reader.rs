@@ -4,7 +4,8 @@
 use ferrite_core::error::Result;
 use ferrite_core::{plain_ensure, plain_error};
 
-/// Size of the length field before the stream. Offsets in error messages are relative to the symbol, as in a hex dump.
+/// Size of the length field before the stream. Offsets in error messages are relative to the
+/// symbol, as in a hex dump.
 pub(crate) const LENGTH_BYTES: usize = 8;
 
 /// A position in the stream. A copy remembers the position.
@@ -22,8 +23,8 @@ pub(crate) struct WordList<'a> {
     offset: usize,
 }
 
-/// Reads a little-endian word from the first eight bytes. Returns `usize::MAX` if there are fewer bytes, or the number does
-/// not fit in a `usize`.
+/// Reads a little-endian word from the first eight bytes. Returns `usize::MAX` if there are fewer
+/// bytes, or the number does not fit in a `usize`.
 pub(crate) fn number(bytes: &[u8]) -> usize {
     let word = bytes.first_chunk().map_or(u64::MAX, |word| u64::from_le_bytes(*word));
     usize::try_from(word).unwrap_or(usize::MAX)
@@ -63,7 +64,8 @@ impl<'a> BinReader<'a> {
         BinReader { rest: bytes, offset: LENGTH_BYTES }
     }
 
-    /// Reads `len` bytes. Raises InternalError if fewer are left; `what` names the field in the message.
+    /// Reads `len` bytes. Raises InternalError if fewer are left; `what` names the field in the
+    /// message.
     pub(crate) fn take(&mut self, len: usize, what: &str) -> Result<&'a [u8]> {
         let Some((found, rest)) = self.rest.split_at_checked(len) else {
             return Err(plain_error!(
@@ -90,7 +92,8 @@ impl<'a> BinReader<'a> {
         self.take(len, what)
     }
 
-    /// Reads a count and that many words, without copying them. Errors and `what` as for [`take`](Self::take).
+    /// Reads a count and that many words, without copying them. Errors and `what` as for
+    /// [`take`](Self::take).
     pub(crate) fn words(&mut self, what: &'static str) -> Result<WordList<'a>> {
         let count = self.word(what)?;
         let offset = self.offset;
@@ -123,7 +126,10 @@ mod tests {
         stream[8] = 5;
         stream[17] = 1;
         let words = BinReader::new(&stream).words("list").unwrap();
-        assert_eq!((words.len(), words.get(0), words.get(1), words.get(2)), (2, 5, 256, usize::MAX));
+        assert_eq!(
+            (words.len(), words.get(0), words.get(1), words.get(2)),
+            (2, 5, 256, usize::MAX)
+        );
         assert_eq!(words.get(usize::MAX), usize::MAX);
     }
 

@@ -21,12 +21,14 @@ fn bytes(file: &FileName) -> &[u8] {
 }
 
 impl Module {
-    /// Loads a module from a file: a shared library, or any other kind of file for which there is a loader. A name without a
-    /// folder is searched by the dynamic linker, like the libraries of a program.
+    /// Loads a module from a file: a shared library, or any other kind of file for which there is a
+    /// loader. A name without a folder is searched by the dynamic linker, like the libraries of a
+    /// program.
     ///
-    /// The code stays loaded until the process ends, since objects that the library creates may outlive the module; use
-    /// [`load_from_file`](Module::load_from_file), which is unsafe, for a library that is to be closed. Loading runs the initialisers
-    /// of the library, and calls of its functions run its code: load only files that you trust.
+    /// The code stays loaded until the process ends, since objects that the library creates may
+    /// outlive the module; use [`load_from_file`](Module::load_from_file), which is unsafe, for a
+    /// library that is to be closed. Loading runs the initialisers of the library, and calls of its
+    /// functions run its code: load only files that you trust.
     ///
     /// ```no_run
     /// # use ferrite_alloc_ext::module::Module;
@@ -38,8 +40,8 @@ impl Module {
     /// ```
     ///
     /// # Errors
-    /// Errors of [`load_from_file`](Module::load_from_file): RuntimeError without a loader for the file name's extension,
-    /// InternalError with the system's message if the file cannot be opened.
+    /// Errors of [`load_from_file`](Module::load_from_file): RuntimeError without a loader for the
+    /// file name's extension, InternalError with the system's message if the file cannot be opened.
     ///
     /// # Upstream
     /// `Module::LoadFromFile`, `tvm_ffi.load_module`.
@@ -49,8 +51,8 @@ impl Module {
         Ok(module)
     }
 
-    /// Returns the module of the compiled code that is linked into the program, with the symbols that have this prefix. The prefix
-    /// is usually empty.
+    /// Returns the module of the compiled code that is linked into the program, with the symbols
+    /// that have this prefix. The prefix is usually empty.
     ///
     /// # Examples
     /// ```
@@ -102,7 +104,8 @@ mod tests {
         let error = root.get("h").map(drop).unwrap_err();
         assert_eq!(error.kind_bytes(), b"AttributeError");
         assert!(
-            error.message_bytes().ends_with(b"no function 'h'") || error.message_bytes() == b"no function h"
+            error.message_bytes().ends_with(b"no function 'h'")
+                || error.message_bytes() == b"no function h"
         );
         Ok(())
     }

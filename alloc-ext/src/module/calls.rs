@@ -60,7 +60,8 @@ impl ModuleOperation {
     /// Runs an operation that is a method of the module implementation, and returns its result.
     fn call(self, this: &Module, operands: Operands<'_>) -> Result<Any> {
         let ops = record::ops(this)?;
-        let search = |query, name, imports| this.search(query, operands.get(name), operands.get(imports));
+        let search =
+            |query, name, imports| this.search(query, operands.get(name), operands.get(imports));
         match self {
             ImplementsFunction(_, name, imports) => {
                 return Ok(Any::from(!search(Query::Implementation, name, imports)?.is_none()));
@@ -69,7 +70,9 @@ impl ModuleOperation {
             GetDoc(_, name, imports) => return search(Query::Doc, name, imports),
             GetFunction(_, name, imports) => return search(Query::Function, name, imports),
             GetPropertyMask(_) => return Ok((ops.property_mask)(this)?.into()),
-            InspectSource(_, format) => return Ok((ops.inspect_source)(this, operands.get(format))?.into()),
+            InspectSource(_, format) => {
+                return Ok((ops.inspect_source)(this, operands.get(format))?.into());
+            }
             GetKind(_) => return Ok(String::from_bytes((ops.kind)(this)?.to_bytes())?.into()),
             GetWriteFormats(_) => return Ok((ops.write_formats)(this)?.into_any()),
             WriteToFile(_, file, format) => {

@@ -12,11 +12,13 @@ use crate::containers::Array;
 
 pub use by_name::FileName;
 
-/// Property flag: the module can be serialised by `save_to_bytes` and deserialised by `ffi.Module.load_from_bytes.KIND`.
+/// Property flag: the module can be serialised by `save_to_bytes` and deserialised by
+/// `ffi.Module.load_from_bytes.KIND`.
 pub const BINARY_SERIALIZABLE: i32 = 0b001;
 /// Property flag: the module has functions that can be called.
 pub const RUNNABLE: i32 = 0b010;
-/// Property flag: the module can be written as object code or source code, which is then compiled and loaded as a library.
+/// Property flag: the module can be written as object code or source code, which is then compiled
+/// and loaded as a library.
 pub const COMPILATION_EXPORTABLE: i32 = 0b100;
 
 object_class! {
@@ -68,7 +70,8 @@ impl Module {
         self.ask("ffi.ModuleGetPropertyMask", &[])
     }
 
-    /// Looks up a function in this module and, if `query_imports` is set, in its imports depth-first; `None` if there is none.
+    /// Looks up a function in this module and, if `query_imports` is set, in its imports
+    /// depth-first; `None` if there is none.
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -76,7 +79,8 @@ impl Module {
         self.ask("ffi.ModuleGetFunction", &[name.into(), query_imports.into()])
     }
 
-    /// Returns `true` if there is a function with this name, with the search order of [`get_function`](Module::get_function).
+    /// Returns `true` if there is a function with this name, with the search order of
+    /// [`get_function`](Module::get_function).
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -84,8 +88,8 @@ impl Module {
         self.ask("ffi.ModuleImplementsFunction", &[name.into(), query_imports.into()])
     }
 
-    /// Returns the documentation of a function, with the search order of [`get_function`](Module::get_function); `None` if there
-    /// is none.
+    /// Returns the documentation of a function, with the search order of
+    /// [`get_function`](Module::get_function); `None` if there is none.
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -93,8 +97,8 @@ impl Module {
         self.ask("ffi.ModuleGetFunctionDoc", &[name.into(), query_imports.into()])
     }
 
-    /// Returns the metadata of a function as JSON, with the search order of [`get_function`](Module::get_function); `None` if
-    /// there is none.
+    /// Returns the metadata of a function as JSON, with the search order of
+    /// [`get_function`](Module::get_function); `None` if there is none.
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -142,15 +146,18 @@ impl Module {
         self.ask("ffi.ModuleClearImports", &[])
     }
 
-    /// Loads a module from a file as [`load`](Module::load) does, but closes a library with the last reference to the module.
+    /// Loads a module from a file as [`load`](Module::load) does, but closes a library with the
+    /// last reference to the module.
     ///
     /// # Errors
     /// RuntimeError without a loader for the file name's extension; errors of the loader.
     ///
     /// # Safety
-    /// When the last reference to the module and to its functions is dropped, the code of a library is unmapped. Until then, all that
-    /// it made must be gone: objects, errors and functions whose deleters or bodies are in it, and tensors over its memory; global
-    /// functions, types, fields and hooks that it registered must not be used any more. [`load`](Module::load) keeps the code.
+    /// When the last reference to the module and to its functions is dropped, the code of a library
+    /// is unmapped. Until then, all that it made must be gone: objects, errors and functions whose
+    /// deleters or bodies are in it, and tensors over its memory; global functions, types, fields
+    /// and hooks that it registered must not be used any more. [`load`](Module::load) keeps the
+    /// code.
     ///
     /// # Upstream
     /// `Module::LoadFromFile` in `module.cc`.

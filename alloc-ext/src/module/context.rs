@@ -1,7 +1,9 @@
-//! Context symbols: addresses that are stored into pointer variables of a compiled library when it is loaded.
+//! Context symbols: addresses that are stored into pointer variables of a compiled library when it
+//! is loaded.
 //!
-//! Code that TVM compiles through LLVM calls the runtime through slots: pointer variables such as `__TVMFFIFunctionCall`.
-//! [`install_builtin`] provides the built-in symbols; `TVMFFIEnvModRegisterContextSymbol` adds symbols or replaces them.
+//! Code that TVM compiles through LLVM calls the runtime through slots: pointer variables such as
+//! `__TVMFFIFunctionCall`. [`install_builtin`] provides the built-in symbols;
+//! `TVMFFIEnvModRegisterContextSymbol` adds symbols or replaces them.
 //!
 //! # Upstream
 //! `ContextSymbolRegistry` in `library_module.cc`, which has no built-in symbols.
@@ -28,7 +30,8 @@ impl ContextSymbol {
     /// Creates a symbol that stores `address`, usually of a C function, in the slot `name`.
     ///
     /// # Safety
-    /// The address must have the type that libraries with such a slot expect, and stay valid until the process ends.
+    /// The address must have the type that libraries with such a slot expect, and stay valid until
+    /// the process ends.
     pub const unsafe fn new(name: &'static CStr, address: *const c_void) -> Self {
         ContextSymbol { name, address }
     }
@@ -40,16 +43,16 @@ pub struct ContextTable {
     pub symbols: &'static [ContextSymbol],
 }
 
-/// Wrapper of registered addresses. Returns the address to store in the slot: the registered address, or the address of a
-/// function that forwards to it.
+/// Wrapper of registered addresses. Returns the address to store in the slot: the registered
+/// address, or the address of a function that forwards to it.
 pub struct Wrap(fn(name: &CStr, registered: *mut c_void) -> *mut c_void);
 
 impl Wrap {
     /// Creates a wrapper from its function.
     ///
     /// # Safety
-    /// The result of the function must have the type that libraries with a slot `name` expect, provided that the registered address
-    /// has.
+    /// The result of the function must have the type that libraries with a slot `name` expect,
+    /// provided that the registered address has.
     pub const unsafe fn new(wrap: fn(name: &CStr, registered: *mut c_void) -> *mut c_void) -> Wrap {
         Wrap(wrap)
     }
@@ -89,14 +92,15 @@ fn builtin() -> &'static [ContextSymbol] {
     unsafe { table.as_ref() }.map_or(&[], |table| table.symbols)
 }
 
-/// Registers a context symbol: the address to store in slots called `name`, which must not contain NUL. Registering a name
-/// again replaces its address for libraries that are loaded later.
+/// Registers a context symbol: the address to store in slots called `name`, which must not contain
+/// NUL. Registering a name again replaces its address for libraries that are loaded later.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Safety
-/// The address must have the type that libraries with such a slot expect, and stay valid until the process ends.
+/// The address must have the type that libraries with such a slot expect, and stay valid until the
+/// process ends.
 ///
 /// # Upstream
 /// `TVMFFIEnvModRegisterContextSymbol`.
@@ -104,8 +108,9 @@ pub unsafe fn register(name: &[u8], address: *mut c_void) -> Result<()> {
     symbol_table::set(&REGISTERED, name, address).map(drop)
 }
 
-/// Calls `visit` with the built-in symbols, then with the registered symbols in registration order. A name that is both
-/// built-in and registered is visited once, with the registered address. Registered addresses are wrapped.
+/// Calls `visit` with the built-in symbols, then with the registered symbols in registration order.
+/// A name that is both built-in and registered is visited once, with the registered address.
+/// Registered addresses are wrapped.
 ///
 /// # Errors
 /// The first error of `visit`, which ends the iteration.
@@ -176,7 +181,10 @@ mod tests {
         let names = [c"ctx_known", c"ctx_replaced", c"ctx_own"];
         let symbols: Vec<_> = names.into_iter().zip(slots.iter().map(slot_address)).collect();
         create_library_module(FakeLibrary::new(&symbols).0)?;
-        assert_eq!(slots.map(|slot| slot.get()), [address(&FIRST), address(&SECOND), address(&FIRST)]);
+        assert_eq!(
+            slots.map(|slot| slot.get()),
+            [address(&FIRST), address(&SECOND), address(&FIRST)]
+        );
         let mut seen = Vec::new();
         for_each(&mut |name, address| {
             seen.push((name.to_bytes().to_vec(), address));

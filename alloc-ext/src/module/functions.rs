@@ -80,7 +80,9 @@ mod tests {
     #[test]
     fn the_file_name_says_which_loader() -> Result<()> {
         let error = |file: &str| {
-            let error = call("ffi.ModuleLoadFromFile", &[AnyView::from(&name(file))]).map(drop).unwrap_err();
+            let error = call("ffi.ModuleLoadFromFile", &[AnyView::from(&name(file))])
+                .map(drop)
+                .unwrap_err();
             assert_eq!(error.kind_bytes(), b"RuntimeError");
             std::string::String::from_utf8_lossy(error.message_bytes()).into_owned()
         };
@@ -100,7 +102,8 @@ mod tests {
         })?;
         Function::set_global("ffi.Module.load_from_file.so", &loader, true)?;
         for file in ["x.so", "x.dll", "x.dylib", "x.dso"] {
-            let module = call("ffi.ModuleLoadFromFile", &[AnyView::from(&name(file))])?.get::<Module>()?;
+            let module =
+                call("ffi.ModuleLoadFromFile", &[AnyView::from(&name(file))])?.get::<Module>()?;
             assert_eq!(module.kind()?, c"tagged");
         }
         Ok(())
@@ -110,8 +113,9 @@ mod tests {
     fn a_loader_that_asks_for_what_it_loads_ends() -> Result<()> {
         let loader = Function::from_typed(|file: String, _: String| Module::from_file(&file))?;
         Function::set_global("ffi.Module.load_from_file.itself", &loader, false)?;
-        let error =
-            call("ffi.ModuleLoadFromFile", &[AnyView::from(&name("a.itself"))]).map(drop).unwrap_err();
+        let error = call("ffi.ModuleLoadFromFile", &[AnyView::from(&name("a.itself"))])
+            .map(drop)
+            .unwrap_err();
         assert_eq!(error.kind_bytes(), b"ValueError");
         assert!(error.message_bytes().starts_with(b"Calls are nested too deep: "));
         Ok(())
@@ -121,8 +125,14 @@ mod tests {
     fn the_system_library_takes_a_prefix() -> Result<()> {
         assert_eq!(call("ffi.SystemLib", &[])?.get::<Module>()?.kind()?, c"library");
         let prefix = name("functions_");
-        assert_eq!(call("ffi.SystemLib", &[AnyView::from(&prefix)])?.get::<Module>()?.kind()?, c"library");
-        assert_eq!(call("ffi.SystemLib", &[5i64.into()]).map(drop).unwrap_err().kind_bytes(), b"TypeError");
+        assert_eq!(
+            call("ffi.SystemLib", &[AnyView::from(&prefix)])?.get::<Module>()?.kind()?,
+            c"library"
+        );
+        assert_eq!(
+            call("ffi.SystemLib", &[5i64.into()]).map(drop).unwrap_err().kind_bytes(),
+            b"TypeError"
+        );
         Ok(())
     }
 }

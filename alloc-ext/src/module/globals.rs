@@ -1,4 +1,5 @@
-//! Sets of modules that stay loaded, even without other references: until they are removed, or until the process ends.
+//! Sets of modules that stay loaded, even without other references: until they are removed, or
+//! until the process ends.
 //!
 //! # Upstream
 //! `ModuleGlobals` in `module.cc`.
@@ -31,8 +32,8 @@ pub fn add(module: &Module) -> Result<()> {
     Ok(added.map(drop)?)
 }
 
-/// Keeps the libraries in the import tree of a module until the process ends, also when the imports are removed. Keeping them again
-/// has no effect.
+/// Keeps the libraries in the import tree of a module until the process ends, also when the imports
+/// are removed. Keeping them again has no effect.
 ///
 /// # Errors
 /// MemoryError; errors of modules that say what they import.

@@ -16,16 +16,19 @@ use super::symbol_name::find_symbol;
 /// Prefix of function symbols.
 pub const FUNCTION_PREFIX: &[u8] = b"__tvm_ffi_";
 
-/// A source of symbols by name, such as a shared library. The symbols stay valid while the library lives.
+/// A source of symbols by name, such as a shared library. The symbols stay valid while the library
+/// lives.
 ///
-/// A library is dropped after the last module and function created from it. [`Module::load`](super::Module::load) never drops one.
+/// A library is dropped after the last module and function created from it.
+/// [`Module::load`](super::Module::load) never drops one.
 ///
 /// # Safety
-/// The addresses must stay valid as long as the library. If its code is unmapped when it is dropped, whoever creates a module of it
-/// guarantees that nothing the code made is used after that. Symbols must have the type that belongs to their name:
-/// `__tvm_ffi_*` and symbols with the metadata and documentation prefixes are safe-call functions, `__tvm_ffi__library_bin` is
-/// a stream in the format of the module `library_bin`, and `__tvm_ffi__library_ctx` and the context symbols are writable
-/// pointers.
+/// The addresses must stay valid as long as the library. If its code is unmapped when it is
+/// dropped, whoever creates a module of it guarantees that nothing the code made is used after
+/// that. Symbols must have the type that belongs to their name: `__tvm_ffi_*` and symbols with the
+/// metadata and documentation prefixes are safe-call functions, `__tvm_ffi__library_bin` is a
+/// stream in the format of the module `library_bin`, and `__tvm_ffi__library_ctx` and the context
+/// symbols are writable pointers.
 ///
 /// # Upstream
 /// `Library` in `module_internal.h`.
@@ -36,7 +39,8 @@ pub unsafe trait Library: Send + Sync + 'static {
     /// MemoryError.
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>>;
 
-    /// Looks up the address of the function `name`, whose symbol name is [`FUNCTION_PREFIX`] + `name`; `None` if there is none.
+    /// Looks up the address of the function `name`, whose symbol name is [`FUNCTION_PREFIX`] +
+    /// `name`; `None` if there is none.
     ///
     /// # Errors
     /// Errors of [`symbol`](Library::symbol).
@@ -44,7 +48,8 @@ pub unsafe trait Library: Send + Sync + 'static {
         find_symbol(&[FUNCTION_PREFIX, name], &|name| self.symbol(name))
     }
 
-    /// Returns `true` if `other` belongs to this library, like `known`, or if the library cannot tell.
+    /// Returns `true` if `other` belongs to this library, like `known`, or if the library cannot
+    /// tell.
     #[cfg(feature = "packed")]
     fn has_both(&self, _known: NonNull<c_void>, _other: NonNull<c_void>) -> bool {
         true
@@ -76,8 +81,8 @@ pub(super) struct LibraryRef {
 
 impl Drop for LibraryRef {
     fn drop(&mut self) {
-        // SAFETY: the reference is not used afterwards. The library is closed after all objects that die with its last
-        // module, since their code may be in it.
+        // SAFETY: the reference is not used afterwards. The library is closed after all objects
+        // that die with its last module, since their code may be in it.
         unsafe { release::release_deferred(self.owner.as_ptr()) };
     }
 }
@@ -87,8 +92,8 @@ unsafe impl Send for LibraryRef {}
 // SAFETY: as for Send.
 unsafe impl Sync for LibraryRef {}
 
-/// Type index of library records, neither registered nor visible outside this file. Not the index of plain objects, because
-/// their release is not deferred.
+/// Type index of library records, neither registered nor visible outside this file. Not the index
+/// of plain objects, because their release is not deferred.
 const LIBRARY_TYPE: i32 = type_index::STATIC_OBJECT_END;
 
 impl LibraryRef {
@@ -114,7 +119,8 @@ impl LibraryRef {
 
     /// Returns the bytes after the length field of a symbol; `None` if there is no such symbol.
     ///
-    /// Dynamic loaders do not report the size of a symbol, so the length field is trusted unless it exceeds the address space.
+    /// Dynamic loaders do not report the size of a symbol, so the length field is trusted unless it
+    /// exceeds the address space.
     pub(super) fn binary(&self, name: &CStr) -> Result<Option<&[u8]>> {
         let Some(start) = self.get().symbol(name)? else {
             return Ok(None);

@@ -1,4 +1,5 @@
-//! Loading of the import tree of modules that is embedded in a compiled library as `__tvm_ffi__library_bin`.
+//! Loading of the import tree of modules that is embedded in a compiled library as
+//! `__tvm_ffi__library_bin`.
 //!
 //! ```text
 //! u64            length of the rest
@@ -6,8 +7,8 @@
 //! u64, u64[m]    children of module i at row[i] .. row[i+1]
 //! n times        u64, bytes: kind; then, unless the kind is "_lib": u64, bytes: payload for the kind's loader
 //! ```
-//! All lengths and indices of the stream are validated before the first loader runs. Import cycles are rejected. Like
-//! upstream, ignores bytes after the last module.
+//! All lengths and indices of the stream are validated before the first loader runs. Import cycles
+//! are rejected. Like upstream, ignores bytes after the last module.
 //!
 //! # Upstream
 //! `ProcessLibraryBin` in `library_module.cc`, which does not validate the stream.
@@ -35,7 +36,8 @@ pub struct Entry<'a> {
 impl<'a> Entry<'a> {
     fn read(reader: &mut BinReader<'a>) -> Result<Entry<'a>> {
         let kind = reader.bytes("the kind of a module")?;
-        let payload = if kind == OWN_KIND { None } else { Some(reader.bytes("the payload of a module")?) };
+        let payload =
+            if kind == OWN_KIND { None } else { Some(reader.bytes("the payload of a module")?) };
         Ok(Entry { kind, payload })
     }
 }
@@ -91,13 +93,17 @@ impl<'a> ImportTree<'a> {
     }
 }
 
-/// Creates the modules of a stream, which is given without its length field. `own` creates the module of the library's own
-/// functions. Returns the root and, if the stream contains it, the library's own module.
+/// Creates the modules of a stream, which is given without its length field. `own` creates the
+/// module of the library's own functions. Returns the root and, if the stream contains it, the
+/// library's own module.
 ///
 /// # Errors
-/// InternalError for a malformed stream, with the field and its offset; RuntimeError if a kind has no loader or the imports
-/// form a cycle; errors of loaders; MemoryError.
-pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
+/// InternalError for a malformed stream, with the field and its offset; RuntimeError if a kind has
+/// no loader or the imports form a cycle; errors of loaders; MemoryError.
+pub(super) fn load(
+    stream: &[u8],
+    own: impl Fn() -> Result<Module>,
+) -> Result<(Module, Option<Module>)> {
     let tree = ImportTree::read(stream)?;
     let mut modules: Buffer<Module> = Buffer::new();
     let mut own_module = None;
@@ -116,12 +122,14 @@ pub(super) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(M
     }
     match modules.first() {
         Some(root) => Ok((root.clone(), own_module)),
-        None => plain_bail!(INTERNAL_ERROR, "Malformed library binary: the row pointers hold no module"),
+        None => {
+            plain_bail!(INTERNAL_ERROR, "Malformed library binary: the row pointers hold no module")
+        }
     }
 }
 
-/// Validates that row pointers ascend and cover all children, and that all children are module indices. Raises InternalError
-/// otherwise.
+/// Validates that row pointers ascend and cover all children, and that all children are module
+/// indices. Raises InternalError otherwise.
 pub(super) fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result<()> {
     let last = rows.len().wrapping_sub(1);
     let mut row = 0;
@@ -262,7 +270,12 @@ mod tests {
             ),
             (&[0, 2], &[0], &[lib], "the row pointers at offset 24 have 2, which is not in 1 to 1"),
             (&[0, 0], &[0], &[lib], "the row pointers at offset 24 have 0, which is not in 1 to 1"),
-            (&[0, 1], &[1], &[lib], "the child indices at offset 40 have 1, which is not in 0 to 0"),
+            (
+                &[0, 1],
+                &[1],
+                &[lib],
+                "the child indices at offset 40 have 1, which is not in 0 to 0",
+            ),
             (&[0, 1], &[u64::MAX], &[lib], &last),
         ] {
             let message = message_of(&stream(rows, children, modules));
@@ -289,7 +302,10 @@ mod tests {
             for at in [0, 32, 48, 60, 69] {
                 let mut lied = bytes.clone();
                 lied[at..at + 8].copy_from_slice(&lie.to_le_bytes());
-                assert!(message_of(&lied).starts_with("Malformed library binary: "), "{lie} at {at}");
+                assert!(
+                    message_of(&lied).starts_with("Malformed library binary: "),
+                    "{lie} at {at}"
+                );
             }
         }
     }

@@ -1,10 +1,13 @@
-//! Function object for a symbol of a library. It calls the symbol directly, and keeps the library loaded.
+//! Function object for a symbol of a library. It calls the symbol directly, and keeps the library
+//! loaded.
 
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
 use core::ptr;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType, type_index};
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType, type_index,
+};
 use ferrite_core::error::{Result, raised_error};
 use ferrite_core::object::ObjectClass;
 use ferrite_core::object::object_alloc::{self, ObjectRecord};
@@ -12,7 +15,8 @@ use ferrite_core::{Function, plain_error};
 
 use super::Module;
 
-/// Record of the function object: the cell that C code reads, the symbol, and the module that keeps the symbol valid.
+/// Record of the function object: the cell that C code reads, the symbol, and the module that keeps
+/// the symbol valid.
 #[repr(C)]
 struct LibraryFunction {
     header: TVMFFIObject,
@@ -47,11 +51,14 @@ pub(super) unsafe fn create(symbol: TVMFFISafeCallType, module: Module) -> Resul
         }
     };
     // SAFETY: `init` fills the record, which begins like every function.
-    unsafe { Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?)) }
+    unsafe {
+        Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?))
+    }
 }
 
-/// Safe-call function of these objects. Like upstream, passes a null handle to the symbol, which has to check its arguments.
-/// Returns the symbol's status, or -1 with ValueError raised for a null result pointer.
+/// Safe-call function of these objects. Like upstream, passes a null handle to the symbol, which
+/// has to check its arguments. Returns the symbol's status, or -1 with ValueError raised for a null
+/// result pointer.
 unsafe extern "C" fn call(
     this: *mut c_void,
     args: *const TVMFFIAny,
@@ -59,10 +66,14 @@ unsafe extern "C" fn call(
     result: *mut TVMFFIAny,
 ) -> c_int {
     if result.is_null() {
-        raised_error::set(plain_error!(VALUE_ERROR, "The result pointer of a call must not be null"));
+        raised_error::set(plain_error!(
+            VALUE_ERROR,
+            "The result pointer of a call must not be null"
+        ));
         return -1;
     }
-    // SAFETY: a safe call gets its own function object and a result cell (ABI); the symbol is valid while the object is.
+    // SAFETY: a safe call gets its own function object and a result cell (ABI); the symbol is valid
+    // while the object is.
     unsafe {
         if (*result).type_index >= type_index::STATIC_OBJECT_BEGIN {
             return result_in_use((*result).type_index);

@@ -1,4 +1,5 @@
-//! Library modules: modules whose functions are symbols of a shared library, or of code linked into the program.
+//! Library modules: modules whose functions are symbols of a shared library, or of code linked into
+//! the program.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
@@ -11,7 +12,8 @@ use ferrite_core::{Function, String};
 use super::library::{Library, LibraryRef};
 use super::symbol_name::find_symbol;
 use super::{
-    BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function, packed,
+    BINARY_SERIALIZABLE, Module, ModuleImpl, RUNNABLE, context, library_bin, library_function,
+    packed,
 };
 
 const METADATA_PREFIX: &[u8] = b"__tvm_ffi__metadata_";
@@ -29,14 +31,18 @@ impl LibraryModule {
         Module::from_impl(LibraryModule { library: library.clone() })
     }
 
-    /// Calls the function `prefix` + `name`, which takes no arguments and returns a string; `None` if there is no such symbol.
+    /// Calls the function `prefix` + `name`, which takes no arguments and returns a string; `None`
+    /// if there is no such symbol.
     fn text(&self, prefix: &[u8], name: &String) -> Result<Option<String>> {
-        let symbol = find_symbol(&[prefix, name.as_bytes()], &|name| self.library.get().symbol(name))?;
+        let symbol =
+            find_symbol(&[prefix, name.as_bytes()], &|name| self.library.get().symbol(name))?;
         let Some(symbol) = symbol else {
             return Ok(None);
         };
-        // SAFETY: symbols of these names are safe-call functions that take no handle (contract of `Library`).
-        let text = unsafe { function::invoke_safe_call(safe_call(symbol), core::ptr::null_mut(), &[])? };
+        // SAFETY: symbols of these names are safe-call functions that take no handle (contract of
+        // `Library`).
+        let text =
+            unsafe { function::invoke_safe_call(safe_call(symbol), core::ptr::null_mut(), &[])? };
         text.get::<String>().map(Some)
     }
 }
@@ -52,16 +58,19 @@ impl ModuleImpl for LibraryModule {
 
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
         match self.library.get().function_symbol(name.as_bytes())? {
-            // SAFETY: symbols with the function prefix are safe-call functions, valid while the module lives (contract of
-            // `Library`).
-            Some(symbol) => unsafe { library_function::create(safe_call(symbol), module.clone()) }.map(Some),
+            // SAFETY: symbols with the function prefix are safe-call functions, valid while the
+            // module lives (contract of `Library`).
+            Some(symbol) => {
+                unsafe { library_function::create(safe_call(symbol), module.clone()) }.map(Some)
+            }
             None => packed::function(self.library.get(), module, name),
         }
     }
 
     fn implements_function(&self, _module: &Module, name: &String) -> Result<bool> {
         let library = self.library.get();
-        Ok(library.function_symbol(name.as_bytes())?.is_some() || packed::symbol_of(library, name)?.is_some())
+        Ok(library.function_symbol(name.as_bytes())?.is_some()
+            || packed::symbol_of(library, name)?.is_some())
     }
 
     fn function_doc(&self, name: &String) -> Result<Option<String>> {
@@ -78,7 +87,8 @@ impl ModuleImpl for LibraryModule {
 /// # Safety
 /// `symbol` must be the address of a safe-call function.
 unsafe fn safe_call(symbol: NonNull<c_void>) -> TVMFFISafeCallType {
-    // SAFETY: the caller guarantees the symbol; function and data pointers have one size on all targets of this crate.
+    // SAFETY: the caller guarantees the symbol; function and data pointers have one size on all
+    // targets of this crate.
     unsafe { core::mem::transmute::<*mut c_void, TVMFFISafeCallType>(symbol.as_ptr()) }
 }
 
@@ -88,7 +98,8 @@ pub struct LoadedLibrary {
     pub(super) root: Module,
     /// Module of the library's own functions; `None` if it is not in the import tree.
     own: Option<Module>,
-    /// Context slot, from which the library's host code reads its own module; `None` if the library has no such slot.
+    /// Context slot, from which the library's host code reads its own module; `None` if the library
+    /// has no such slot.
     slot: Option<NonNull<c_void>>,
 }
 
@@ -119,15 +130,18 @@ impl LoadedLibrary {
         Ok(LoadedLibrary { root, own, slot })
     }
 
-    /// Returns the library's context slot and the value to store in it; `None` if there is no slot or no module of its own.
+    /// Returns the library's context slot and the value to store in it; `None` if there is no slot
+    /// or no module of its own.
     pub fn context(&self) -> Option<(NonNull<c_void>, *mut c_void)> {
         self.slot.zip(self.own.as_ref().map(Module::context_address))
     }
 
-    /// Stores the library's own module in its context slot, and returns the root of the import tree. Runs no user callback.
+    /// Stores the library's own module in its context slot, and returns the root of the import
+    /// tree. Runs no user callback.
     pub fn publish(&self) -> Module {
         if let Some((slot, context)) = self.context() {
-            // SAFETY: the symbol is a writable pointer (contract of `Library`), and the module keeps the library alive.
+            // SAFETY: the symbol is a writable pointer (contract of `Library`), and the module
+            // keeps the library alive.
             unsafe { slot.as_ptr().cast::<*mut c_void>().write_unaligned(context) };
         }
         self.root.clone()
@@ -137,8 +151,9 @@ impl LoadedLibrary {
 /// Creates the modules of a library and returns the root of their import tree.
 ///
 /// # Errors
-/// InternalError for a malformed embedded binary; RuntimeError if it contains a module kind without a loader, or an import
-/// cycle; errors of loaders; MemoryError. After an error the library is dropped, and its context slot is unchanged.
+/// InternalError for a malformed embedded binary; RuntimeError if it contains a module kind without
+/// a loader, or an import cycle; errors of loaders; MemoryError. After an error the library is
+/// dropped, and its context slot is unchanged.
 ///
 /// # Upstream
 /// `CreateLibraryModule` in `library_module.cc`.
@@ -190,7 +205,8 @@ mod tests {
     #[test]
     fn errors_of_a_symbol_reach_the_caller() -> Result<()> {
         let (library, _) = FakeLibrary::new(&[(c"__tvm_ffi_double", address(double))]);
-        let function = create_library_module(library)?.get_function(&name("double"), false)?.unwrap();
+        let function =
+            create_library_module(library)?.get_function(&name("double"), false)?.unwrap();
         assert_eq!(function.call_packed(&[]).map(drop).unwrap_err().kind_bytes(), b"TypeError");
         Ok(())
     }
@@ -207,7 +223,10 @@ mod tests {
         let mut result = TVMFFIAny { type_index: type_index::FUNCTION, ..TVMFFIAny::NONE };
         // SAFETY: calls the function with its own handle.
         let status = unsafe { call(handle.cast(), ptr::null(), 0, &mut result) };
-        assert_eq!((status, raised_error::take().unwrap().kind_bytes()), (-1, &b"InternalError"[..]));
+        assert_eq!(
+            (status, raised_error::take().unwrap().kind_bytes()),
+            (-1, &b"InternalError"[..])
+        );
         // SAFETY: as above.
         let status = unsafe { call(handle.cast(), ptr::null(), 0, ptr::null_mut()) };
         assert_eq!((status, raised_error::take().unwrap().kind_bytes()), (-1, &b"ValueError"[..]));
@@ -227,7 +246,8 @@ mod tests {
         Ok(())
     }
 
-    /// Tests that a library stays loaded until its imports and cached functions, whose deleters may be its code, are destroyed.
+    /// Tests that a library stays loaded until its imports and cached functions, whose deleters may
+    /// be its code, are destroyed.
     #[test]
     fn the_library_is_closed_after_imports_and_cached_functions() -> Result<()> {
         /// Object that counts its destruction while the library is open.
@@ -243,7 +263,8 @@ mod tests {
             }
             fn get_function(&self, _: &Module, _: &String) -> Result<Option<Function>> {
                 let watch = Watch(self.0.clone(), self.1.clone());
-                Function::from_packed(move |_| Ok(Any::from(watch.1.load(Ordering::Relaxed)))).map(Some)
+                Function::from_packed(move |_| Ok(Any::from(watch.1.load(Ordering::Relaxed))))
+                    .map(Some)
             }
         }
         // Alone, inside other destructions, and so deep inside them that the objects are queued.

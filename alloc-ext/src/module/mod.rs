@@ -1,4 +1,5 @@
-//! Modules: collections of named functions, implemented by a library, by Rust code or by C++ code, and their imports.
+//! Modules: collections of named functions, implemented by a library, by Rust code or by C++ code,
+//! and their imports.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -62,15 +63,18 @@ use symbol_name::SymbolName;
 
 use crate::containers::{Array, ArrayObject};
 
-/// Property flag: the module can be serialised by `save_to_bytes` and deserialised by `ffi.Module.load_from_bytes.KIND`.
+/// Property flag: the module can be serialised by `save_to_bytes` and deserialised by
+/// `ffi.Module.load_from_bytes.KIND`.
 pub const BINARY_SERIALIZABLE: i32 = 0b001;
 /// Property flag: the module has functions that can be called.
 pub const RUNNABLE: i32 = 0b010;
-/// Property flag: the module can be written as object code or source code, which is then compiled and loaded as a library.
+/// Property flag: the module can be written as object code or source code, which is then compiled
+/// and loaded as a library.
 pub const COMPILATION_EXPORTABLE: i32 = 0b100;
 
 object_class! {
-    /// Reference to a module, implemented in Rust or C++: a collection of named functions, with imports of other modules.
+    /// Reference to a module, implemented in Rust or C++: a collection of named functions, with
+    /// imports of other modules.
     ///
     /// # Threads
     /// Any thread may use a module. Imports may be added or removed during lookups.
@@ -80,7 +84,8 @@ object_class! {
     pub struct Module, type_index::MODULE, "ffi.Module"
 }
 
-/// Implementation of a module in Rust, for example for the code of a device. Pass it to [`Module::from_impl`].
+/// Implementation of a module in Rust, for example for the code of a device. Pass it to
+/// [`Module::from_impl`].
 ///
 /// # Examples
 /// ```
@@ -121,14 +126,15 @@ pub trait ModuleImpl: Send + Sync + 'static {
         0
     }
 
-    /// Looks up a function by name; `None` if there is none. A function that needs `module` must own a reference to it, since
-    /// the caller may drop the module.
+    /// Looks up a function by name; `None` if there is none. A function that needs `module` must
+    /// own a reference to it, since the caller may drop the module.
     ///
     /// # Errors
     /// Any.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>>;
 
-    /// Returns `true` if the module has a function with this name, even if it has to be compiled before it can run.
+    /// Returns `true` if the module has a function with this name, even if it has to be compiled
+    /// before it can run.
     ///
     /// # Errors
     /// Errors of [`get_function`](ModuleImpl::get_function).
@@ -152,12 +158,17 @@ pub trait ModuleImpl: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Writes the module to a file in one of the [`write_formats`](ModuleImpl::write_formats), for further compilation.
+    /// Writes the module to a file in one of the [`write_formats`](ModuleImpl::write_formats), for
+    /// further compilation.
     ///
     /// # Errors
     /// RuntimeError by default; any error of an override.
     fn write_to_file(&self, _file: &String, _format: &String) -> Result<()> {
-        plain_bail!(RUNTIME_ERROR, "Module[{}] does not support WriteToFile", self.kind().to_bytes())
+        plain_bail!(
+            RUNTIME_ERROR,
+            "Module[{}] does not support WriteToFile",
+            self.kind().to_bytes()
+        )
     }
 
     /// Returns the formats that [`write_to_file`](ModuleImpl::write_to_file) supports.
@@ -173,7 +184,11 @@ pub trait ModuleImpl: Send + Sync + 'static {
     /// # Errors
     /// RuntimeError by default; any error of an override.
     fn save_to_bytes(&self) -> Result<Bytes> {
-        plain_bail!(RUNTIME_ERROR, "Module[{}] does not support SaveToBytes", self.kind().to_bytes())
+        plain_bail!(
+            RUNTIME_ERROR,
+            "Module[{}] does not support SaveToBytes",
+            self.kind().to_bytes()
+        )
     }
 
     /// Returns the source code of the module in a format; empty if there is none.
@@ -194,14 +209,15 @@ impl Module {
         record::allocate(implementation)
     }
 
-    /// Returns the implementation if its type is `T`; `None` otherwise. Bare-metal builds do not record the type.
+    /// Returns the implementation if its type is `T`; `None` otherwise. Bare-metal builds do not
+    /// record the type.
     #[cfg(feature = "std")]
     pub fn implementation<T: ModuleImpl>(&self) -> Option<&T> {
         record::try_implementation(self)
     }
 
-    /// Returns the address of the C++ object, which context slots contain: eight bytes before the handle. It does not own a
-    /// reference.
+    /// Returns the address of the C++ object, which context slots contain: eight bytes before the
+    /// handle. It does not own a reference.
     pub fn context_address(&self) -> *mut c_void {
         record::cxx_object(self)
     }
@@ -212,9 +228,11 @@ impl Module {
     /// TypeError if the object at the address is not a module.
     ///
     /// # Safety
-    /// There must be an object header eight bytes after the address, of an object that stays alive while the result is used.
+    /// There must be an object header eight bytes after the address, of an object that stays alive
+    /// while the result is used.
     pub unsafe fn from_context_address(address: NonNull<c_void>) -> Result<ManuallyDrop<Module>> {
-        // SAFETY: the caller guarantees the object; only its header is read before its type is known.
+        // SAFETY: the caller guarantees the object; only its header is read before its type is
+        // known.
         let module = unsafe { record::borrow_this(address.as_ptr()) };
         let found = module.as_object().type_index();
         plain_ensure!(
@@ -229,8 +247,8 @@ impl Module {
     /// Returns the kind, such as `library`.
     ///
     /// # Errors
-    /// Errors of the module, here and in the other methods, since any virtual function of a C++ module may throw; InternalError
-    /// for a C++ module in a build without C++.
+    /// Errors of the module, here and in the other methods, since any virtual function of a C++
+    /// module may throw; InternalError for a C++ module in a build without C++.
     pub fn kind(&self) -> Result<&CStr> {
         (record::ops(self)?.kind)(self)
     }
@@ -243,7 +261,8 @@ impl Module {
         (record::ops(self)?.property_mask)(self)
     }
 
-    /// Looks up a function in this module and, if `query_imports` is set, in its imports depth-first; `None` if there is none.
+    /// Looks up a function in this module and, if `query_imports` is set, in its imports
+    /// depth-first; `None` if there is none.
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -252,7 +271,8 @@ impl Module {
         Ok(found.into_object().ok().and_then(|function| function.downcast().ok()))
     }
 
-    /// Returns `true` if there is a function with this name, with the search order of [`get_function`](Module::get_function).
+    /// Returns `true` if there is a function with this name, with the search order of
+    /// [`get_function`](Module::get_function).
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -260,8 +280,8 @@ impl Module {
         Ok(!self.search(Query::Implementation, name, query_imports)?.is_none())
     }
 
-    /// Returns the documentation of a function, with the search order of [`get_function`](Module::get_function); `None` if there
-    /// is none.
+    /// Returns the documentation of a function, with the search order of
+    /// [`get_function`](Module::get_function); `None` if there is none.
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -269,8 +289,8 @@ impl Module {
         self.search(Query::Doc, name, query_imports)?.get()
     }
 
-    /// Returns the metadata of a function as JSON, with the search order of [`get_function`](Module::get_function); `None` if
-    /// there is none.
+    /// Returns the metadata of a function as JSON, with the search order of
+    /// [`get_function`](Module::get_function); `None` if there is none.
     ///
     /// # Errors
     /// Errors of the searched modules; MemoryError.
@@ -278,8 +298,8 @@ impl Module {
         self.search(Query::Metadata, name, query_imports)?.get()
     }
 
-    /// Returns this module's answer to a query about a function. If that is None and `query_imports` is set, returns the first
-    /// answer of an import that is not None.
+    /// Returns this module's answer to a query about a function. If that is None and
+    /// `query_imports` is set, returns the first answer of an import that is not None.
     fn search(&self, query: Query, name: &String, query_imports: bool) -> Result<Any> {
         let target = SearchTarget::Answer(query, name);
         if query_imports { target.of_tree(self) } else { target.of(self) }
@@ -336,12 +356,14 @@ impl Module {
     /// Returns the current imports, an Array of Module. Later changes do not affect it.
     ///
     /// # Errors
-    /// InternalError for a module without an Array of imports, which breaks the contract of modules.
+    /// InternalError for a module without an Array of imports, which breaks the contract of
+    /// modules.
     pub fn imports(&self) -> Result<ArrayObject> {
         imports::snapshot(self)
     }
 
-    /// Looks up a function for the host code of this module: in the imports depth-first, then in the global function table.
+    /// Looks up a function for the host code of this module: in the imports depth-first, then in
+    /// the global function table.
     ///
     /// The result is cached in the module, borrowed from it, and valid as long as the module.
     ///
@@ -354,16 +376,19 @@ impl Module {
         imports::lookup(self, name)
     }
 
-    /// Loads a module from a file as [`load`](Module::load) does, but closes a library with the last reference to the module.
+    /// Loads a module from a file as [`load`](Module::load) does, but closes a library with the
+    /// last reference to the module.
     ///
     /// # Errors
-    /// RuntimeError if the file name has no extension, or there is no loader for the extension; errors of the loader; TypeError
-    /// if the loader does not return a module.
+    /// RuntimeError if the file name has no extension, or there is no loader for the extension;
+    /// errors of the loader; TypeError if the loader does not return a module.
     ///
     /// # Safety
-    /// When the last reference to the module and to its functions is dropped, the code of a library is unmapped. Until then, all that
-    /// it made must be gone: objects, errors and functions whose deleters or bodies are in it, and tensors over its memory; global
-    /// functions, types, fields and hooks that it registered must not be used any more. [`load`](Module::load) keeps the code.
+    /// When the last reference to the module and to its functions is dropped, the code of a library
+    /// is unmapped. Until then, all that it made must be gone: objects, errors and functions whose
+    /// deleters or bodies are in it, and tensors over its memory; global functions, types, fields
+    /// and hooks that it registered must not be used any more. [`load`](Module::load) keeps the
+    /// code.
     ///
     /// # Upstream
     /// `Module::LoadFromFile` in `module.cc`.
@@ -371,8 +396,9 @@ impl Module {
         Module::from_file(file)
     }
 
-    /// Loads a module from a file by the global function `ffi.Module.load_from_file.EXT`, where EXT is the file name's extension
-    /// (`so` for all shared libraries). A library is closed with the last reference to the module.
+    /// Loads a module from a file by the global function `ffi.Module.load_from_file.EXT`, where EXT
+    /// is the file name's extension (`so` for all shared libraries). A library is closed with the
+    /// last reference to the module.
     pub(crate) fn from_file(file: &String) -> Result<Module> {
         let bytes = file.as_bytes();
         let Some(dot) = bytes.iter().rposition(|byte| *byte == b'.') else {
@@ -429,9 +455,14 @@ impl SearchTarget<'_> {
 /// Loads a module by calling the global function `prefix` + `kind`.
 ///
 /// # Errors
-/// The error that `missing` creates, if there is no such loader; errors of the loader; TypeError if its result is not a
-/// module; ValueError if loaders are nested too deeply.
-fn load(prefix: &[u8], kind: &[u8], args: &[AnyView<'_>], missing: fn(&[u8]) -> Error) -> Result<Module> {
+/// The error that `missing` creates, if there is no such loader; errors of the loader; TypeError if
+/// its result is not a module; ValueError if loaders are nested too deeply.
+fn load(
+    prefix: &[u8],
+    kind: &[u8],
+    args: &[AnyView<'_>],
+    missing: fn(&[u8]) -> Error,
+) -> Result<Module> {
     match global_table::get(SymbolName::join(&[prefix, kind])?.as_bytes())? {
         // Nested, since the loader may load the same file again.
         Some(loader) => stack::nest(|| loader.call_packed(args))?.get(),

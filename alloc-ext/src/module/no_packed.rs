@@ -15,7 +15,11 @@ pub(super) fn symbol_of(_library: &dyn Library, _name: &String) -> Result<Option
 }
 
 #[inline]
-pub(super) fn function(_library: &dyn Library, _module: &Module, _name: &String) -> Result<Option<Function>> {
+pub(super) fn function(
+    _library: &dyn Library,
+    _module: &Module,
+    _name: &String,
+) -> Result<Option<Function>> {
     Ok(None)
 }
 

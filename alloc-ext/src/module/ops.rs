@@ -9,11 +9,15 @@ use super::record::implementation;
 use super::{Module, ModuleImpl, imports};
 use crate::containers::Array;
 
-/// Function table of a module: one function per operation, except that one function answers all four queries by name.
+/// Function table of a module: one function per operation, except that one function answers all
+/// four queries by name.
 ///
 /// # Upstream
 /// The virtual functions of `ModuleObj` in `extra/module.h`, in their order.
-#[expect(missing_docs, reason = "each is what the method of `ModuleImpl` or `Module` with its name says")]
+#[expect(
+    missing_docs,
+    reason = "each is what the method of `ModuleImpl` or `Module` with its name says"
+)]
 pub struct ModuleOps {
     pub kind: for<'a> fn(&'a Module) -> Result<&'a CStr>,
     pub property_mask: fn(&Module) -> Result<i32>,
@@ -41,7 +45,8 @@ pub enum Query {
 
 /// Returns the function table of modules implemented by `T`.
 ///
-/// The table is reachable only through records of such modules, so its functions are only called with such modules.
+/// The table is reachable only through records of such modules, so its functions are only called
+/// with such modules.
 pub(super) const fn of<T: ModuleImpl>() -> ModuleOps {
     ModuleOps {
         kind: kind::<T>,
@@ -71,7 +76,9 @@ fn query<T: ModuleImpl>(module: &Module, query: Query, name: &String) -> Result<
     let implementation = unsafe { implementation::<T>(module) };
     Ok(match query {
         Query::Function => implementation.get_function(module, name)?.into(),
-        Query::Implementation => implementation.implements_function(module, name)?.then_some(true).into(),
+        Query::Implementation => {
+            implementation.implements_function(module, name)?.then_some(true).into()
+        }
         Query::Doc => implementation.function_doc(name)?.into(),
         Query::Metadata => implementation.function_metadata(name)?.into(),
     })

@@ -14,8 +14,8 @@ use super::class::Class;
 use super::{Module, ModuleImpl, ModuleOps, cxx_class, lookup_cache};
 use crate::containers::ArrayObject;
 
-/// Offset of the object header in the C++ object, after the virtual table pointer. Handles point to the header. Also 8 on
-/// 32-bit targets, because the header is 8-byte aligned.
+/// Offset of the object header in the C++ object, after the virtual table pointer. Handles point to
+/// the header. Also 8 on 32-bit targets, because the header is 8-byte aligned.
 pub(super) const HANDLE_OFFSET: usize = 8;
 
 /// Layout of `tvm::ffi::ModuleObj`, the start of every module, implemented in Rust or C++.
@@ -26,7 +26,8 @@ pub(super) struct ModuleObj {
     header: TVMFFIObject,
     /// Imports, an owned Array; `None` breaks the contract. Guarded by the lock in `imports`.
     pub imports: Option<ObjectRef>,
-    /// Lookup cache, an object of [`lookup_cache`] (in C++ a Map); `None` breaks the contract. Guarded by the same lock.
+    /// Lookup cache, an object of [`lookup_cache`] (in C++ a Map); `None` breaks the contract.
+    /// Guarded by the same lock.
     pub import_lookup_cache: Option<ObjectRef>,
 }
 
@@ -52,8 +53,9 @@ unsafe impl<T: ModuleImpl> ObjectRecord for ModuleRecord<T> {
 
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let record = this.cast::<u8>().wrapping_sub(HANDLE_OFFSET).cast::<ModuleRecord<T>>();
-        // SAFETY: the record is initialised and has no other reference; both references are owned. The implementation is
-        // dropped first, like a derived class in C++; a library that it held is closed after the imports are released.
+        // SAFETY: the record is initialised and has no other reference; both references are owned.
+        // The implementation is dropped first, like a derived class in C++; a library that it held
+        // is closed after the imports are released.
         unsafe {
             ManuallyDrop::drop(&mut (*record).implementation);
             (&raw mut (*record).object.import_lookup_cache).drop_in_place();
@@ -91,7 +93,8 @@ pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
     Ok(unsafe { Module::from_object_unchecked(object) })
 }
 
-/// Returns the address of a module's C++ object: `this` in C++ code, and the value of context slots.
+/// Returns the address of a module's C++ object: `this` in C++ code, and the value of context
+/// slots.
 pub(super) fn cxx_object(module: &Module) -> *mut c_void {
     module.as_object().as_ptr().cast::<u8>().wrapping_sub(HANDLE_OFFSET).cast()
 }
@@ -99,7 +102,8 @@ pub(super) fn cxx_object(module: &Module) -> *mut c_void {
 /// Borrows the module whose C++ object is at `this`.
 ///
 /// # Safety
-/// `this` must be the address of the C++ object of a module that stays alive while the result is used.
+/// `this` must be the address of the C++ object of a module that stays alive while the result is
+/// used.
 pub(super) unsafe fn borrow_this(this: *mut c_void) -> ManuallyDrop<Module> {
     let handle = this.cast::<u8>().wrapping_add(HANDLE_OFFSET).cast::<TVMFFIObject>();
     // SAFETY: the caller guarantees a live module; ManuallyDrop does not change its count.
@@ -116,8 +120,8 @@ pub(super) fn module_obj(module: &Module) -> *mut ModuleObj {
 /// Returns the class of a module implemented in Rust; `None` for modules of C++ classes.
 fn own_class(module: &Module) -> Option<&'static Class> {
     let object = module_obj(module);
-    // SAFETY: every module begins with a constant virtual table pointer. Modules with our pointer are `ModuleRecord`s, where
-    // the class follows the C++ part for every implementation.
+    // SAFETY: every module begins with a constant virtual table pointer. Modules with our pointer
+    // are `ModuleRecord`s, where the class follows the C++ part for every implementation.
     unsafe {
         let vptr = (*object).vptr;
         let own = vptr.is_null() || vptr == cxx_class::vptr();
@@ -132,7 +136,9 @@ fn own_class(module: &Module) -> Option<&'static Class> {
 pub(super) fn ops(module: &Module) -> Result<&'static ModuleOps> {
     match own_class(module).map(|class| &class.ops).or_else(cxx_class::ops) {
         Some(ops) => Ok(ops),
-        None => Err(plain_error!(INTERNAL_ERROR, "This build cannot use modules that were made by C++")),
+        None => {
+            Err(plain_error!(INTERNAL_ERROR, "This build cannot use modules that were made by C++"))
+        }
     }
 }
 
@@ -153,7 +159,8 @@ pub(super) fn try_implementation<T: ModuleImpl>(module: &Module) -> Option<&T> {
     own_class(module).is_some_and(Class::is_of::<T>).then(|| unsafe { implementation(module) })
 }
 
-/// Creates the InternalError for a module whose field is null or of the wrong class, which breaks its contract.
+/// Creates the InternalError for a module whose field is null or of the wrong class, which breaks
+/// its contract.
 pub(super) fn incomplete(field: &str) -> ferrite_core::Error {
     plain_error!(INTERNAL_ERROR, "The module has no {}", field)
 }
@@ -188,7 +195,9 @@ mod tests {
         let (number, text) = (Module::from_impl(Number(7))?, Module::from_impl(Text("a text"))?);
         assert_eq!(number.implementation::<Number>().map(|number| number.0), Some(7));
         assert_eq!(text.implementation::<Text>().map(|text| text.0), Some("a text"));
-        assert!(number.implementation::<Text>().is_none() && text.implementation::<Number>().is_none());
+        assert!(
+            number.implementation::<Text>().is_none() && text.implementation::<Number>().is_none()
+        );
         Ok(())
     }
 }

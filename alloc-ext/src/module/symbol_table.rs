@@ -10,7 +10,8 @@ use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 /// Symbol table: maps names to addresses, which can be replaced.
 pub(crate) type SymbolTable = NameTable<AtomicPtr<c_void>>;
 
-/// Sets the address of a name. Returns the previous address, or the new address if the name was not in the table.
+/// Sets the address of a name. Returns the previous address, or the new address if the name was not
+/// in the table.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,4 +1,5 @@
-//! System libraries: compiled code that is linked into the program and registers its symbols by name, usually before `main`.
+//! System libraries: compiled code that is linked into the program and registers its symbols by
+//! name, usually before `main`.
 //!
 //! # Upstream
 //! `library_module_system_lib.cc`.
@@ -20,7 +21,8 @@ use super::symbol_table::{self, SymbolTable};
 pub(crate) static SYMBOLS: SymbolTable = SymbolTable::new();
 pub(crate) static MODULES: NameTable<Module> = NameTable::new();
 
-/// Registers a symbol of the program. If the name already has a different address, logs a warning and replaces the address.
+/// Registers a symbol of the program. If the name already has a different address, logs a warning
+/// and replaces the address.
 ///
 /// # Errors
 /// MemoryError.
@@ -29,8 +31,8 @@ pub(crate) static MODULES: NameTable<Module> = NameTable::new();
 /// Any thread, also before `main`.
 ///
 /// # Safety
-/// The symbol must be null, or have the type that its name implies for a [`Library`], and stay valid until the process ends: modules call
-/// it.
+/// The symbol must be null, or have the type that its name implies for a [`Library`], and stay
+/// valid until the process ends: modules call it.
 ///
 /// # Upstream
 /// `TVMFFIEnvModRegisterSystemLibSymbol`.
@@ -47,7 +49,8 @@ struct SystemLibrary {
 }
 
 impl SystemLibrary {
-    /// Looks up the symbol `before` + prefix + `name`, then `before` + `name`; `None` if neither is registered.
+    /// Looks up the symbol `before` + prefix + `name`, then `before` + `name`; `None` if neither is
+    /// registered.
     fn find(&self, before: &[u8], name: &[u8]) -> Result<Option<NonNull<c_void>>> {
         for prefix in [self.prefix.as_bytes(), b""] {
             let entry = SYMBOLS.get(SymbolName::join(&[before, prefix, name])?.as_bytes());
@@ -81,8 +84,8 @@ pub fn is_system_library(module: &Module) -> bool {
     is_found
 }
 
-/// Returns the system library module for a prefix, and creates it on the first call. There is one module per prefix, which
-/// lives as long as the process.
+/// Returns the system library module for a prefix, and creates it on the first call. There is one
+/// module per prefix, which lives as long as the process.
 ///
 /// # Errors
 /// Errors of [`create_library_module`](super::library_module::create_library_module).
@@ -93,7 +96,8 @@ pub fn module(prefix: &String) -> Result<Module> {
     if let Some(entry) = MODULES.get(prefix.as_bytes()) {
         return Ok(entry.value.clone());
     }
-    // Loading runs user callbacks, so no lock is held. If two threads load, both get the module that was published first.
+    // Loading runs user callbacks, so no lock is held. If two threads load, both get the module
+    // that was published first.
     let loaded = LoadedLibrary::load(SystemLibrary { prefix: prefix.clone() })?;
     Ok(MODULES.get_or_insert(prefix.as_bytes(), || loaded.publish())?.value.clone())
 }
@@ -149,7 +153,12 @@ mod tests {
         assert!(module.implements_function(&name("late"), false)?);
         register(b"__tvm_ffi_sysd_late", address(text))?;
         assert!(
-            module.get_function(&name("late"), false)?.unwrap().call_packed(&[])?.get::<String>().is_ok()
+            module
+                .get_function(&name("late"), false)?
+                .unwrap()
+                .call_packed(&[])?
+                .get::<String>()
+                .is_ok()
         );
         Ok(())
     }

@@ -20,7 +20,8 @@ pub(super) struct FakeLibrary {
     pub open: Arc<AtomicUsize>,
 }
 
-// SAFETY: the addresses are those of functions, and of cells that the test accesses on its own thread.
+// SAFETY: the addresses are those of functions, and of cells that the test accesses on its own
+// thread.
 unsafe impl Send for FakeLibrary {}
 // SAFETY: as for Send.
 unsafe impl Sync for FakeLibrary {}

@@ -9,8 +9,8 @@ use super::types::{Copying, MAX_PARAMS, NO_ARGUMENTS, Types, convert};
 
 /// Operations of one module: an enum with one variant per operation, whose fields are the operands.
 pub(crate) trait Operations: Copy + 'static {
-    /// Copies an Array or Map argument for an operation that mutates a List or Dict. A constant, so that modules without such
-    /// operations do not link the conversion.
+    /// Copies an Array or Map argument for an operation that mutates a List or Dict. A constant, so
+    /// that modules without such operations do not link the conversion.
     const COPY: Option<Copying> = None;
 
     /// Runs the operation and writes its result.
@@ -41,7 +41,11 @@ type Run = unsafe fn(u8, Operands<'_>, Answer<'_>) -> Result<()>;
 
 impl Operation {
     /// Creates the descriptor of an enum variant.
-    pub(crate) const fn new<O: Operations>(name: &'static str, types: Types, variant: O) -> Operation {
+    pub(crate) const fn new<O: Operations>(
+        name: &'static str,
+        types: Types,
+        variant: O,
+    ) -> Operation {
         const {
             assert!(
                 size_of::<O>() == 1,
@@ -59,7 +63,8 @@ impl Operation {
     /// Errors of the operation.
     ///
     /// # Safety
-    /// The arguments must be as many as the operation has, and of its types; `result` must be valid for writing.
+    /// The arguments must be as many as the operation has, and of its types; `result` must be valid
+    /// for writing.
     #[inline(always)]
     pub(super) unsafe fn run(&self, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
         // SAFETY: the code is a discriminant of this family's enum; the caller guarantees the rest.
@@ -74,7 +79,11 @@ impl Operation {
     /// # Safety
     /// Same as [`run`](Self::run).
     #[inline(always)]
-    pub(super) unsafe fn run_owned(&self, args: &[Any; MAX_PARAMS], result: *mut TVMFFIAny) -> Result<()> {
+    pub(super) unsafe fn run_owned(
+        &self,
+        args: &[Any; MAX_PARAMS],
+        result: *mut TVMFFIAny,
+    ) -> Result<()> {
         // SAFETY: both types of values are transparent over a cell; the caller guarantees the rest.
         unsafe { self.run(&*core::ptr::from_ref(args).cast::<[AnyView<'_>; MAX_PARAMS]>(), result) }
     }
@@ -109,6 +118,7 @@ pub(super) unsafe fn call_converted(
 ) -> Result<()> {
     let mut owned = NO_ARGUMENTS;
     convert(operation.name, &operation.types, operation.family.copy, args, &mut owned)?;
-    // SAFETY: converted arguments have the operation's types; the caller guarantees the result cell.
+    // SAFETY: converted arguments have the operation's types; the caller guarantees the result
+    // cell.
     unsafe { operation.run_owned(&owned, result) }
 }

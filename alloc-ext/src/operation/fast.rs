@@ -1,5 +1,5 @@
-//! Dispatch for speed-optimised builds: each operation has its own safe-call function, and arguments that need no conversion
-//! are used in place.
+//! Dispatch for speed-optimised builds: each operation has its own safe-call function, and
+//! arguments that need no conversion are used in place.
 
 use core::ffi::c_int;
 
@@ -18,7 +18,8 @@ pub(crate) trait StaticOperation {
     const OPERATION: &'static Operation;
 }
 
-/// Checks the arguments of an operation and runs it, on the arguments in place if none needs conversion.
+/// Checks the arguments of an operation and runs it, on the arguments in place if none needs
+/// conversion.
 ///
 /// # Errors
 /// Errors of [`call_converted`].
@@ -51,17 +52,23 @@ unsafe fn call<const OWNING: bool>(
 /// # Safety
 /// Same as [`call_converted`]; the arguments must have the operation's types.
 #[inline(never)]
-unsafe fn call_owning(operation: &Operation, args: &[AnyView<'_>], result: *mut TVMFFIAny) -> Result<()> {
+unsafe fn call_owning(
+    operation: &Operation,
+    args: &[AnyView<'_>],
+    result: *mut TVMFFIAny,
+) -> Result<()> {
     let mut owned = NO_ARGUMENTS;
     for (owned, arg) in owned.iter_mut().zip(args) {
-        // SAFETY: accepted arguments have the representation of owned values; both types are transparent over a cell.
+        // SAFETY: accepted arguments have the representation of owned values; both types are
+        // transparent over a cell.
         owned.clone_from(unsafe { &*core::ptr::from_ref(arg).cast::<Any>() });
     }
     // SAFETY: the caller guarantees arguments and result cell.
     unsafe { operation.run_owned(&owned, result) }
 }
 
-/// Returns `true` if all arguments can be used without conversion. A plain loop, which is unrolled if the types are constants.
+/// Returns `true` if all arguments can be used without conversion. A plain loop, which is unrolled
+/// if the types are constants.
 #[inline(always)]
 fn accepts(types: &Types, args: &[AnyView<'_>]) -> bool {
     if args.len() != types.params().len() {
@@ -85,8 +92,8 @@ impl<'a> Argument<'a> {
         store_forwarding::view(self.view()).to_owned()
     }
 
-    /// Borrows the argument as an [`Any`] after validating its cell. For operations that do not detect an invalid cell,
-    /// for example with a null object pointer.
+    /// Borrows the argument as an [`Any`] after validating its cell. For operations that do not
+    /// detect an invalid cell, for example with a null object pointer.
     ///
     /// # Errors
     /// Errors of [`AnyView::to_owned`].
@@ -108,8 +115,13 @@ pub(crate) unsafe fn hot<K: StaticOperation>(
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the caller guarantees the arguments; a body that succeeds leaves its result in the cell.
-    unsafe { serve_in_place(args, count, result, |args, result| call::<false>(K::OPERATION, args, result)) }
+    // SAFETY: the caller guarantees the arguments; a body that succeeds leaves its result in the
+    // cell.
+    unsafe {
+        serve_in_place(args, count, result, |args, result| {
+            call::<false>(K::OPERATION, args, result)
+        })
+    }
 }
 
 /// Safe-call function of an operation that uses the shared body.
@@ -151,8 +163,11 @@ unsafe fn serve<const OWNING: bool>(
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the caller guarantees the arguments; a body that succeeds leaves its result in the cell.
-    unsafe { serve_in_place(args, count, result, |args, result| call::<OWNING>(operation, args, result)) }
+    // SAFETY: the caller guarantees the arguments; a body that succeeds leaves its result in the
+    // cell.
+    unsafe {
+        serve_in_place(args, count, result, |args, result| call::<OWNING>(operation, args, result))
+    }
 }
 
 /// Creates the static function for the constant `OPERATION`, which must be in scope.

@@ -26,10 +26,11 @@ unsafe impl AnyCompatible for Key {
     }
 }
 
-/// Returns `true` if comparing a key may call hooks: for all objects except strings and bytes. A hook may release the caller's
-/// last reference to the key or to the container.
+/// Returns `true` if comparing a key may call hooks: for all objects except strings and bytes. A
+/// hook may release the caller's last reference to the key or to the container.
 #[inline(always)]
 pub(super) fn may_have_hooks(key: &AnyView<'_>) -> bool {
     let index = key.type_index();
-    index >= type_index::STATIC_OBJECT_BEGIN && !matches!(index, type_index::STR | type_index::BYTES)
+    index >= type_index::STATIC_OBJECT_BEGIN
+        && !matches!(index, type_index::STR | type_index::BYTES)
 }

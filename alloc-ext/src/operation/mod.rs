@@ -1,10 +1,11 @@
-//! Operations: families of global functions that share one argument-checking body, which reads the parameter types from
-//! tables.
+//! Operations: families of global functions that share one argument-checking body, which reads the
+//! parameter types from tables.
 //!
-//! A module defines its operations as an enum that implements [`Operations`]. The fields of a variant are the operands of one
-//! operation: each is an [`Operand`] with a position and a type, without which an argument cannot be read. A row of the
-//! function table, created by [`operation!`], names the variant, the function and the parameter types. It compiles only if
-//! the types match the variant's operands.
+//! A module defines its operations as an enum that implements [`Operations`]. The fields of a
+//! variant are the operands of one operation: each is an [`Operand`] with a position and a type,
+//! without which an argument cannot be read. A row of the function table, created by
+//! [`operation!`], names the variant, the function and the parameter types. It compiles only if the
+//! types match the variant's operands.
 //!
 //! | file | purpose |
 //! |---|---|
@@ -43,10 +44,10 @@ pub(crate) use types::{NO_ARGUMENTS, convert};
 
 /// Creates a row of a function table: the static function for an operation.
 ///
-/// `operation!(Variant of enum, "name", (parameter types) -> result type)`. In speed-optimised builds, a `hot` operation has
-/// a specialised body. An `owning` operation owns its arguments while it runs, since user callbacks or deleters may release
-/// the caller's references. Other operations do not use their arguments after a user callback has run, except for the hooks
-/// of a [`Key`].
+/// `operation!(Variant of enum, "name", (parameter types) -> result type)`. In speed-optimised
+/// builds, a `hot` operation has a specialised body. An `owning` operation owns its arguments while
+/// it runs, since user callbacks or deleters may release the caller's references. Other operations
+/// do not use their arguments after a user callback has run, except for the hooks of a [`Key`].
 macro_rules! operation {
     (hot $($row:tt)*) => { $crate::operation::operation!(@ hot, $($row)*) };
     (owning $($row:tt)*) => { $crate::operation::operation!(@ owning, $($row)*) };

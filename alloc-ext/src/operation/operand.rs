@@ -1,4 +1,5 @@
-//! Typed operands: the position and type of an argument are known at compile time and select the code that reads it.
+//! Typed operands: the position and type of an argument are known at compile time and select the
+//! code that reads it.
 
 use core::marker::PhantomData;
 
@@ -15,7 +16,8 @@ use crate::module::Module;
 /// # Safety
 /// [`Reader`](Self::Reader) must be able to read all arguments that [`TypeOfRust::TYPE`] accepts.
 pub(crate) unsafe trait Parameter: TypeOfRust {
-    /// Reader of arguments of this type. Types with the same representation share a reader, and can share operations.
+    /// Reader of arguments of this type. Types with the same representation share a reader, and can
+    /// share operations.
     type Reader: Read;
 }
 
@@ -46,14 +48,16 @@ impl<const AT: usize, R: Read> Operand<AT, R> {
     /// Creates the operand for a parameter of type `P`.
     ///
     /// # Safety
-    /// The operation must have a parameter of type `P` at position `AT`, which [`operation!`](super::operation) ensures.
+    /// The operation must have a parameter of type `P` at position `AT`, which
+    /// [`operation!`](super::operation) ensures.
     pub(crate) const unsafe fn of<P: Parameter<Reader = R>>() -> Self {
         Operand(PhantomData)
     }
 }
 
-/// Arguments of an operation in the caller's memory, borrowed without reference counting. A user callback may release the
-/// caller's references, so an operation must own the arguments that it uses after a callback.
+/// Arguments of an operation in the caller's memory, borrowed without reference counting. A user
+/// callback may release the caller's references, so an operation must own the arguments that it
+/// uses after a callback.
 #[derive(Clone, Copy)]
 pub(crate) struct Operands<'a>(*const AnyView<'a>, PhantomData<&'a AnyView<'a>>);
 
@@ -69,7 +73,8 @@ impl<'a> Operands<'a> {
     /// Reads the argument of an operand.
     #[inline(always)]
     pub(crate) fn get<const AT: usize, R: Read>(self, _: Operand<AT, R>) -> R::Value<'a> {
-        // SAFETY: only the operation with this operand has it, and it runs on arguments of its types.
+        // SAFETY: only the operation with this operand has it, and it runs on arguments of its
+        // types.
         unsafe { R::read(&*self.0.add(AT)) }
     }
 }
@@ -114,7 +119,8 @@ impl<'a> Argument<'a> {
     /// Borrows the argument as an [`Any`], without taking a reference.
     #[inline(always)]
     pub(crate) fn borrow(self) -> &'a Any {
-        // SAFETY: accepted arguments have the representation of owned values; both types are transparent over a cell.
+        // SAFETY: accepted arguments have the representation of owned values; both types are
+        // transparent over a cell.
         unsafe { &*core::ptr::from_ref(self.0).cast() }
     }
 }
@@ -155,9 +161,11 @@ readers! {
 /// Borrows the object in an argument as an object of class `T`.
 ///
 /// # Safety
-/// The argument must be an object of class `T`, or of a class that shares with `T` the layout of all fields that are used.
+/// The argument must be an object of class `T`, or of a class that shares with `T` the layout of
+/// all fields that are used.
 #[inline(always)]
 pub(crate) unsafe fn object<'a, T: ObjectClass>(argument: &'a AnyView<'a>) -> &'a T {
-    // SAFETY: the cell contains the address of the object, and references are transparent over an address.
+    // SAFETY: the cell contains the address of the object, and references are transparent over an
+    // address.
     unsafe { &*(&raw const argument.as_raw().payload).cast() }
 }

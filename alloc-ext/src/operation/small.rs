@@ -1,4 +1,5 @@
-//! Dispatch for size-optimised builds: all arguments are converted, and all operations share one safe-call function.
+//! Dispatch for size-optimised builds: all arguments are converted, and all operations share one
+//! safe-call function.
 
 use core::ffi::c_int;
 
@@ -22,8 +23,11 @@ impl Served for Operation {
     }
 
     unsafe fn serve(&self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
-        // SAFETY: the caller guarantees the arguments; a body that succeeds leaves its result in the cell.
-        unsafe { serve_in_place(args, count, result, |args, result| call_converted(self, args, result)) }
+        // SAFETY: the caller guarantees the arguments; a body that succeeds leaves its result in
+        // the cell.
+        unsafe {
+            serve_in_place(args, count, result, |args, result| call_converted(self, args, result))
+        }
     }
 }
 
@@ -37,7 +41,8 @@ impl<'a> Argument<'a> {
         Ok(self.borrow().clone())
     }
 
-    /// Borrows the argument as an [`Any`], without taking a reference. Conversion has validated its cell.
+    /// Borrows the argument as an [`Any`], without taking a reference. Conversion has validated its
+    /// cell.
     ///
     /// # Errors
     /// None: the argument has been converted.

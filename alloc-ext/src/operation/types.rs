@@ -54,7 +54,8 @@ types! {
     Void: ();
     Any: Any;
     AnyView: AnyArg;
-    /// A value that is compared with others. If comparing it may call hooks, the operation runs on owned arguments.
+    /// A value that is compared with others. If comparing it may call hooks, the operation runs on
+    /// owned arguments.
     Key: Key;
     /// An int or a bool.
     Int: i64;
@@ -127,7 +128,9 @@ impl Type {
                 type_index::STR => arg.object_ptr().is_some(),
                 _ => false,
             },
-            Type::Int | Type::Bool => matches!(arg.type_index(), type_index::INT | type_index::BOOL),
+            Type::Int | Type::Bool => {
+                matches!(arg.type_index(), type_index::INT | type_index::BOOL)
+            }
             Type::OptionalInt => {
                 matches!(arg.type_index(), type_index::NONE | type_index::INT | type_index::BOOL)
             }
@@ -135,8 +138,8 @@ impl Type {
         }
     }
 
-    /// Returns the type index of the class that an argument must be an instance of. For types that are not classes, returns the
-    /// index of None, which no object has.
+    /// Returns the type index of the class that an argument must be an instance of. For types that
+    /// are not classes, returns the index of None, which no object has.
     const fn class(self) -> i32 {
         match self {
             Type::Module => type_index::MODULE,
@@ -154,7 +157,8 @@ impl Type {
         match self {
             Type::Any | Type::AnyView | Type::Key => {}
             Type::Text => {
-                let is_owned_form = matches!(arg.type_index(), type_index::SMALL_STR | type_index::STR);
+                let is_owned_form =
+                    matches!(arg.type_index(), type_index::SMALL_STR | type_index::STR);
                 accepted = is_owned_form || arg.bytes_of_string().is_some();
             }
             _ => {

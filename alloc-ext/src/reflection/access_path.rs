@@ -1,4 +1,5 @@
-//! Access paths: steps from a root value to a nested value, as linked lists that share their prefixes.
+//! Access paths: steps from a root value to a nested value, as linked lists that share their
+//! prefixes.
 
 use ferrite_core::abi::{kTVMFFISEqHashKindConstTreeNode, type_index};
 use ferrite_core::error::Result;
@@ -14,7 +15,8 @@ use super::{AccessKind, AccessStep};
 use crate::containers::Array;
 
 object_class! {
-    /// Path from a root value to a nested value: a linked list of steps. Paths share their prefixes.
+    /// Path from a root value to a nested value: a linked list of steps. Paths share their
+    /// prefixes.
     ///
     /// # Examples
     /// ```
@@ -70,7 +72,11 @@ pub(super) static CLASS: Class = Class {
     ],
     attrs: &[
         attr!("ffi.reflection.AccessPath", "__ffi_new__", record::new::<AccessPath>),
-        attr!("ffi.reflection.AccessPath", "__ffi_shallow_copy__", record::shallow_copy::<AccessPath>),
+        attr!(
+            "ffi.reflection.AccessPath",
+            "__ffi_shallow_copy__",
+            record::shallow_copy::<AccessPath>
+        ),
         attr!("ffi.reflection.AccessPath", "__ffi_repr__", repr),
     ],
     ..Class::new("ffi.reflection.AccessPath", size_of::<PathRecord>())
@@ -104,7 +110,11 @@ impl AccessPath {
     /// MemoryError.
     pub fn extend(&self, step: AccessStep) -> Result<AccessPath> {
         let depth = self.depth().saturating_add(1);
-        record::make(PathContent { parent: Some(self.as_object().clone()), step: Some(step), depth })
+        record::make(PathContent {
+            parent: Some(self.as_object().clone()),
+            step: Some(step),
+            depth,
+        })
     }
 
     /// Creates the path that extends this one by a step of the given kind and key.
@@ -188,7 +198,10 @@ impl AccessPath {
 }
 
 fn malformed() -> Error {
-    plain_error!(INTERNAL_ERROR, "Check failed: the access path has no step or no parent of its type")
+    plain_error!(
+        INTERNAL_ERROR,
+        "Check failed: the access path has no step or no parent of its type"
+    )
 }
 
 fn extend(path: AccessPath, step: AccessStep) -> Result<AccessPath> {

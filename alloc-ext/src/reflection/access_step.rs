@@ -54,7 +54,11 @@ pub(super) static CLASS: Class = Class {
     ],
     attrs: &[
         attr!("ffi.reflection.AccessStep", "__ffi_new__", record::new::<AccessStep>),
-        attr!("ffi.reflection.AccessStep", "__ffi_shallow_copy__", record::shallow_copy::<AccessStep>),
+        attr!(
+            "ffi.reflection.AccessStep",
+            "__ffi_shallow_copy__",
+            record::shallow_copy::<AccessStep>
+        ),
         attr!("ffi.reflection.AccessStep", "__ffi_repr__", repr),
     ],
     ..Class::new("ffi.reflection.AccessStep", size_of::<StepRecord>())
@@ -74,7 +78,8 @@ unsafe impl Reflected for AccessStep {
 }
 
 impl AccessStep {
-    /// Creates a step. The key is a String for a field, an int for an element, and any value for a map entry.
+    /// Creates a step. The key is a String for a field, an int for an element, and any value for a
+    /// map entry.
     ///
     /// # Errors
     /// MemoryError.
@@ -102,7 +107,8 @@ impl AccessStep {
     }
 }
 
-/// Implements `__ffi_repr__`: formats the step as a suffix such as `.name` or `[0]`. `print` formats keys.
+/// Implements `__ffi_repr__`: formats the step as a suffix such as `.name` or `[0]`. `print`
+/// formats keys.
 fn repr(step: AccessStep, print: Function) -> Result<String> {
     let StepContent { kind, key } = record::content_of(&step);
     let printed = || print.call_packed(&[key.view()])?.get::<String>();
@@ -128,7 +134,8 @@ fn repr(step: AccessStep, print: Function) -> Result<String> {
 
 /// Formats `[KEY]`, or `[<missing:KEY>]` for a missing item.
 fn item(is_missing: bool, write_key: &dyn Fn(&mut Writer<'_>)) -> Result<String> {
-    let (open, close): (&[u8], &[u8]) = if is_missing { (b"[<missing:", b">]") } else { (b"[", b"]") };
+    let (open, close): (&[u8], &[u8]) =
+        if is_missing { (b"[<missing:", b">]") } else { (b"[", b"]") };
     String::compose(&|out| {
         out.put(open);
         write_key(out);

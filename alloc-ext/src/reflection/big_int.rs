@@ -53,7 +53,9 @@ fn hash(value: ObjectRef, _: Function) -> Result<i64> {
 fn data_to_json(value: Any) -> Result<Any> {
     let mut text = Buffer::new();
     match value.try_get::<i64>()? {
-        Some(word) if value.type_index() == type_index::INT => int_text::write_words(&mut text, &[word])?,
+        Some(word) if value.type_index() == type_index::INT => {
+            int_text::write_words(&mut text, &[word])?
+        }
         _ => int_text::write_words(&mut text, big_int(value)?.get::<BigInt>()?.words())?,
     }
     String::from_bytes(&text).map(Any::new)

@@ -1,4 +1,5 @@
-//! Static descriptions of this library's own reflected classes, and their registration in the type table.
+//! Static descriptions of this library's own reflected classes, and their registration in the type
+//! table.
 
 use ferrite_core::abi::{
     TVMFFIMethodInfo, TVMFFIObjectCreator, TVMFFISEqHashKind, TVMFFITypeMetadata,
@@ -45,7 +46,8 @@ pub(crate) struct Method {
 /// Type attribute that is a function: the name of the attribute column, and the function.
 pub(crate) struct Attr(pub &'static str, pub StaticFunction);
 
-/// Describes a method: `method!("ffi.X", "name", function)`, or `method!(static "ffi.X", "name", function)` for a static method.
+/// Describes a method: `method!("ffi.X", "name", function)`, or
+/// `method!(static "ffi.X", "name", function)` for a static method.
 macro_rules! method {
     (static $key:literal, $name:literal, $function:expr) => {
         $crate::reflection::class::Method { is_static: true, ..method!($key, $name, $function) }
@@ -124,21 +126,27 @@ impl Class {
         self.parent.map_or(1, |parent| parent.depth() + 1)
     }
 
-    /// Registers the class with its fields, methods, attributes and metadata, unless the type already has metadata.
+    /// Registers the class with its fields, methods, attributes and metadata, unless the type
+    /// already has metadata.
     ///
-    /// Resumes an earlier registration that ran out of memory, or that another thread had not finished when the process forked.
-    /// Members that are registered already are skipped, which is correct because no other code adds members before metadata.
+    /// Resumes an earlier registration that ran out of memory, or that another thread had not
+    /// finished when the process forked. Members that are registered already are skipped, which is
+    /// correct because no other code adds members before metadata.
     ///
     /// # Errors
     /// The errors of [`register_index`](Class::register_index).
     pub(crate) fn register(&'static self) -> Result<()> {
         let index = self.register_index()?;
-        let Some(entry) = type_table::type_info(index).filter(|entry| entry.metadata().is_none()) else {
+        let Some(entry) = type_table::type_info(index).filter(|entry| entry.metadata().is_none())
+        else {
             return Ok(());
         };
         let fields = releases::fields_of(self).iter();
         fields.skip(entry.fields().len()).try_for_each(|field| field.register(index))?;
-        self.methods.iter().skip(entry.methods().len()).try_for_each(|method| method.register(index))?;
+        self.methods
+            .iter()
+            .skip(entry.methods().len())
+            .try_for_each(|method| method.register(index))?;
         self.attrs.iter().try_for_each(|attr| attr.register_once(index))?;
         releases::register_copy_method(self)?;
         if type_table::attr(index, FINAL).is_none() {
@@ -166,10 +174,14 @@ impl Method {
             name: field::text(self.name),
             doc: field::text(self.doc),
             metadata: field::bytes(metadata.as_bytes()),
-            flags: if self.is_static { i64::from(kTVMFFIFieldFlagBitMaskIsStaticMethod) } else { 0 },
+            flags: if self.is_static {
+                i64::from(kTVMFFIFieldFlagBitMaskIsStaticMethod)
+            } else {
+                0
+            },
             method: *AnyView::from(&function).as_raw(),
         };
-        // SAFETY: texts and function live through the call.
+        // SAFETY: strings and function live through the call.
         unsafe { type_table::register_method(type_index, &info) }
     }
 }

@@ -86,7 +86,8 @@ fn method<T: FromAny>(object: &impl ObjectClass, name: &str, args: &[AnyView<'_>
 }
 
 impl AccessStep {
-    /// Creates a step. The key is a String for a field, an int for an element, and any value for a map entry.
+    /// Creates a step. The key is a String for a field, an int for an element, and any value for a
+    /// map entry.
     ///
     /// # Errors
     /// MemoryError.
@@ -198,10 +199,12 @@ impl VisitInterrupt {
 }
 
 impl VisitErrorContext {
-    /// Returns the values on the path to the error, innermost first. Reading an entry that C++ code has set to null fails.
+    /// Returns the values on the path to the error, innermost first. Reading an entry that C++ code
+    /// has set to null fails.
     pub fn reverse_visit_pattern(&self) -> List<ObjectRef> {
         let record: *const ErrorContextRecord = self.as_object().as_ptr().cast_const().cast();
-        // SAFETY: objects of this class have this layout (ABI), and the reference keeps this one alive.
+        // SAFETY: objects of this class have this layout (ABI), and the reference keeps this one
+        // alive.
         List::from_object_unchecked(unsafe { (*record).reverse_visit_pattern.clone() })
     }
 

@@ -1,4 +1,5 @@
-//! Type attribute `__ffi_convert__` of built-in types: converts a value to the type of the field that it is stored in.
+//! Type attribute `__ffi_convert__` of built-in types: converts a value to the type of the field
+//! that it is stored in.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::type_index;
@@ -58,7 +59,8 @@ pub(super) fn convert<T: AnyCompatible>(value: Any) -> Result<T> {
     }
 }
 
-/// Converts a value to `T` like [`convert`], or None to `None`. For types whose references may be null upstream.
+/// Converts a value to `T` like [`convert`], or None to `None`. For types whose references may be
+/// null upstream.
 fn convert_nullable<T: AnyCompatible>(value: Any) -> Result<Option<T>> {
     if value.is_none() { Ok(None) } else { convert(value).map(Some) }
 }
@@ -83,8 +85,10 @@ mod tests {
         for (type_index, _) in CONVERSIONS {
             let conversion = type_table::attr(*type_index, b"__ffi_convert__");
             let converted = conversion.get::<Function>()?.call_packed(&[AnyView::NONE]);
-            let is_nullable =
-                matches!(*type_index, type_index::OBJECT | type_index::FUNCTION | type_index::TENSOR);
+            let is_nullable = matches!(
+                *type_index,
+                type_index::OBJECT | type_index::FUNCTION | type_index::TENSOR
+            );
             assert_eq!(converted.is_ok_and(|value| value.is_none()), is_nullable, "{type_index}");
         }
         Ok(())

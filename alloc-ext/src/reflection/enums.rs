@@ -1,8 +1,9 @@
-//! Enum classes: singletons with an integer index and a string index, and the registry of each class.
+//! Enum classes: singletons with an integer index and a string index, and the registry of each
+//! class.
 
 use ferrite_core::abi::{
-    kTVMFFIFieldFlagBitMaskInitOff, kTVMFFIFieldFlagBitMaskSEqHashIgnore, kTVMFFISEqHashKindUniqueInstance,
-    type_index,
+    kTVMFFIFieldFlagBitMaskInitOff, kTVMFFIFieldFlagBitMaskSEqHashIgnore,
+    kTVMFFISEqHashKindUniqueInstance, type_index,
 };
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table;
@@ -17,7 +18,8 @@ use super::record::{self, Record, Reflected};
 use crate::containers::{Dict, List};
 
 object_class! {
-    /// Registry of an enum class: its singletons and their attributes. Stored in the type attribute `__ffi_enum__`.
+    /// Registry of an enum class: its singletons and their attributes. Stored in the type attribute
+    /// `__ffi_enum__`.
     ///
     /// # Upstream
     /// `EnumStateObj` in `enum.h`.
@@ -181,7 +183,8 @@ impl Enum {
     /// Looks up the singleton of an enum class by its integer or string index.
     ///
     /// # Errors
-    /// ValueError if there is none; TypeError if the registry contains an object that is not an enum; MemoryError.
+    /// ValueError if there is none; TypeError if the registry contains an object that is not an
+    /// enum; MemoryError.
     ///
     /// # Upstream
     /// `EnumObj::_GetByIntIndex` and `EnumObj::_GetByStrIndex` in `enum.h`.

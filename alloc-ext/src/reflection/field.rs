@@ -3,7 +3,9 @@
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
 
-use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIFieldGetter, TVMFFIFieldInfo, TVMFFIFieldSetter};
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFieldGetter, TVMFFIFieldInfo, TVMFFIFieldSetter,
+};
 use ferrite_core::call::export;
 use ferrite_core::error::{Result, raised_error};
 use ferrite_core::names::type_table;
@@ -43,7 +45,8 @@ macro_rules! field {
 pub(crate) use field;
 
 impl Field {
-    /// Describes a field without flags and without a default. The field at the offset must be a `T`.
+    /// Describes a field without flags and without a default. The field at the offset must be a
+    /// `T`.
     pub(crate) const fn new<T: FromAny + IntoAny + Clone>(
         name: &'static str,
         offset: usize,
@@ -92,7 +95,7 @@ impl Field {
             default_value_or_factory: *AnyView::NONE.as_raw(),
             field_static_type_index: self.static_type,
         };
-        // SAFETY: the texts outlive the call; the setter is a C function, as the flags say.
+        // SAFETY: the strings outlive the call; the setter is a C function, as the flags say.
         unsafe { type_table::register_field(type_index, &info) }
     }
 }
@@ -112,8 +115,12 @@ pub(crate) fn bytes(bytes: &[u8]) -> TVMFFIByteArray {
 ///
 /// # Safety
 /// `field` must be the address of a `T` in a live object, and `result` valid for writing.
-pub(crate) unsafe extern "C" fn get<T: IntoAny + Clone>(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
-    // SAFETY: the caller guarantees the field; the bitwise copy is not dropped, since the object owns the value.
+pub(crate) unsafe extern "C" fn get<T: IntoAny + Clone>(
+    field: *mut c_void,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller guarantees the field; the bitwise copy is not dropped, since the object
+    // owns the value.
     let held = ManuallyDrop::new(unsafe { field.cast::<T>().read() });
     match T::clone(&held).try_into_any() {
         Ok(value) => {
@@ -128,11 +135,16 @@ pub(crate) unsafe extern "C" fn get<T: IntoAny + Clone>(field: *mut c_void, resu
     }
 }
 
-/// Field setter: converts a value to `T` and stores it in a field. Returns 0, or -1 with TypeError raised.
+/// Field setter: converts a value to `T` and stores it in a field. Returns 0, or -1 with TypeError
+/// raised.
 ///
 /// # Safety
-/// `field` must be the address of a `T` in a live object without concurrent use, and `value` a valid value.
-pub(crate) unsafe extern "C" fn set<T: FromAny>(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
+/// `field` must be the address of a `T` in a live object without concurrent use, and `value` a
+/// valid value.
+pub(crate) unsafe extern "C" fn set<T: FromAny>(
+    field: *mut c_void,
+    value: *const TVMFFIAny,
+) -> c_int {
     // SAFETY: the caller guarantees the value.
     match unsafe { AnyView::from_raw(value.read()) }.get::<T>() {
         Ok(value) => {

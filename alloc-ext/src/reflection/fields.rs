@@ -22,7 +22,8 @@ use crate::walk::ensure_unshared;
 #[derive(Clone, Copy)]
 pub(super) struct RegisteredField(&'static TVMFFIFieldInfo);
 
-// SAFETY: published field records are immutable and never freed; their pointers are not bound to a thread.
+// SAFETY: published field records are immutable and never freed; their pointers are not bound to a
+// thread.
 unsafe impl Send for RegisteredField {}
 // SAFETY: as for Send.
 unsafe impl Sync for RegisteredField {}
@@ -32,8 +33,9 @@ unsafe impl Sync for RegisteredField {}
 /// # Errors
 /// InternalError for an unknown type index.
 pub(super) fn type_of(type_index: i32) -> Result<&'static TypeEntry> {
-    type_table::type_info(type_index)
-        .ok_or_else(|| plain_error!(INTERNAL_ERROR, "Cannot find type info for type_index={}", type_index))
+    type_table::type_info(type_index).ok_or_else(|| {
+        plain_error!(INTERNAL_ERROR, "Cannot find type info for type_index={}", type_index)
+    })
 }
 
 /// Returns the fields of a type: inherited fields first, except fields of ffi.Object.
@@ -42,7 +44,9 @@ pub(super) fn fields_of(entry: &'static TypeEntry) -> impl Iterator<Item = Regis
         // SAFETY: ancestors are registered types, whose records are never freed.
         type_table::type_info(unsafe { (**ancestor).type_index })
     });
-    inherited.chain(core::iter::once(entry)).flat_map(|entry| entry.fields().iter().map(RegisteredField))
+    inherited
+        .chain(core::iter::once(entry))
+        .flat_map(|entry| entry.fields().iter().map(RegisteredField))
 }
 
 impl RegisteredField {
@@ -79,22 +83,26 @@ impl RegisteredField {
     /// Errors of the setter; InternalError if the field has no setter.
     ///
     /// # Safety
-    /// The object must be an instance of the field's type, and the field must not be used concurrently.
+    /// The object must be an instance of the field's type, and the field must not be used
+    /// concurrently.
     pub(super) unsafe fn set(self, object: &ObjectRef, value: AnyView<'_>) -> Result<()> {
         let address = self.address(object.as_ptr());
         let Some(setter) = NonNull::new(self.0.setter) else {
             plain_bail!(INTERNAL_ERROR, "The field `{}` has no setter", self.name());
         };
         if self.has_flag(kTVMFFIFieldFlagBitSetterIsFunctionObj) {
-            // SAFETY: registration checked that the setter is a function object, and keeps it alive.
-            let setter = unsafe { Function::from_object_unchecked(ObjectRef::borrow_raw(setter.cast())) };
+            // SAFETY: registration checked that the setter is a function object, and keeps it
+            // alive.
+            let setter =
+                unsafe { Function::from_object_unchecked(ObjectRef::borrow_raw(setter.cast())) };
             // SAFETY: setters take the address of the field, which the caller guarantees.
             let address = unsafe { OpaquePtr::new(address) };
             return setter.call_packed(&[AnyView::from(&address), value]).map(drop);
         }
         // SAFETY: by its flags, the setter is a C function of this type.
         let setter = unsafe { core::mem::transmute::<NonNull<c_void>, TVMFFIFieldSetter>(setter) };
-        // SAFETY: the caller guarantees the object; the code that registered the field guarantees offset and setter.
+        // SAFETY: the caller guarantees the object; the code that registered the field guarantees
+        // offset and setter.
         checked(|| unsafe { setter(address, value.as_raw()) })
     }
 
@@ -118,12 +126,13 @@ impl RegisteredField {
     }
 }
 
-/// Creates an object with unset fields, by the native creator of its type, otherwise by the type's `__ffi_new__`.
+/// Creates an object with unset fields, by the native creator of its type, otherwise by the type's
+/// `__ffi_new__`.
 ///
 /// # Errors
-/// RuntimeError for a type that has neither, and for an object with other references, whose fields could not be set; MemoryError,
-/// also if the library's own types could not be registered; errors of the creator; InternalError if the creator returns no object
-/// or an object of another type.
+/// RuntimeError for a type that has neither, and for an object with other references, whose fields
+/// could not be set; MemoryError, also if the library's own types could not be registered; errors
+/// of the creator; InternalError if the creator returns no object or an object of another type.
 ///
 /// # Upstream
 /// `CreateEmptyObject` in `reflection/creator.h`.
@@ -158,7 +167,11 @@ fn create(entry: &TypeEntry) -> Result<ObjectRef> {
             // SAFETY: the creator transfers ownership of its reference (ABI).
             Some(object) => Ok(unsafe { ObjectRef::from_raw(object) }),
             None => {
-                plain_bail!(INTERNAL_ERROR, "The creator of type `{}` made no object", entry.type_key())
+                plain_bail!(
+                    INTERNAL_ERROR,
+                    "The creator of type `{}` made no object",
+                    entry.type_key()
+                )
             }
         };
     }

@@ -1,4 +1,5 @@
-//! Generation of `__ffi_init__` from the registered fields of a type: positional and keyword arguments, defaults and factories.
+//! Generation of `__ffi_init__` from the registered fields of a type: positional and keyword
+//! arguments, defaults and factories.
 
 use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskInitOff, kTVMFFIFieldFlagBitMaskKwOnly};
 use ferrite_core::error::Result;
@@ -15,7 +16,8 @@ use super::fields::{RegisteredField, create_empty, fields_of, type_of};
 /// Generates `__ffi_init__` for a type and registers it.
 ///
 /// # Errors
-/// InternalError for an unknown type; RuntimeError if the type already has an `__ffi_init__`; MemoryError.
+/// InternalError for an unknown type; RuntimeError if the type already has an `__ffi_init__`;
+/// MemoryError.
 ///
 /// # Upstream
 /// `RegisterFFIInit` in `dataclass.cc`.
@@ -33,8 +35,8 @@ pub(super) fn make_init(entry: &'static TypeEntry) -> Result<Function> {
     Function::from_packed(move |args| init.make(args))
 }
 
-/// State of a generated `__ffi_init__`: the fields that the type had when it was generated, and the order of positional
-/// arguments.
+/// State of a generated `__ffi_init__`: the fields that the type had when it was generated, and the
+/// order of positional arguments.
 struct AutoInit {
     entry: &'static TypeEntry,
     fields: Buffer<RegisteredField>,
@@ -71,8 +73,9 @@ impl AutoInit {
         is_set.try_resize(self.fields.len(), false)?;
         let mut binding = Binding { init: self, object: create_empty(self.entry)?, is_set };
         let separator = kwargs_object();
-        let is_separator =
-            |arg: &AnyView<'_>| arg.object_ptr().is_some_and(|object| object.as_ptr() == separator.as_ptr());
+        let is_separator = |arg: &AnyView<'_>| {
+            arg.object_ptr().is_some_and(|object| object.as_ptr() == separator.as_ptr())
+        };
         match args.iter().position(is_separator) {
             Some(at) => {
                 binding.set_positional(&args[..at])?;
@@ -96,8 +99,8 @@ fn takes_argument(field: RegisteredField) -> bool {
 impl Binding<'_> {
     fn set_positional(&mut self, args: &[AnyView<'_>]) -> Result<()> {
         let init = self.init;
-        // With keywords, upstream sets fields before it checks the count. The difference is not observable, since the object
-        // is dropped.
+        // With keywords, upstream sets fields before it checks the count. The difference is not
+        // observable, since the object is dropped.
         plain_ensure!(
             args.len() <= init.positional.len(),
             TYPE_ERROR,
@@ -116,12 +119,14 @@ impl Binding<'_> {
             "{}.__ffi_init__() KWARGS requires an even number of key-value arguments",
             self.init.key()
         );
-        args.chunks_exact(2).try_for_each(|pair| self.set_keyword(pair[0].get::<String>()?, pair[1]))
+        args.chunks_exact(2)
+            .try_for_each(|pair| self.set_keyword(pair[0].get::<String>()?, pair[1]))
     }
 
     fn set_keyword(&mut self, name: String, value: AnyView<'_>) -> Result<()> {
         let init = self.init;
-        let is_named = |field: &RegisteredField| takes_argument(*field) && field.name() == name.as_bytes();
+        let is_named =
+            |field: &RegisteredField| takes_argument(*field) && field.name() == name.as_bytes();
         let Some(at) = init.fields.iter().rposition(is_named) else {
             plain_bail!(
                 TYPE_ERROR,
@@ -143,7 +148,8 @@ impl Binding<'_> {
     fn set(&mut self, at: usize, value: AnyView<'_>) -> Result<()> {
         let field = self.init.fields[at];
         // SAFETY: the object is an instance of the type and has no other reference.
-        unsafe { field.set(&self.object, value) }.map_err(|error| self.nested(field, "field", error))?;
+        unsafe { field.set(&self.object, value) }
+            .map_err(|error| self.nested(field, "field", error))?;
         self.is_set[at] = true;
         Ok(())
     }
@@ -181,10 +187,21 @@ impl Binding<'_> {
         nested.with_cause_and_context(Some(error), None)
     }
 
-    fn nested_message(&self, field: RegisteredField, what: &str, error: &Error) -> Result<Buffer<u8>> {
+    fn nested_message(
+        &self,
+        field: RegisteredField,
+        what: &str,
+        error: &Error,
+    ) -> Result<Buffer<u8>> {
         let mut text = Buffer::new();
-        let head =
-            [self.init.entry.type_key(), b".__ffi_init__() ", what.as_bytes(), b" '", field.name(), b"':"];
+        let head = [
+            self.init.entry.type_key(),
+            b".__ffi_init__() ",
+            what.as_bytes(),
+            b" '",
+            field.name(),
+            b"':",
+        ];
         for part in head {
             text.try_extend_from_slice(part)?;
         }

@@ -1,4 +1,5 @@
-//! Tests of classes that a client defines by fields: construction, copies, and errors of wrong calls.
+//! Tests of classes that a client defines by fields: construction, copies, and errors of wrong
+//! calls.
 
 use core::ffi::c_void;
 
@@ -17,7 +18,8 @@ use super::field::{get, set, text};
 use super::fields::{fields_of, type_of};
 use super::py_class::register_class;
 
-/// Fields of the test class: required `a`, `b` with default 7, keyword-only `c`, and `d`, which takes no argument.
+/// Fields of the test class: required `a`, `b` with default 7, keyword-only `c`, and `d`, which
+/// takes no argument.
 const FIELDS: [(&str, i32); 4] = [
     ("b", kTVMFFIFieldFlagBitMaskHasDefault),
     ("a", 0),
@@ -36,7 +38,7 @@ fn type_with(key: &str, fields: impl Iterator<Item = TVMFFIFieldInfo>) -> Result
         parent_type_index: type_index::OBJECT,
     })?;
     for info in fields {
-        // SAFETY: the texts outlive the call, and the fields are used as described.
+        // SAFETY: the strings outlive the call, and the fields are used as described.
         unsafe { type_table::register_field(index, &info)? };
     }
     Ok(index)
@@ -44,7 +46,8 @@ fn type_with(key: &str, fields: impl Iterator<Item = TVMFFIFieldInfo>) -> Result
 
 fn class(key: &str) -> Result<i32> {
     let cells = FIELDS.iter().enumerate();
-    let cells = cells.map(|(at, (name, flags))| field(name, i64::from(*flags), 16, 24 + 16 * at as i64));
+    let cells =
+        cells.map(|(at, (name, flags))| field(name, i64::from(*flags), 16, 24 + 16 * at as i64));
     let index = type_with(key, cells)?;
     register_class(index, 24 + 16 * FIELDS.len() as i32)?;
     Ok(index)
@@ -121,7 +124,8 @@ fn fields_take_positional_and_keyword_arguments() -> Result<()> {
     };
     assert_eq!(values(index, &object(&[1i64.into()])?)?, [7, 1, 3, 0]);
     assert_eq!(values(index, &object(&[1i64.into(), 2i64.into()])?)?, [2, 1, 3, 0]);
-    let copy = attr(index, "__ffi_shallow_copy__").call_packed(&[(&object(&[4i64.into()])?).into()])?;
+    let copy =
+        attr(index, "__ffi_shallow_copy__").call_packed(&[(&object(&[4i64.into()])?).into()])?;
     assert_eq!(values(index, &copy.get()?)?, [7, 4, 3, 0]);
     Ok(())
 }
@@ -153,7 +157,9 @@ fn a_class_is_registered_once_and_holds_its_fields() -> Result<()> {
     assert_eq!(register_class(index, 24 + 64).unwrap_err().kind_bytes(), b"RuntimeError");
     assert_eq!(register_class(index, 40).unwrap_err().kind_bytes(), b"ValueError");
     assert_eq!(register_class(i32::MAX, 40).unwrap_err().kind_bytes(), b"InternalError");
-    for fixed in [type_index::INT, type_index::OBJECT_RVALUE_REF, type_index::OBJECT, type_index::ARRAY] {
+    for fixed in
+        [type_index::INT, type_index::OBJECT_RVALUE_REF, type_index::OBJECT, type_index::ARRAY]
+    {
         assert_eq!(register_class(fixed, 80).unwrap_err().kind_bytes(), b"ValueError");
     }
     Ok(())
@@ -168,7 +174,8 @@ fn fields_smaller_than_a_value_hold_no_reference() -> Result<()> {
     let object = attr(index, "__ffi_new__").call_packed(&[])?;
     #[repr(C)]
     struct Fields([u8; 2], Any);
-    let record = |object: &Any| object.as_object().map(|object| object.as_ptr()).expect("an object");
+    let record =
+        |object: &Any| object.as_object().map(|object| object.as_ptr()).expect("an object");
     // SAFETY: the fields follow the header.
     let fields = |object: &Any| unsafe { &mut *record(object).add(1).cast::<Fields>() };
     *fields(&object) = Fields([1, 1], Any::from(5i64));

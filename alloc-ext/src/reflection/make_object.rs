@@ -1,4 +1,5 @@
-//! Implementation of `ffi.MakeObjectFromPackedArgs`, which creates an object from field names and values.
+//! Implementation of `ffi.MakeObjectFromPackedArgs`, which creates an object from field names and
+//! values.
 
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table::{self, TypeEntry};
@@ -8,11 +9,13 @@ use ferrite_core::{String, plain_bail, plain_error};
 
 use super::fields::{create_empty, fields_of, type_of};
 
-/// Creates an object. Arguments: the type, by index or key, then field names and values, alternating.
+/// Creates an object. Arguments: the type, by index or key, then field names and values,
+/// alternating.
 ///
 /// # Errors
-/// InternalError for an unknown type or a name without a value; TypeError for an unknown field, or a field with neither a
-/// value nor a default; errors of [`create_empty`], setters and default factories; MemoryError.
+/// InternalError for an unknown type or a name without a value; TypeError for an unknown field, or
+/// a field with neither a value nor a default; errors of [`create_empty`], setters and default
+/// factories; MemoryError.
 pub(super) fn make_object(args: &[AnyView<'_>]) -> Result<Any> {
     let odd = || plain_error!(INTERNAL_ERROR, "Check failed: (args.size() % 2 == 1) is false: ");
     let (class, pairs) = args.split_first().ok_or_else(odd)?;

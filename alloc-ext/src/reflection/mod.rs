@@ -1,4 +1,5 @@
-//! Reflection: this library's own reflected classes, and the creation of objects of any class by field names.
+//! Reflection: this library's own reflected classes, and the creation of objects of any class by
+//! field names.
 //!
 //! | type | purpose |
 //! |---|---|
@@ -6,8 +7,8 @@
 //! | [`AccessPath`], [`AccessStep`] | paths to nested values |
 //! | [`VisitInterrupt`], [`VisitErrorContext`], [`StructuralVisitor`], [`StructuralMutator`] | objects used in structural walks |
 //!
-//! [`install`] registers these classes with their fields and methods. It must run before C++ or Python code registers the first
-//! type, so that the classes get the same type indices as upstream.
+//! [`install`] registers these classes with their fields and methods. It must run before C++ or
+//! Python code registers the first type, so that the classes get the same type indices as upstream.
 
 mod access_kind;
 mod access_path;
@@ -59,7 +60,8 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi._PyClassRegisterTypeAttrColumns", py_class::register_class),
 ];
 
-/// Reflected classes, in the order of upstream's type indices. The structural key class comes after them.
+/// Reflected classes, in the order of upstream's type indices. The structural key class comes after
+/// them.
 static CLASSES: [&Class; 10] = [
     &visit::INTERRUPT,
     &enums::STATE,
@@ -73,13 +75,15 @@ static CLASSES: [&Class; 10] = [
     &visit::MUTATOR,
 ];
 
-/// Registers the reflected classes and the attributes of built-in types, unless they are registered already.
+/// Registers the reflected classes and the attributes of built-in types, unless they are registered
+/// already.
 ///
 /// # Errors
 /// MemoryError; registrations made before the error stay.
 ///
 /// # Threads
-/// Must be called before other threads use the library. Concurrent calls do not wait for each other.
+/// Must be called before other threads use the library. Concurrent calls do not wait for each
+/// other.
 ///
 /// Allocates the records of the types and their functions, which are never freed.
 pub fn install() -> Result<()> {

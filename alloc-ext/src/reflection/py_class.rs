@@ -1,4 +1,5 @@
-//! Classes whose layout a client defines at run time by registering fields, such as Python dataclasses.
+//! Classes whose layout a client defines at run time by registering fields, such as Python
+//! dataclasses.
 
 use core::ffi::c_void;
 
@@ -17,16 +18,18 @@ use super::fields::{RegisteredField, fields_of, type_of};
 use super::init::make_init;
 use super::storage::Storage;
 
-/// Implements `ffi._PyClassRegisterTypeAttrColumns`: registers `__ffi_init__`, `__ffi_new__` and `__ffi_shallow_copy__` for a
-/// type.
+/// Implements `ffi._PyClassRegisterTypeAttrColumns`: registers `__ffi_init__`, `__ffi_new__` and
+/// `__ffi_shallow_copy__` for a type.
 ///
 /// # Errors
-/// InternalError for an unknown type; ValueError for a type whose layout the ABI or a class in Rust fixes, for a final type and one
-/// derived from it, and for a size that is too small for the fields; RuntimeError if the type already has one of the three
-/// attributes; MemoryError. On failure nothing is registered.
+/// InternalError for an unknown type; ValueError for a type whose layout the ABI or a class in Rust
+/// fixes, for a final type and one derived from it, and for a size that is too small for the
+/// fields; RuntimeError if the type already has one of the three attributes; MemoryError. On
+/// failure nothing is registered.
 ///
 /// # Upstream
-/// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which accepts any type and does not check the size.
+/// `PyClassRegisterTypeAttrColumns` in `dataclass.cc`, which accepts any type and does not check
+/// the size.
 pub(super) fn register_class(type_index: i32, total_size: i32) -> Result<()> {
     let class = FieldClass::of(type_index, total_size)?;
     let (init, new, copy) = (make_init(class.entry)?, class.make_new()?, class.make_copy()?);
@@ -46,9 +49,9 @@ fn register_attrs(type_index: i32, attrs: &[(&[u8], &Function)]) -> Result<()> {
     for (name, _) in attrs {
         type_table::register_attr(type_index, name, AnyView::NONE)?;
     }
-    attrs
-        .iter()
-        .try_for_each(|(name, value)| type_table::register_attr(type_index, name, AnyView::from(*value)))
+    attrs.iter().try_for_each(|(name, value)| {
+        type_table::register_attr(type_index, name, AnyView::from(*value))
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -72,7 +75,8 @@ unsafe impl ObjectRecord for FieldRecord {
         // SAFETY: the handle is that of an initialised object.
         let Some(entry) = type_table::type_info(unsafe { (*this).type_index }) else { return };
         for field in fields_of(entry) {
-            // SAFETY: the object has no other reference; its fields started as zeros and contain values of their storage.
+            // SAFETY: the object has no other reference; its fields started as zeros and contain
+            // values of their storage.
             unsafe { drop_field(field, field.address(this)) };
         }
     }
@@ -97,8 +101,8 @@ impl FieldClass {
     /// Returns the class for a type whose fields have been registered.
     ///
     /// # Errors
-    /// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, for a final type, and for a size that is
-    /// too small for the fields.
+    /// InternalError for an unknown type; ValueError for a type whose layout the ABI fixes, for a
+    /// final type, and for a size that is too small for the fields.
     pub(super) fn of(type_index: i32, total_size: i32) -> Result<FieldClass> {
         let entry = type_of(type_index)?;
         plain_ensure!(
@@ -118,7 +122,8 @@ impl FieldClass {
         FieldClass::new(entry, total_size)
     }
 
-    /// Registers `__ffi_new__` and `__ffi_shallow_copy__`, as earlier releases do by `ffi.MakeFFINew`. Returns the latter.
+    /// Registers `__ffi_new__` and `__ffi_shallow_copy__`, as earlier releases do by
+    /// `ffi.MakeFFINew`. Returns the latter.
     ///
     /// # Errors
     /// RuntimeError if the type already has one of the attributes; MemoryError.
@@ -194,19 +199,22 @@ impl FieldClass {
         let copy = self.allocate()?;
         let _borrow = self.has_borrows.then(|| Shared::of(source)).transpose()?;
         for field in fields_of(self.entry) {
-            // SAFETY: both objects are instances of the type, and the copy has no other reference. Writers of fields that follow
-            // borrows are excluded; those of other languages' fields are other threads of that language (trusted).
+            // SAFETY: both objects are instances of the type, and the copy has no other reference.
+            // Writers of fields that follow borrows are excluded; those of other languages' fields
+            // are other threads of that language (trusted).
             unsafe { copy_field(field, source.as_ptr(), copy.as_ptr()) };
         }
         Ok(copy)
     }
 }
 
-/// Refuses types whose objects are more than zeros and the fields that reflection shows. The type, and ancestors of which no size is
-/// known, become types that no class in Rust takes from now on, whatever other threads do.
+/// Refuses types whose objects are more than zeros and the fields that reflection shows. The type,
+/// and ancestors of which no size is known, become types that no class in Rust takes from now on,
+/// whatever other threads do.
 ///
 /// # Errors
-/// ValueError for a class in Rust, a class derived from a final one, and a size smaller than that of the type or an ancestor.
+/// ValueError for a class in Rust, a class derived from a final one, and a size smaller than that
+/// of the type or an ancestor.
 fn claim(entry: &TypeEntry, total_size: i32) -> Result<()> {
     for ancestor in entry.ancestors().iter().skip(1) {
         // SAFETY: ancestors are registered types, whose records are never freed.
@@ -233,8 +241,8 @@ fn claim(entry: &TypeEntry, total_size: i32) -> Result<()> {
     Ok(())
 }
 
-/// Returns the size of the smallest objects of a type. If none is known, makes it `new_size` and the type one of zeros. No object is
-/// large enough for a type whose objects other code makes.
+/// Returns the size of the smallest objects of a type. If none is known, makes it `new_size` and
+/// the type one of zeros. No object is large enough for a type whose objects other code makes.
 fn size_of_objects(index: i32, new_size: i32) -> Result<i32> {
     match type_table::members(index).total_size {
         Some(size) => Ok(size),
@@ -245,14 +253,20 @@ fn size_of_objects(index: i32, new_size: i32) -> Result<i32> {
 /// Copies the value of a field from one object to another.
 ///
 /// # Safety
-/// Both objects must be alive and have the field. No other thread may use the target, and its field must be zero.
+/// Both objects must be alive and have the field. No other thread may use the target, and its field
+/// must be zero.
 unsafe fn copy_field(field: RegisteredField, source: *mut TVMFFIObject, target: *mut TVMFFIObject) {
     let (from, to) = (field.address(source), field.address(target));
-    // SAFETY: the caller guarantees the objects; a zero field owns nothing, so it may be overwritten.
+    // SAFETY: the caller guarantees the objects; a zero field owns nothing, so it may be
+    // overwritten.
     unsafe {
         match Storage::of(field.info()) {
             Storage::Plain => {
-                core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast(), field.info().size as usize);
+                core::ptr::copy_nonoverlapping(
+                    from.cast::<u8>(),
+                    to.cast(),
+                    field.info().size as usize,
+                );
             }
             Storage::Any => to.cast::<Any>().write((*from.cast::<Any>()).clone()),
             Storage::Object => {

@@ -1,4 +1,5 @@
-//! Memory layout and creation of objects of reflected classes: a header, then content with Rust's Clone and Drop.
+//! Memory layout and creation of objects of reflected classes: a header, then content with Rust's
+//! Clone and Drop.
 
 use core::ffi::{c_int, c_void};
 
@@ -12,8 +13,9 @@ use super::class::Class;
 /// A reflected class whose objects this library creates.
 ///
 /// # Safety
-/// Every object of the class, and of derived classes, must have a `Content` right after its header, and `class` must be
-/// registered under the type key of `Self`. The content must be `repr(C)` and sendable between threads.
+/// Every object of the class, and of derived classes, must have a `Content` right after its header,
+/// and `class` must be registered under the type key of `Self`. The content must be `repr(C)` and
+/// sendable between threads.
 pub(crate) unsafe trait Reflected: ObjectClass {
     /// The fields, which follow the header.
     type Content: Clone;
@@ -50,15 +52,20 @@ unsafe impl<C> ObjectRecord for Record<C> {
 pub(crate) fn make<T: Reflected>(content: T::Content) -> Result<T> {
     let type_index = T::class().register_index()?;
     // SAFETY: the allocation has room for the record.
-    let init = move |record: *mut Record<T::Content>| unsafe { (&raw mut (*record).content).write(content) };
+    let init = move |record: *mut Record<T::Content>| unsafe {
+        (&raw mut (*record).content).write(content)
+    };
     // SAFETY: `init` fills the content; objects of this class have this layout (`Reflected`).
-    unsafe { object_alloc::allocate(type_index, 0, init).map(|object| T::from_object_unchecked(object)) }
+    unsafe {
+        object_alloc::allocate(type_index, 0, init).map(|object| T::from_object_unchecked(object))
+    }
 }
 
 /// Returns a copy of the content of an object.
 pub(crate) fn content_of<T: Reflected>(object: &T) -> T::Content {
     let record: *const Record<T::Content> = object.as_object().as_ptr().cast();
-    // SAFETY: objects of this class have this layout (`Reflected`), and the reference keeps this one alive.
+    // SAFETY: objects of this class have this layout (`Reflected`), and the reference keeps this
+    // one alive.
     unsafe { (*record).content.clone() }
 }
 

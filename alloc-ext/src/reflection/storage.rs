@@ -1,8 +1,11 @@
-//! Memory representation of fields that clients define at run time, and their getters and setters by type index.
+//! Memory representation of fields that clients define at run time, and their getters and setters
+//! by type index.
 
 use core::ffi::{c_int, c_void};
 
-use ferrite_core::abi::{DLDataType, DLDevice, TVMFFIAny, TVMFFIFieldGetter, TVMFFIFieldInfo, type_index};
+use ferrite_core::abi::{
+    DLDataType, DLDevice, TVMFFIAny, TVMFFIFieldGetter, TVMFFIFieldInfo, type_index,
+};
 use ferrite_core::call::function::checked;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
@@ -12,8 +15,8 @@ use ferrite_core::{Function, plain_bail, plain_ensure};
 
 use super::field;
 
-/// Client function that converts a value for a field, given its context, the value and a result cell. Returns 0, or -1 with an
-/// error raised.
+/// Client function that converts a value for a field, given its context, the value and a result
+/// cell. Returns 0, or -1 with an error raised.
 type Converter = unsafe extern "C" fn(*mut c_void, *const TVMFFIAny, *mut TVMFFIAny) -> c_int;
 
 /// Memory representation of a field.
@@ -28,8 +31,9 @@ pub(super) enum Storage {
 }
 
 impl Storage {
-    /// Returns the representation of a registered field. C++ code may register type index ANY not only for values, but also for
-    /// object references and for types outside of the ABI. The size of the field distinguishes them.
+    /// Returns the representation of a registered field. C++ code may register type index ANY not
+    /// only for values, but also for object references and for types outside of the ABI. The size
+    /// of the field distinguishes them.
     pub(super) fn of(info: &TVMFFIFieldInfo) -> Storage {
         const REFERENCE: i64 = size_of::<*const c_void>() as i64;
         const CELL: i64 = size_of::<TVMFFIAny>() as i64;
@@ -60,13 +64,17 @@ pub(super) fn make_getter(type_index: i32) -> Result<i64> {
     Ok(getter as usize as i64)
 }
 
-/// Implements `ffi.MakeFieldSetter`: creates a setter, a function that takes a field address and a value, converts the value
-/// with the client's `convert` function, and stores it.
+/// Implements `ffi.MakeFieldSetter`: creates a setter, a function that takes a field address and a
+/// value, converts the value with the client's `convert` function, and stores it.
 ///
 /// # Errors
 /// ValueError for a null `convert` function; MemoryError.
 pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result<Function> {
-    plain_ensure!(convert != 0, VALUE_ERROR, "The convert function of a field setter must not be null");
+    plain_ensure!(
+        convert != 0,
+        VALUE_ERROR,
+        "The convert function of a field setter must not be null"
+    );
     let (context, convert) = (context as usize, convert as usize);
     Function::from_packed(move |args| {
         let [address, value] = args else {
@@ -75,28 +83,32 @@ pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result
         let address = address.get::<*mut c_void>()?;
         plain_ensure!(!address.is_null(), VALUE_ERROR, "The address of a field must not be null");
         let mut converted = *AnyView::NONE.as_raw();
-        // SAFETY: the caller of `ffi.MakeFieldSetter` guarantees function and context for the life of the setter.
+        // SAFETY: the caller of `ffi.MakeFieldSetter` guarantees function and context for the life
+        // of the setter.
         checked(|| unsafe {
             let convert = core::mem::transmute::<*mut c_void, Converter>(convert as *mut c_void);
             convert(context as *mut c_void, value.as_raw(), &mut converted)
         })?;
-        // SAFETY: a successful conversion leaves an owned value; the caller passes the address of a field with the storage
-        // of the setter.
+        // SAFETY: a successful conversion leaves an owned value; the caller passes the address of a
+        // field with the storage of the setter.
         unsafe { store(address, type_index, Any::from_raw(converted)).map(|()| Any::NONE) }
     })
 }
 
-/// Stores a converted value in a field. Raises TypeError for a value of the wrong type, ValueError for an unsupported type
-/// index.
+/// Stores a converted value in a field. Raises TypeError for a value of the wrong type, ValueError
+/// for an unsupported type index.
 ///
 /// # Safety
-/// `field` must be the address of a field with the representation for `type_index`, which no other thread uses.
+/// `field` must be the address of a field with the representation for `type_index`, which no other
+/// thread uses.
 unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
     // SAFETY: the caller guarantees the storage, in every arm.
     unsafe {
         match type_index {
             type_index::INT => put::<i64>(field, &value),
-            type_index::BOOL => value.get::<bool>().map(|value| field.cast::<u8>().write(u8::from(value))),
+            type_index::BOOL => {
+                value.get::<bool>().map(|value| field.cast::<u8>().write(u8::from(value)))
+            }
             type_index::FLOAT => put::<f64>(field, &value),
             type_index::OPAQUE_PTR => put::<OpaquePtr>(field, &value),
             type_index::DATA_TYPE => put::<DLDataType>(field, &value),
@@ -111,7 +123,8 @@ unsafe fn store(field: *mut c_void, type_index: i32, value: Any) -> Result<()> {
     }
 }
 
-/// Converts a value to `T` and replaces the value of a field. Raises TypeError if the conversion is not possible.
+/// Converts a value to `T` and replaces the value of a field. Raises TypeError if the conversion is
+/// not possible.
 ///
 /// # Safety
 /// `field` must be the address of a `T` that no other thread uses.
@@ -122,7 +135,8 @@ unsafe fn put<T: FromAny>(field: *mut c_void, value: &Any) -> Result<()> {
     Ok(())
 }
 
-/// Field getter for a bool. Reads any byte other than 0 as `true`, since C code may have stored it. Returns 0.
+/// Field getter for a bool. Reads any byte other than 0 as `true`, since C code may have stored it.
+/// Returns 0.
 ///
 /// # Safety
 /// `field` must be the address of a bool in a live object, and `result` valid for writing.
@@ -136,7 +150,11 @@ unsafe extern "C" fn get_bool(field: *mut c_void, result: *mut TVMFFIAny) -> c_i
 mod tests {
     use super::*;
 
-    unsafe extern "C" fn as_is(_: *mut c_void, value: *const TVMFFIAny, result: *mut TVMFFIAny) -> c_int {
+    unsafe extern "C" fn as_is(
+        _: *mut c_void,
+        value: *const TVMFFIAny,
+        result: *mut TVMFFIAny,
+    ) -> c_int {
         // SAFETY: the setter passes a live value and a result cell.
         unsafe { result.write(AnyView::from_raw(value.read()).to_owned().unwrap().into_raw()) };
         0
@@ -159,7 +177,10 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "the addresses pass through integers, as the ABI of these functions has it")]
+    #[cfg_attr(
+        miri,
+        ignore = "the addresses pass through integers, as the ABI of these functions has it"
+    )]
     fn values_are_stored_by_type() -> Result<()> {
         assert_eq!(round_trip(type_index::INT, 0i64, Any::from(-7i64))?.get::<i64>()?, -7);
         assert!(round_trip(type_index::BOOL, 0u8, Any::from(true))?.get::<bool>()?);
@@ -173,7 +194,10 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "the addresses pass through integers, as the ABI of these functions has it")]
+    #[cfg_attr(
+        miri,
+        ignore = "the addresses pass through integers, as the ABI of these functions has it"
+    )]
     fn other_types_are_refused() {
         assert_eq!(make_getter(type_index::RAW_STR).unwrap_err().kind_bytes(), b"ValueError");
         let error = round_trip(type_index::INT, 0i64, Any::from(1.5f64)).unwrap_err();

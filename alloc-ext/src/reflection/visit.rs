@@ -1,4 +1,5 @@
-//! Classes of the objects used in structural walks: interrupts, error contexts, visitors and mutators.
+//! Classes of the objects used in structural walks: interrupts, error contexts, visitors and
+//! mutators.
 
 use ferrite_core::abi::{kTVMFFIFieldFlagBitMaskHasDefault, type_index};
 use ferrite_core::error::Result;
@@ -107,7 +108,11 @@ pub(super) static ERROR_CONTEXT: Class = Class {
     ],
     attrs: &[
         attr!("ffi.VisitErrorContext", "__ffi_new__", record::new::<VisitErrorContext>),
-        attr!("ffi.VisitErrorContext", "__ffi_shallow_copy__", record::shallow_copy::<VisitErrorContext>),
+        attr!(
+            "ffi.VisitErrorContext",
+            "__ffi_shallow_copy__",
+            record::shallow_copy::<VisitErrorContext>
+        ),
     ],
     ..Class::new("ffi.VisitErrorContext", size_of::<ErrorContextRecord>())
 };
@@ -150,8 +155,8 @@ unsafe impl Reflected for VisitErrorContext {
     }
 }
 
-/// Implements `__ffi_shallow_copy__` of visitors and mutators: always raises TypeError, since only their creator knows the
-/// fields after the common part.
+/// Implements `__ffi_shallow_copy__` of visitors and mutators: always raises TypeError, since only
+/// their creator knows the fields after the common part.
 fn refuse_copy(walker: ObjectRef) -> Result<ObjectRef> {
     let key = Lossy(type_table::type_key_of(walker.type_index()));
     plain_bail!(TYPE_ERROR, "Objects of type `{}` belong to a walk and cannot be copied", key)
@@ -172,7 +177,8 @@ impl StructuralMutator {
 }
 
 impl VisitErrorContext {
-    /// Creates the context of an error that occurred in `node`. `previous` is the extra context that the error had before.
+    /// Creates the context of an error that occurred in `node`. `previous` is the extra context
+    /// that the error had before.
     ///
     /// # Errors
     /// MemoryError.
@@ -181,7 +187,8 @@ impl VisitErrorContext {
         record::make(ErrorContextContent { reverse_visit_pattern, prev_error_context: previous })
     }
 
-    /// Returns the values on the path to the error, innermost first. Reading an entry that C++ code has set to null fails.
+    /// Returns the values on the path to the error, innermost first. Reading an entry that C++ code
+    /// has set to null fails.
     pub fn reverse_visit_pattern(&self) -> List<ObjectRef> {
         List::from_object_unchecked(record::content_of(self).reverse_visit_pattern.into_untyped())
     }

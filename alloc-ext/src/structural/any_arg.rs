@@ -5,7 +5,8 @@ use ferrite_core::error::Result;
 use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::value::convert::AnyCompatible;
 
-/// Function parameter of any type. Named `AnyView` in the function's signature, although it owns the value.
+/// Function parameter of any type. Named `AnyView` in the function's signature, although it owns
+/// the value.
 pub struct AnyArg(pub Any);
 
 // SAFETY: delegates to the inner value.

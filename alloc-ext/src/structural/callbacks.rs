@@ -64,8 +64,8 @@ impl Callbacks {
     }
 }
 
-/// Returns `true` if a callback for type `wanted` accepts values of type `found`: the same type, a derived type, or any type
-/// for `ANY`. Small strings and bytes count as strings and bytes.
+/// Returns `true` if a callback for type `wanted` accepts values of type `found`: the same type, a
+/// derived type, or any type for `ANY`. Small strings and bytes count as strings and bytes.
 ///
 /// # Upstream
 /// `RuntimeTypeIndexMatch` in `object.h`.
@@ -88,8 +88,12 @@ mod tests {
         let function = Function::from_typed(|_: Any| {})?;
         let entry = |type_index: i32| Tuple::new((type_index, function.clone()));
         let order = [type_index::STR, type_index::INT, type_index::OBJECT, type_index::ANY];
-        let entries =
-            Array::from_slice(&[entry(order[0])?, entry(order[1])?, entry(order[2])?, entry(order[3])?])?;
+        let entries = Array::from_slice(&[
+            entry(order[0])?,
+            entry(order[1])?,
+            entry(order[2])?,
+            entry(order[3])?,
+        ])?;
         let callbacks = Callbacks::new(&entries)?;
         let found = |type_index| callbacks.find(type_index).map(|callback| callback.type_index);
         assert_eq!(found(type_index::SMALL_STR), Some(type_index::STR));

@@ -1,5 +1,5 @@
-//! Structural operations of the loaded `libtvm_ffi`: equality, hash, visits and mutations by content, with variables identified by
-//! where they are defined instead of by name.
+//! Structural operations of the loaded `libtvm_ffi`: equality, hash, visits and mutations by
+//! content, with variables identified by where they are defined instead of by name.
 
 pub(crate) mod any_arg;
 mod closures;

@@ -1,4 +1,5 @@
-//! Position of an error in a walk: every node on the path to the root is appended to the error's context.
+//! Position of an error in a walk: every node on the path to the root is appended to the error's
+//! context.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::{Error, Result};
@@ -7,10 +8,12 @@ use ferrite_core::value::any::AnyView;
 
 use crate::reflection::VisitErrorContext;
 
-/// Appends a node to the context of an error that occurred inside the node. Ignores values that are not objects.
+/// Appends a node to the context of an error that occurred inside the node. Ignores values that are
+/// not objects.
 ///
-/// An existing extra context of another class becomes the previous context of the new one. An error that others refer to is
-/// replaced by a copy. Does nothing when out of memory, since the error itself matters more.
+/// An existing extra context of another class becomes the previous context of the new one. An error
+/// that others refer to is replaced by a copy. Does nothing when out of memory, since the error
+/// itself matters more.
 ///
 /// # Upstream
 /// `UpdateVisitErrorContext` in `extra/visit_error_context.h`.

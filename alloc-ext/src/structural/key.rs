@@ -14,7 +14,8 @@ use crate::reflection::field::field;
 use crate::reflection::record::{self, Record, Reflected};
 
 object_class! {
-    /// Map key that compares and hashes its value structurally. The hash is computed once, at creation.
+    /// Map key that compares and hashes its value structurally. The hash is computed once, at
+    /// creation.
     ///
     /// # Upstream
     /// `StructuralKeyObj` in `extra/structural_key.h`.
@@ -104,14 +105,16 @@ impl StructuralKey {
     /// Returns the structural hash of the value.
     pub fn hash_i64(&self) -> i64 {
         let record: *const KeyRecord = self.as_object().as_ptr().cast();
-        // SAFETY: objects of this class have this layout (`Reflected`), and the reference keeps this one alive.
+        // SAFETY: objects of this class have this layout (`Reflected`), and the reference keeps
+        // this one alive.
         unsafe { (*record).content.hash_i64 }
     }
 
     /// Returns `true` if two values are identical, or are keys whose values are structurally equal.
     ///
     /// # Errors
-    /// InternalError if the values are not identical and not both keys; errors of [`structural_equal`].
+    /// InternalError if the values are not identical and not both keys; errors of
+    /// [`structural_equal`].
     ///
     /// # Upstream
     /// `ffi.StructuralKeyEqual`.
@@ -142,8 +145,8 @@ fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
     value.try_get()?.ok_or_else(|| plain_error!(INTERNAL_ERROR, "Check not null: {} ", name))
 }
 
-/// Registers the class and its hash and equality hooks, unless they are registered already. The hooks are function objects,
-/// which clients of all upstream versions can call.
+/// Registers the class and its hash and equality hooks, unless they are registered already. The
+/// hooks are function objects, which clients of all upstream versions can call.
 ///
 /// # Errors
 /// MemoryError.
@@ -195,7 +198,8 @@ mod tests {
     fn only_keys_are_compared() -> Result<()> {
         let one = Any::new(key(&[1])?);
         let message = |lhs: &Any, rhs: &Any| {
-            StructuralKey::keys_equal(lhs.view(), rhs.view()).map_err(|error| error.message_bytes().to_vec())
+            StructuralKey::keys_equal(lhs.view(), rhs.view())
+                .map_err(|error| error.message_bytes().to_vec())
         };
         assert_eq!(message(&one, &Any::new(key(&[1])?)), Ok(true));
         assert_eq!(message(&one, &Any::new(key(&[2])?)), Ok(false));

@@ -11,7 +11,8 @@ use crate::global_function::{ClassIndex, library_function};
 static CLASS: ClassIndex = ClassIndex::new("ffi.StructuralKey");
 
 object_class! {
-    /// Map key that compares and hashes its value structurally. The hash is computed once, at creation.
+    /// Map key that compares and hashes its value structurally. The hash is computed once, at
+    /// creation.
     ///
     /// # Upstream
     /// `StructuralKeyObj` in `extra/structural_key.h`.

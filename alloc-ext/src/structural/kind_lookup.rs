@@ -26,13 +26,16 @@ impl StructuralKind {
         })
     }
 
-    /// Returns the type table entry and the kind of a type whose objects can be compared structurally.
+    /// Returns the type table entry and the kind of a type whose objects can be compared
+    /// structurally.
     ///
     /// # Errors
-    /// TypeError for a type without metadata or of kind `Unsupported`; InternalError for an unregistered type.
+    /// TypeError for a type without metadata or of kind `Unsupported`; InternalError for an
+    /// unregistered type.
     pub fn of_comparable(type_index: i32) -> Result<(&'static TypeEntry, Self)> {
-        let entry = type_table::type_info(type_index)
-            .ok_or_else(|| plain_error!(INTERNAL_ERROR, "There is no type with index {}", type_index))?;
+        let entry = type_table::type_info(type_index).ok_or_else(|| {
+            plain_error!(INTERNAL_ERROR, "There is no type with index {}", type_index)
+        })?;
         let lacks = match Self::of(entry) {
             None => "Type metadata is not set",
             Some(Self::Unsupported) => "_type_s_eq_hash_kind is not set",
@@ -47,7 +50,8 @@ impl StructuralKind {
     }
 }
 
-/// Cache of the last result of [`StructuralKind::of_comparable`], since consecutive objects often have the same type.
+/// Cache of the last result of [`StructuralKind::of_comparable`], since consecutive objects often
+/// have the same type.
 #[derive(Default)]
 pub struct KindCache {
     last: Option<(i32, &'static TypeEntry, StructuralKind)>,

@@ -1,5 +1,5 @@
-//! Structural operations on values: equality, hash, visits and mutations by content, with variables identified by where they
-//! are defined instead of by name.
+//! Structural operations on values: equality, hash, visits and mutations by content, with variables
+//! identified by where they are defined instead of by name.
 //!
 //! | part | content |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | [`key`] | map keys that compare by structure |
 //! | [`mutate`] | structural maps and mutations, in place for unshared values |
 //!
-//! They share definition regions, callback dispatch by type, native hooks, the common part of visitors and mutators, and error
-//! contexts.
+//! They share definition regions, callback dispatch by type, native hooks, the common part of
+//! visitors and mutators, and error contexts.
 
 use ferrite_core::error::Result;
 
@@ -36,9 +36,9 @@ pub use kind::StructuralKind;
 pub use region::DefRegion;
 pub use visit::WalkOrder;
 
-/// Registers the structural key class and the hooks of built-in types, unless they are registered already. Must run after
-/// [`reflection::install`](crate::reflection::install), so that the class gets upstream's type index, and before C++ code
-/// reads an attribute column.
+/// Registers the structural key class and the hooks of built-in types, unless they are registered
+/// already. Must run after [`reflection::install`](crate::reflection::install), so that the class
+/// gets upstream's type index, and before C++ code reads an attribute column.
 ///
 /// # Errors
 /// MemoryError; registrations made before the error stay.

@@ -13,12 +13,13 @@ use ferrite_core::platform::unwind;
 use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::value::convert::{AnyCompatible, Described, OpaquePtr};
 
-/// Native hook, or function in the table of a visitor or mutator. Borrows both arguments. Returns an owned result, or an error
-/// object.
+/// Native hook, or function in the table of a visitor or mutator. Borrows both arguments. Returns
+/// an owned result, or an error object.
 ///
 /// # Upstream
 /// `FStructuralVisitABI` in `extra/structural_visit.h`, and its counterparts for mutators.
-pub type NativeHook = unsafe extern "C" fn(walker: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny;
+pub type NativeHook =
+    unsafe extern "C" fn(walker: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny;
 
 /// Registers a native hook for a type, unless the type already has one.
 ///
@@ -26,12 +27,14 @@ pub type NativeHook = unsafe extern "C" fn(walker: *mut TVMFFIObject, value: TVM
 /// MemoryError.
 ///
 /// # Safety
-/// Pointers in the column must be native hooks, and this one must accept the values that the column's hooks get.
+/// Pointers in the column must be native hooks, and this one must accept the values that the
+/// column's hooks get.
 pub unsafe fn install(type_index: i32, column: &str, hook: NativeHook) -> Result<()> {
     if !type_table::attr(type_index, column.as_bytes()).is_none() {
         return Ok(());
     }
-    // SAFETY: the caller guarantees that the column has such hooks, and the function is part of the program.
+    // SAFETY: the caller guarantees that the column has such hooks, and the function is part of the
+    // program.
     unsafe {
         let hook = OpaquePtr::new(hook as *mut c_void);
         type_table::register_attr_unchecked(type_index, column.as_bytes(), AnyView::from(&hook))
@@ -53,7 +56,11 @@ pub fn serve(body: impl FnOnce() -> Result<Any>) -> TVMFFIAny {
 ///
 /// # Safety
 /// `hook` must accept visitors or mutators of class `W`.
-pub unsafe fn call_native<W: ObjectClass>(hook: NativeHook, walker: &W, value: AnyView<'_>) -> Result<Any> {
+pub unsafe fn call_native<W: ObjectClass>(
+    hook: NativeHook,
+    walker: &W,
+    value: AnyView<'_>,
+) -> Result<Any> {
     // SAFETY: the caller guarantees the hook; both arguments are alive.
     let raw = unsafe { hook(walker.as_object().as_ptr(), *value.as_raw()) };
     // SAFETY: a hook returns an owned value.
@@ -66,7 +73,8 @@ pub unsafe fn call_native<W: ObjectClass>(hook: NativeHook, walker: &W, value: A
 /// Errors of the hook; TypeError if `hook` is neither.
 ///
 /// # Safety
-/// `hook` must come from a column whose pointers are native hooks that accept visitors or mutators of class `W`.
+/// `hook` must come from a column whose pointers are native hooks that accept visitors or mutators
+/// of class `W`.
 pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
     column: &str,
     hook: AnyView<'_>,
@@ -82,7 +90,9 @@ pub unsafe fn call_hook<W: ObjectClass + AnyCompatible>(
             unsafe { call_native(hook, walker, value) }
         }
         type_index::FUNCTION => call_function(&hook.get()?, &[AnyView::from(walker), value]),
-        _ => plain_bail!(TYPE_ERROR, "{} must be an opaque function pointer or ffi.Function", column),
+        _ => {
+            plain_bail!(TYPE_ERROR, "{} must be an opaque function pointer or ffi.Function", column)
+        }
     }
 }
 
@@ -111,7 +121,8 @@ pub fn wrong_result<T: Described>(result: &Any) -> Error {
     unexpected_result(&|out| T::TYPE.write_name(out), result)
 }
 
-/// Creates the TypeError for a callback or hook that returned a wrong type. `expected` writes the expected type.
+/// Creates the TypeError for a callback or hook that returned a wrong type. `expected` writes the
+/// expected type.
 #[cold]
 pub fn unexpected_result(expected: &dyn Fn(&mut Writer<'_>), result: &Any) -> Error {
     Error::from_parts(ferrite_core::__error_site!(), kind::TYPE_ERROR, &|out| {
@@ -139,7 +150,10 @@ mod tests {
         let outcome = unsafe { call_native(refuse, &walker, AnyView::NONE) };
         assert_eq!(outcome.map(drop).unwrap_err().message_bytes(), b"no");
         let returns = Function::from_packed(|_| Ok(error!(TypeError, "returned").into_any()))?;
-        assert_eq!(call_function(&returns, &[]).map(drop).unwrap_err().message_bytes(), b"returned");
+        assert_eq!(
+            call_function(&returns, &[]).map(drop).unwrap_err().message_bytes(),
+            b"returned"
+        );
         Ok(())
     }
 
@@ -153,7 +167,8 @@ mod tests {
         let outcome = unsafe { call_hook("__s_visit__", hook, &walker, AnyView::NONE) };
         assert_eq!(outcome.map(drop).unwrap_err().message_bytes(), b"no");
         // SAFETY: an int is not called.
-        let outcome = unsafe { call_hook("__s_visit__", AnyView::from(1i64), &walker, AnyView::NONE) };
+        let outcome =
+            unsafe { call_hook("__s_visit__", AnyView::from(1i64), &walker, AnyView::NONE) };
         assert_eq!(
             outcome.map(drop).unwrap_err().message_bytes(),
             b"__s_visit__ must be an opaque function pointer or ffi.Function"

@@ -51,16 +51,27 @@ pub(super) fn visit(visitor: StructuralVisitor, value: AnyArg) -> Result<Option<
     library_function!("ffi.StructuralVisitorVisit").call((visitor, &value))
 }
 
-pub(super) fn default_visit(visitor: StructuralVisitor, value: AnyArg) -> Result<Option<VisitInterrupt>> {
+pub(super) fn default_visit(
+    visitor: StructuralVisitor,
+    value: AnyArg,
+) -> Result<Option<VisitInterrupt>> {
     library_function!("ffi.StructuralVisitorDefaultVisit").call((visitor, &value))
 }
 
-pub(super) fn structural_map(root: Any, callbacks: Entries, with_region: Entries, order: i32) -> Result<Any> {
+pub(super) fn structural_map(
+    root: Any,
+    callbacks: Entries,
+    with_region: Entries,
+    order: i32,
+) -> Result<Any> {
     let map = library_function!("ffi.StructuralMap");
     moving(root, |root: AnyView<'_>| map.call((root, callbacks, with_region, order)))
 }
 
-pub(super) fn structural_mutate(root: Any, callbacks: Array<Tuple<(i32, Function, bool)>>) -> Result<Any> {
+pub(super) fn structural_mutate(
+    root: Any,
+    callbacks: Array<Tuple<(i32, Function, bool)>>,
+) -> Result<Any> {
     let mutate = library_function!("ffi.StructuralMutate");
     moving(root, |root: AnyView<'_>| mutate.call((root, callbacks)))
 }
@@ -73,19 +84,27 @@ pub(super) fn default_mutate(mutator: StructuralMutator, value: AnyArg) -> Resul
     library_function!("ffi.StructuralMutatorDefaultMutate").call((mutator, &value))
 }
 
-/// Rewrites the children of a value in place, by the hook of its type. Returns the value, or `None` and changes nothing if there are
-/// other references to it, or no such hook.
-pub(super) fn mutate_in_place(mutator: &StructuralMutator, value: AnyView<'_>) -> Result<Option<Any>> {
+/// Rewrites the children of a value in place, by the hook of its type. Returns the value, or `None`
+/// and changes nothing if there are other references to it, or no such hook.
+pub(super) fn mutate_in_place(
+    mutator: &StructuralMutator,
+    value: AnyView<'_>,
+) -> Result<Option<Any>> {
     const COLUMN: &str = "__s_maybe_inplace_mutate__";
     // SAFETY: the view borrows a live object.
-    let is_unique = value.object_ptr().is_some_and(|object| unsafe { refcount::is_unique(object.as_ptr()) });
+    let is_unique =
+        value.object_ptr().is_some_and(|object| unsafe { refcount::is_unique(object.as_ptr()) });
     let hook = type_table::attr(value.type_index(), COLUMN.as_bytes());
     if !is_unique || hook.is_none() {
         return Ok(None);
     }
     // SAFETY: the hook comes from the column of hooks for mutators.
     let answer = unsafe { native::call_hook(COLUMN, hook, mutator, value)? };
-    if answer.type_index() == type_index::UNCHANGED { value.to_owned().map(Some) } else { Ok(Some(answer)) }
+    if answer.type_index() == type_index::UNCHANGED {
+        value.to_owned().map(Some)
+    } else {
+        Ok(Some(answer))
+    }
 }
 
 pub(super) fn var_remap_get(mutator: StructuralMutator, var: AnyArg) -> Result<Any> {

@@ -2,13 +2,15 @@
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::{
-    TVMFFIDefRegionKind, kTVMFFIDefRegionKindNone, kTVMFFIDefRegionKindPattern, kTVMFFIDefRegionKindSimple,
-    kTVMFFIFieldFlagBitMaskSEqHashDefPattern, kTVMFFIFieldFlagBitMaskSEqHashDefSimple,
+    TVMFFIDefRegionKind, kTVMFFIDefRegionKindNone, kTVMFFIDefRegionKindPattern,
+    kTVMFFIDefRegionKindSimple, kTVMFFIFieldFlagBitMaskSEqHashDefPattern,
+    kTVMFFIFieldFlagBitMaskSEqHashDefSimple,
 };
 
 use super::StructuralKind;
 
-/// Definition region of a position in a value. Hooks may pass values other than the constants; these also define variables.
+/// Definition region of a position in a value. Hooks may pass values other than the constants;
+/// these also define variables.
 ///
 /// # Examples
 /// ```
@@ -54,8 +56,8 @@ impl DefRegion {
         }
     }
 
-    /// Returns the region to use when `inner` is requested inside this one: `inner`, unless this one is a pattern, which
-    /// extends to everything inside it.
+    /// Returns the region to use when `inner` is requested inside this one: `inner`, unless this
+    /// one is a pattern, which extends to everything inside it.
     pub fn enter(self, inner: Self) -> Self {
         if self == Self::PATTERN { self } else { inner }
     }
@@ -65,7 +67,8 @@ impl DefRegion {
         if self == Self::SIMPLE { Self::NONE } else { self }
     }
 
-    /// Returns the region for a field with these flags of an object whose fields are in this region.
+    /// Returns the region for a field with these flags of an object whose fields are in this
+    /// region.
     pub fn in_field(self, flags: i64) -> Self {
         Self::of_field(flags).map_or(self, |inner| self.enter(inner))
     }
@@ -75,7 +78,8 @@ impl DefRegion {
         if kind == StructuralKind::FreeVar { self.inside_variable() } else { self }
     }
 
-    /// Returns the region for a value that a hook passes to its callback with the C value of a region; 0 means no change.
+    /// Returns the region for a value that a hook passes to its callback with the C value of a
+    /// region; 0 means no change.
     pub(super) fn in_callback(self, kind: TVMFFIDefRegionKind) -> Self {
         let inner = Self::from_raw(kind);
         if inner == Self::NONE { self } else { self.enter(inner) }

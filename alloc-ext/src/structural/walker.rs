@@ -13,10 +13,12 @@ use ferrite_core::plain_error;
 
 use super::DefRegion;
 
-/// Common first fields of all visitors and mutators. C++ code derives classes from it, and changes the region in place.
+/// Common first fields of all visitors and mutators. C++ code derives classes from it, and changes
+/// the region in place.
 ///
 /// # Upstream
-/// `StructuralVisitorObj` in `extra/structural_visit.h` and `StructuralMutatorObj` in `extra/structural_mutate.h`.
+/// `StructuralVisitorObj` in `extra/structural_visit.h` and `StructuralMutatorObj` in
+/// `extra/structural_mutate.h`.
 #[repr(C)]
 pub struct WalkerHead {
     /// Object header, as of all objects.
@@ -29,14 +31,16 @@ pub struct WalkerHead {
 
 const _: () = {
     assert!(offset_of!(WalkerHead, vtable) == size_of::<TVMFFIObject>());
-    assert!(offset_of!(WalkerHead, def_region_mode) == size_of::<TVMFFIObject>() + size_of::<usize>());
+    assert!(
+        offset_of!(WalkerHead, def_region_mode) == size_of::<TVMFFIObject>() + size_of::<usize>()
+    );
 };
 
 /// A class of visitors or mutators.
 ///
 /// # Safety
-/// Objects must start with a [`WalkerHead`] whose table is null or a `VTable`, and have the type index that `class_index`
-/// returns.
+/// Objects must start with a [`WalkerHead`] whose table is null or a `VTable`, and have the type
+/// index that `class_index` returns.
 pub unsafe trait Walker: ObjectClass {
     /// Function table of the class.
     type VTable: 'static;
@@ -59,7 +63,9 @@ fn head<W: Walker>(walker: &W) -> *mut WalkerHead {
 pub fn vtable<W: Walker>(walker: &W) -> Result<&'static W::VTable> {
     // SAFETY: walkers start with this head, and the table outlives them (`Walker`).
     let vtable = unsafe { (*head(walker)).vtable.cast::<W::VTable>().as_ref() };
-    vtable.ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor or mutator has no table of functions"))
+    vtable.ok_or_else(|| {
+        plain_error!(VALUE_ERROR, "The visitor or mutator has no table of functions")
+    })
 }
 
 /// Record of a visitor or mutator created by this library: the head, then the engine.
@@ -94,8 +100,11 @@ pub fn create<W: Walker, E: Send + Sync>(vtable: &'static W::VTable, engine: E) 
             (&raw mut (*record).engine).write(engine);
         }
     };
-    // SAFETY: `init` runs once and writes all that follows the header; walkers start with this head (`Walker`).
-    unsafe { object_alloc::allocate(type_index, 0, init).map(|object| W::from_object_unchecked(object)) }
+    // SAFETY: `init` runs once and writes all that follows the header; walkers start with this head
+    // (`Walker`).
+    unsafe {
+        object_alloc::allocate(type_index, 0, init).map(|object| W::from_object_unchecked(object))
+    }
 }
 
 /// Returns the engine of a visitor or mutator, which never changes.
@@ -108,7 +117,8 @@ pub unsafe fn engine_of<W: Walker, E>(walker: &W) -> &E {
 }
 
 fn mode<W: Walker>(walker: &W) -> &AtomicI32 {
-    // SAFETY: walkers start with this head; C++ code changes the region by plain stores on the walking thread.
+    // SAFETY: walkers start with this head; C++ code changes the region by plain stores on the
+    // walking thread.
     unsafe { AtomicI32::from_ptr(&raw mut (*head(walker)).def_region_mode) }
 }
 
@@ -122,7 +132,8 @@ pub fn set_region<W: Walker>(walker: &W, region: DefRegion) {
     mode(walker).store(region.as_raw(), Ordering::Relaxed);
 }
 
-/// Sets the definition region, runs `body`, and restores the previous region. See [`DefRegion::enter`] for nested regions.
+/// Sets the definition region, runs `body`, and restores the previous region. See
+/// [`DefRegion::enter`] for nested regions.
 pub fn in_region<W: Walker, R>(walker: &W, inner: DefRegion, body: impl FnOnce() -> R) -> R {
     let outer = region(walker);
     set_region(walker, inner);

@@ -30,7 +30,8 @@ unsafe impl<S> ObjectRecord for CallbackStateRecord<S> {
     }
 }
 
-/// Reference-counted slot for the state of a walk, shared by the walk and the callback passed to a hook.
+/// Reference-counted slot for the state of a walk, shared by the walk and the callback passed to a
+/// hook.
 pub struct CallbackState<S> {
     record: ObjectRef,
     state: PhantomData<fn(S) -> S>,
@@ -43,7 +44,8 @@ impl<S: HookState> CallbackState<S> {
             // SAFETY: the allocation has room for the record.
             unsafe { (&raw mut (*record).state).write(ObjectMutex::new(None)) };
         };
-        // SAFETY: init writes the one field after the header, which `destroy` drops; the object is not visible elsewhere.
+        // SAFETY: init writes the one field after the header, which `destroy` drops; the object is
+        // not visible elsewhere.
         let record = unsafe { allocate(type_index::OBJECT, 0, init)? };
         Ok(Self { record, state: PhantomData })
     }
@@ -53,8 +55,8 @@ impl<S: HookState> CallbackState<S> {
     }
 
     fn place(&self) -> &ObjectMutex<Option<S>> {
-        // SAFETY: the reference keeps the record alive, which `new` made for this very type; a mutex may be shared, and `S`
-        // is Send.
+        // SAFETY: the reference keeps the record alive, which `new` made for this very type; a
+        // mutex may be shared, and `S` is Send.
         unsafe { &(*self.record.as_ptr().cast::<CallbackStateRecord<S>>()).state }
     }
 
@@ -66,7 +68,8 @@ impl<S: HookState> CallbackState<S> {
         *self.place().lock() = Some(state);
     }
 
-    /// Runs `work` with the state, and returns its result. Called from the callback passed to a hook.
+    /// Runs `work` with the state, and returns its result. Called from the callback passed to a
+    /// hook.
     ///
     /// # Errors
     /// RuntimeError if the hook has returned or the callback is already running; errors of `work`.
@@ -83,12 +86,13 @@ impl<S: HookState> CallbackState<S> {
     }
 }
 
-/// Calls a hook with a callback that can access `state`, and returns the hook's result. `state` is restored when the hook
-/// returns.
+/// Calls a hook with a callback that can access `state`, and returns the hook's result. `state` is
+/// restored when the hook returns.
 ///
 /// # Errors
-/// Errors of the hook; ValueError if the remaining stack is too small for another nested call (see [`stack::nest`]);
-/// RuntimeError if the hook returned while its callback was running in another thread; MemoryError.
+/// Errors of the hook; ValueError if the remaining stack is too small for another nested call (see
+/// [`stack::nest`]); RuntimeError if the hook returned while its callback was running in another
+/// thread; MemoryError.
 pub fn with_callback<S: HookState, R>(
     state: &mut S,
     make_callback: impl FnOnce(CallbackState<S>) -> Result<Function>,

@@ -1,4 +1,5 @@
-//! Cursor over the direct children of an object: elements, map entries or reflected fields, in order.
+//! Cursor over the direct children of an object: elements, map entries or reflected fields, in
+//! order.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::type_index;
@@ -23,8 +24,9 @@ pub enum ChildrenKind {
     Fields,
 }
 
-/// Cursor over the direct children of one object. Children of Arrays and Maps are read in place, since these are immutable.
-/// Children of Lists, Dicts and other objects are copied when the cursor is created.
+/// Cursor over the direct children of one object. Children of Arrays and Maps are read in place,
+/// since these are immutable. Children of Lists, Dicts and other objects are copied when the cursor
+/// is created.
 pub struct Children<'w> {
     /// Kind of the children: elements, map entries or fields.
     pub kind: ChildrenKind,
@@ -49,16 +51,18 @@ enum Source<'w> {
 }
 
 impl<'w> Children<'w> {
-    /// Creates a cursor over the children of an object, without the fields that have one of the flags in `skipped`.
+    /// Creates a cursor over the children of an object, without the fields that have one of the
+    /// flags in `skipped`.
     ///
     /// # Errors
-    /// Errors of field getters; RuntimeError for a field without a getter; MemoryError; InternalError for an object of an
-    /// unregistered type.
+    /// Errors of field getters; RuntimeError for a field without a getter; MemoryError;
+    /// InternalError for an object of an unregistered type.
     #[cfg_attr(feature = "speed", inline(always))]
     pub fn of(object: MaybeOwned<'w, ObjectRef>, skipped: i64) -> Result<Self> {
         let (kind, source) = match object.type_index() {
             type_index::ARRAY => {
-                let lent = object.borrowed().and_then(ObjectRef::as_class).map(ArrayObject::as_slice);
+                let lent =
+                    object.borrowed().and_then(ObjectRef::as_class).map(ArrayObject::as_slice);
                 (ChildrenKind::Sequence, lent.map_or(Source::Array, Source::Borrowed))
             }
             type_index::MAP => {
@@ -84,7 +88,11 @@ impl<'w> Children<'w> {
         match value.as_object() {
             Some(object) => Children::of(MaybeOwned::Owned(object.clone()), 0),
             None => {
-                plain_bail!(INTERNAL_ERROR, "Values of type index {} have no children", value.type_index())
+                plain_bail!(
+                    INTERNAL_ERROR,
+                    "Values of type index {} have no children",
+                    value.type_index()
+                )
             }
         }
     }
@@ -97,7 +105,9 @@ impl<'w> Children<'w> {
     /// Returns the total number of children, visited or not. Keys and values count separately.
     pub fn len(&self) -> usize {
         match &self.source {
-            Source::BorrowedMap(..) | Source::Map(..) => 2 * self.object.as_class().map_or(0, MapObject::len),
+            Source::BorrowedMap(..) | Source::Map(..) => {
+                2 * self.object.as_class().map_or(0, MapObject::len)
+            }
             _ => self.slice().len(),
         }
     }
@@ -112,8 +122,8 @@ impl<'w> Children<'w> {
         self.passed
     }
 
-    /// Returns the next children that are contiguous in memory: all remaining children, or the rest of one Map entry. Empty at
-    /// the end.
+    /// Returns the next children that are contiguous in memory: all remaining children, or the rest
+    /// of one Map entry. Empty at the end.
     #[inline]
     pub fn run(&self) -> &[Any] {
         match &self.source {
@@ -155,8 +165,8 @@ impl<'w> Children<'w> {
         entry.and_then(|entry| entry.get(self.passed % 2..)).unwrap_or_default()
     }
 
-    /// Returns the next child and advances; `None` at the end. The child of a borrowed Array or Map is borrowed, any other is
-    /// owned.
+    /// Returns the next child and advances; `None` at the end. The child of a borrowed Array or Map
+    /// is borrowed, any other is owned.
     pub fn take(&mut self) -> Option<MaybeOwned<'w>> {
         let lent = match &self.source {
             Source::Borrowed(elements) => elements.get(self.passed),
@@ -179,7 +189,8 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// Returns the field visited last, with its value; `None` before the first field and for containers.
+    /// Returns the field visited last, with its value; `None` before the first field and for
+    /// containers.
     pub fn last_field(&self) -> Option<(Field, &Any)> {
         let place = self.passed.checked_sub(1)?;
         let Source::Fields(values, fields) = &self.source else { return None };

@@ -25,7 +25,8 @@ impl<'w> Elements<'w> {
         }
     }
 
-    /// Borrows the elements in place. A List is borrowed until the slice is dropped, so no user callback should run meanwhile.
+    /// Borrows the elements in place. A List is borrowed until the slice is dropped, so no user
+    /// callback should run meanwhile.
     ///
     /// # Errors
     /// RuntimeError if another thread is changing the List.
@@ -59,8 +60,8 @@ impl<'w> Elements<'w> {
     /// Returns an element, borrowed if the sequence is a borrowed Array.
     ///
     /// # Errors
-    /// IndexError if the index is out of bounds, for example because a hook shortened the List; RuntimeError if another thread
-    /// is changing the List.
+    /// IndexError if the index is out of bounds, for example because a hook shortened the List;
+    /// RuntimeError if another thread is changing the List.
     #[inline]
     pub fn get(&self, index: usize) -> Result<MaybeOwned<'w>> {
         if let Self::Borrowed(elements) = self
@@ -75,7 +76,8 @@ impl<'w> Elements<'w> {
     }
 }
 
-/// Returns the elements from index `first` on; empty if there are fewer, for example because a hook shortened the List.
+/// Returns the elements from index `first` on; empty if there are fewer, for example because a hook
+/// shortened the List.
 #[cold]
 pub fn rest_of(elements: &[Any], first: usize) -> &[Any] {
     elements.get(first..).unwrap_or_default()

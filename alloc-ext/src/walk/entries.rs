@@ -12,8 +12,8 @@ use crate::containers::{self, MapCursor, MapObject};
 
 /// Iterator over the entries of a Map or Dict.
 ///
-/// Hooks may change a Dict during the iteration. It ends early if they remove entries, and yields at most as many entries
-/// as the Dict had at the start.
+/// Hooks may change a Dict during the iteration. It ends early if they remove entries, and yields
+/// at most as many entries as the Dict had at the start.
 pub struct Entries<'w> {
     source: Source<'w>,
 }
@@ -24,8 +24,8 @@ enum Source<'w> {
     Other(OtherMap<'w>),
 }
 
-/// Iterator over a Dict or an owned Map. Looks up each entry by its index, so that the map may change in between. Borrows a
-/// Dict for each step.
+/// Iterator over a Dict or an owned Map. Looks up each entry by its index, so that the map may
+/// change in between. Borrows a Dict for each step.
 struct OtherMap<'w> {
     map: MaybeOwned<'w, ObjectRef>,
     next: Option<u64>,
@@ -43,7 +43,8 @@ impl<'w> OtherMap<'w> {
         let _borrow = containers::borrow(&*self.map)?;
         let map = MapOrDict::of(&self.map);
         // SAFETY: just borrowed.
-        (self.next, self.left) = map.map_or((None, 0), |map| (unsafe { map.first_slot() }, map.len()));
+        (self.next, self.left) =
+            map.map_or((None, 0), |map| (unsafe { map.first_slot() }, map.len()));
         Ok(())
     }
 
@@ -82,7 +83,8 @@ impl<'w> OtherMap<'w> {
     unsafe fn advance(&mut self) {
         self.left = self.left.saturating_sub(1);
         // SAFETY: guaranteed by the caller.
-        self.next = self.next.and_then(|place| unsafe { MapOrDict::of(&self.map)?.next_slot(place) });
+        self.next =
+            self.next.and_then(|place| unsafe { MapOrDict::of(&self.map)?.next_slot(place) });
     }
 
     /// Returns a copy of the next entry, and advances.
@@ -113,7 +115,8 @@ impl<'w> Entries<'w> {
         Ok(Self { source })
     }
 
-    /// Borrows a Dict; `None` for a Map. The guard has its own reference, so that the iterator may advance meanwhile.
+    /// Borrows a Dict; `None` for a Map. The guard has its own reference, so that the iterator may
+    /// advance meanwhile.
     ///
     /// # Errors
     /// RuntimeError if another thread is changing the Dict.
@@ -145,7 +148,8 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// Looks up the value of a key; `None` if the map lacks the key. Borrowed if the map is a borrowed Map.
+    /// Looks up the value of a key; `None` if the map lacks the key. Borrowed if the map is a
+    /// borrowed Map.
     ///
     /// # Errors
     /// Errors of key hooks.
@@ -156,7 +160,8 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// Looks up the value of a key, with a fast path for the key of the next entry, which it advances past.
+    /// Looks up the value of a key, with a fast path for the key of the next entry, which it
+    /// advances past.
     ///
     /// # Errors
     /// Errors of key hooks.
@@ -172,11 +177,12 @@ impl<'w> Entries<'w> {
         self.value_of(key.view())
     }
 
-    /// Advances both iterators while their next entries have the same number or string as key and equal values. Skips most
-    /// entries of equal maps.
+    /// Advances both iterators while their next entries have the same number or string as key and
+    /// equal values. Skips most entries of equal maps.
     ///
     /// # Errors
-    /// Errors of `are_equal`; RuntimeError if another thread is changing a Dict. Both Dicts are borrowed during the call.
+    /// Errors of `are_equal`; RuntimeError if another thread is changing a Dict. Both Dicts are
+    /// borrowed during the call.
     #[inline]
     pub fn skip_equal(
         &mut self,
@@ -227,8 +233,8 @@ impl<'w> Entries<'w> {
     }
 }
 
-/// Yields keys and values, borrowed if the map is a borrowed Map. A step is a RuntimeError while another thread is changing a
-/// Dict.
+/// Yields keys and values, borrowed if the map is a borrowed Map. A step is a RuntimeError while
+/// another thread is changing a Dict.
 impl<'w> Iterator for Entries<'w> {
     type Item = Result<(MaybeOwned<'w>, MaybeOwned<'w>)>;
 

@@ -20,7 +20,8 @@ use ferrite_core::{plain_bail, plain_error};
 /// C function that writes a field, given the address of the field. Returns 0 on success.
 type FieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
 
-/// Reflected field of a registered type. Copies are cheap; the type table never frees field records.
+/// Reflected field of a registered type. Copies are cheap; the type table never frees field
+/// records.
 #[derive(Clone, Copy)]
 pub struct Field {
     info: &'static TVMFFIFieldInfo,
@@ -49,7 +50,8 @@ impl Field {
     /// Returns the value of the field. The type of `object` must have the field, hence not public.
     ///
     /// # Errors
-    /// Errors of the getter; RuntimeError if the field has no getter; TypeError if `object` is not an object.
+    /// Errors of the getter; RuntimeError if the field has no getter; TypeError if `object` is not
+    /// an object.
     ///
     /// # Upstream
     /// `FieldGetter` in `reflection/accessor.h`.
@@ -59,17 +61,19 @@ impl Field {
         Ok(value)
     }
 
-    /// Reads the value of the field into `place`, without copying the result. The type of `object` must have the field.
+    /// Reads the value of the field into `place`, without copying the result. The type of `object`
+    /// must have the field.
     ///
     /// # Errors
-    /// Errors of the getter; RuntimeError if the field has no getter. `place` is None after an error.
+    /// Errors of the getter; RuntimeError if the field has no getter. `place` is None after an
+    /// error.
     #[inline]
     pub(crate) fn read(self, object: &ObjectRef, place: &mut Any) -> Result<()> {
         *place = Any::NONE;
         let Some(getter) = self.info.getter else { return Err(self.unreadable()) };
         let place = ptr::from_mut(place).cast::<TVMFFIAny>();
-        // SAFETY: the code that registered the field guarantees a getter that fits this offset and returns an owned value on
-        // success; the object is alive; Any is transparent over the cell.
+        // SAFETY: the code that registered the field guarantees a getter that fits this offset and
+        // returns an owned value on success; the object is alive; Any is transparent over the cell.
         let status = unsafe { getter(self.address_in(object), place) };
         if status == 0 {
             return Ok(());
@@ -89,13 +93,14 @@ impl Field {
         !self.info.setter.is_null()
     }
 
-    /// Writes the field, even if it is read-only for users. The type of `object` must have the field, and nothing but this walk may
-    /// reach the object, which [`ensure_unshared`] checked when it was made: content of classes that never change is read without
-    /// a borrow. Hence not public.
+    /// Writes the field, even if it is read-only for users. The type of `object` must have the
+    /// field, and nothing but this walk may reach the object, which [`ensure_unshared`] checked
+    /// when it was made: content of classes that never change is read without a borrow. Hence not
+    /// public.
     ///
     /// # Errors
-    /// Errors of the setter, for example for a value of the wrong type; RuntimeError if the field has no setter; TypeError if
-    /// `object` is not an object.
+    /// Errors of the setter, for example for a value of the wrong type; RuntimeError if the field
+    /// has no setter; TypeError if `object` is not an object.
     ///
     /// # Upstream
     /// `FieldSetter` in `reflection/accessor.h`.
@@ -107,7 +112,8 @@ impl Field {
         }
         let is_function = kTVMFFIFieldFlagBitSetterIsFunctionObj as i64;
         if self.info.flags & is_function != 0 {
-            // SAFETY: by the flag, the setter is a function object, which the type table never frees.
+            // SAFETY: by the flag, the setter is a function object, which the type table never
+            // frees.
             let function = unsafe { function_of(setter) };
             // SAFETY: setters take the address of the field, which the object has.
             let address = unsafe { OpaquePtr::new(address) };
@@ -115,7 +121,8 @@ impl Field {
         }
         // SAFETY: without the flag the setter is a function of this type (ABI).
         let setter = unsafe { core::mem::transmute::<*mut c_void, FieldSetter>(setter) };
-        // SAFETY: the code that registered the field guarantees a setter that fits this offset; object and value are alive.
+        // SAFETY: the code that registered the field guarantees a setter that fits this offset;
+        // object and value are alive.
         checked(|| unsafe { setter(address, value.as_raw()) })
     }
 
@@ -124,7 +131,8 @@ impl Field {
         self.info.flags & i64::from(kTVMFFIFieldFlagBitMaskHasDefault) != 0
     }
 
-    /// Writes the default value, or the result of the default factory, on the conditions of [`Field::set`].
+    /// Writes the default value, or the result of the default factory, on the conditions of
+    /// [`Field::set`].
     ///
     /// # Errors
     /// Errors of the factory; errors of [`Field::set`].
@@ -164,11 +172,12 @@ unsafe fn function_of(setter: *mut c_void) -> Function {
     }
 }
 
-/// Returns an error unless the caller has the only reference, strong or weak, to a new object whose fields it will set. A hook
-/// may return an object that others read at the same time.
+/// Returns an error unless the caller has the only reference, strong or weak, to a new object whose
+/// fields it will set. A hook may return an object that others read at the same time.
 ///
 /// # Errors
-/// RuntimeError for an object with other references. It names the class and the hook that made the object.
+/// RuntimeError for an object with other references. It names the class and the hook that made the
+/// object.
 pub(crate) fn ensure_unshared(object: &ObjectRef, hook: &str) -> Result<()> {
     if object.is_unique() { Ok(()) } else { Err(shared(object, hook)) }
 }
@@ -187,7 +196,8 @@ fn shared(object: &ObjectRef, hook: &str) -> Error {
     )
 }
 
-/// Iterator over the fields of a type: inherited fields first, from the root down, in registration order within each type.
+/// Iterator over the fields of a type: inherited fields first, from the root down, in registration
+/// order within each type.
 ///
 /// Does not allocate. Fields registered during the iteration may or may not be included.
 ///

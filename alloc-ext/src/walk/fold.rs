@@ -1,5 +1,5 @@
-//! The loop shared by all walks: an iterative depth-first traversal with an explicit stack of frames. Results propagate from
-//! children to parents.
+//! The loop shared by all walks: an iterative depth-first traversal with an explicit stack of
+//! frames. Results propagate from children to parents.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -49,8 +49,9 @@ pub trait Fold {
     /// Name of the walk in error messages.
     const NAME: &'static str;
 
-    /// Enters a node. A performance-critical operation may push the frame itself, with [`reserve_frame`]. If it fails after
-    /// pushing, the frame is [abandoned](Self::abandon) like all others; if it fails before, it must undo its changes.
+    /// Enters a node. A performance-critical operation may push the frame itself, with
+    /// [`reserve_frame`]. If it fails after pushing, the frame is [abandoned](Self::abandon) like
+    /// all others; if it fails before, it must undo its changes.
     ///
     /// # Errors
     /// Errors of the operation.
@@ -60,8 +61,8 @@ pub trait Fold {
         open: &mut Buffer<Self::Frame>,
     ) -> Result<Entered<Self::Frame, Self::Value>>;
 
-    /// Returns the next child of a node, or `None` after the last. Called if [`descend`](Self::descend) returned
-    /// [`NextChild::ByNode`].
+    /// Returns the next child of a node, or `None` after the last. Called if
+    /// [`descend`](Self::descend) returned [`NextChild::ByNode`].
     ///
     /// # Errors
     /// Errors of the operation.
@@ -70,22 +71,30 @@ pub trait Fold {
         Ok(None)
     }
 
-    /// Descends from the topmost frame to its next child. An operation may push the child's frame here, without creating a
-    /// node first.
+    /// Descends from the topmost frame to its next child. An operation may push the child's frame
+    /// here, without creating a node first.
     ///
     /// # Errors
     /// Errors of the operation.
     #[inline]
-    fn descend(&mut self, open: &mut Buffer<Self::Frame>) -> Result<NextChild<Self::Node, Self::Value>> {
+    fn descend(
+        &mut self,
+        open: &mut Buffer<Self::Frame>,
+    ) -> Result<NextChild<Self::Node, Self::Value>> {
         let _ = open;
         Ok(NextChild::ByNode)
     }
 
-    /// Passes the result of the child just visited to its parent's frame. `Break` ends the walk with the given result.
+    /// Passes the result of the child just visited to its parent's frame. `Break` ends the walk
+    /// with the given result.
     ///
     /// # Errors
     /// Errors of the operation.
-    fn feed(&mut self, frame: &mut Self::Frame, value: Self::Value) -> Result<ControlFlow<Self::Value>>;
+    fn feed(
+        &mut self,
+        frame: &mut Self::Frame,
+        value: Self::Value,
+    ) -> Result<ControlFlow<Self::Value>>;
 
     /// Returns the result of a node after all children have been visited.
     ///
@@ -93,7 +102,8 @@ pub trait Fold {
     /// Errors of the operation.
     fn leave(&mut self, frame: &mut Self::Frame) -> Result<Self::Value>;
 
-    /// Returns the result of the walk after a `Break` with `value`. `open` contains the unfinished frames.
+    /// Returns the result of the walk after a `Break` with `value`. `open` contains the unfinished
+    /// frames.
     ///
     /// # Errors
     /// Errors of the operation.
@@ -102,7 +112,8 @@ pub trait Fold {
         Ok(value)
     }
 
-    /// Reports the error that ends the walk, and may change it. Called for every unfinished frame, innermost first, before [`Self::abandon`].
+    /// Reports the error that ends the walk, and may change it. Called for every unfinished frame,
+    /// innermost first, before [`Self::abandon`].
     fn failed(&mut self, frame: &Self::Frame, error: &mut Error) {
         let _ = (frame, error);
     }
@@ -111,8 +122,8 @@ pub trait Fold {
     fn abandon(&mut self, frame: Self::Frame);
 }
 
-/// Reserves a stack slot for a frame, so that the frame is built in place. Moving a frame that was just written would wait
-/// for store forwarding, which takes a fifth of the time of a walk.
+/// Reserves a stack slot for a frame, so that the frame is built in place. Moving a frame that was
+/// just written would wait for store forwarding, which takes a fifth of the time of a walk.
 ///
 /// # Errors
 /// ValueError beyond [`MAX_DEPTH`]; MemoryError.
@@ -126,7 +137,8 @@ fn too_deep<F: Fold>() -> Error {
     plain_error!(VALUE_ERROR, "{}: maximum stack depth ({}) exceeded", F::NAME, MAX_DEPTH)
 }
 
-/// Runs an operation over `root` and everything reachable from it, and returns the result for `root`.
+/// Runs an operation over `root` and everything reachable from it, and returns the result for
+/// `root`.
 ///
 /// # Errors
 /// Errors of the operation; ValueError beyond [`MAX_DEPTH`]; MemoryError.
@@ -149,8 +161,9 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
         let mut value = enter(operation, node, open)?;
         node = loop {
             let Some(frame) = open.last_mut() else {
-                return value
-                    .ok_or_else(|| plain_error!(INTERNAL_ERROR, "{}: a walk without a result", F::NAME));
+                return value.ok_or_else(|| {
+                    plain_error!(INTERNAL_ERROR, "{}: a walk without a result", F::NAME)
+                });
             };
             if let Some(value) = value.take()
                 && let ControlFlow::Break(value) = operation.feed(frame, value)?
@@ -181,13 +194,19 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
 
 /// Enters a node. Returns its result, or `None` if a frame was pushed.
 #[cfg_attr(feature = "speed", inline(always))]
-fn enter<F: Fold>(operation: &mut F, node: F::Node, open: &mut Buffer<F::Frame>) -> Result<Option<F::Value>> {
+fn enter<F: Fold>(
+    operation: &mut F,
+    node: F::Node,
+    open: &mut Buffer<F::Frame>,
+) -> Result<Option<F::Value>> {
     // Reserved before the node is entered, so that pushing its frame cannot fail.
     open.try_reserve(1)?;
     match operation.enter(node, open)? {
         Entered::Value(value) => Ok(Some(value)),
         Entered::Open => Ok(None),
-        Entered::Frame(frame) if open.len() < MAX_DEPTH => Ok(open.try_push(frame).map(|()| None)?),
+        Entered::Frame(frame) if open.len() < MAX_DEPTH => {
+            Ok(open.try_push(frame).map(|()| None)?)
+        }
         Entered::Frame(frame) => {
             operation.abandon(frame);
             Err(too_deep::<F>())

@@ -18,7 +18,8 @@ pub trait IdentityKey {
     /// Returns the addresses of the two objects, 0 for an absent one.
     fn addresses(&self) -> [usize; 2];
 
-    /// Returns owned references to the objects, except to objects that are borrowed for the whole walk.
+    /// Returns owned references to the objects, except to objects that are borrowed for the whole
+    /// walk.
     fn keep(&self) -> Self::Kept;
 }
 
@@ -74,7 +75,8 @@ impl<K: IdentityKey> IdentityKey for (K, K) {
     }
 }
 
-/// Hash map from objects, compared by identity, to values. Preserves insertion order until an entry is removed.
+/// Hash map from objects, compared by identity, to values. Preserves insertion order until an entry
+/// is removed.
 ///
 /// Keeps its keys alive, so that no address is reused while the map exists.
 pub struct IdentityMap<V, K = Option<ObjectRef>> {
@@ -105,7 +107,8 @@ impl<V, K> IdentityMap<V, K> {
         Some(&self.entries.get(self.index_of(key)?)?.value)
     }
 
-    /// Replaces the value of an object; does nothing if the object is not in the map. Does not allocate.
+    /// Replaces the value of an object; does nothing if the object is not in the map. Does not
+    /// allocate.
     pub fn update(&mut self, key: &impl IdentityKey<Kept = K>, value: V) {
         if let Some(place) = self.index_of(key) {
             self.set_at(place, value);
@@ -120,14 +123,16 @@ impl<V, K> IdentityMap<V, K> {
         self.insert_indexed(key, value).map(drop)
     }
 
-    /// Inserts or replaces like [`insert`](Self::insert), and returns the index of the entry, for [`set_at`](Self::set_at).
+    /// Inserts or replaces like [`insert`](Self::insert), and returns the index of the entry, for
+    /// [`set_at`](Self::set_at).
     ///
     /// # Errors
     /// MemoryError.
     pub fn insert_indexed(&mut self, key: &impl IdentityKey<Kept = K>, value: V) -> Result<usize> {
         self.reserve_one()?;
         let (addresses, len) = (key.addresses(), self.entries.len());
-        let place = self.index.find_or_insert(hash(addresses), len, is_at(&self.entries, addresses));
+        let place =
+            self.index.find_or_insert(hash(addresses), len, is_at(&self.entries, addresses));
         if place < len {
             self.set_at(place, value);
         } else {
@@ -136,8 +141,9 @@ impl<V, K> IdentityMap<V, K> {
         Ok(place)
     }
 
-    /// Reserves memory for one more entry, so that the next insertion cannot fail. For callers that hold a lock: no error may
-    /// be created under it, because the memory of the error may come from a user's allocator.
+    /// Reserves memory for one more entry, so that the next insertion cannot fail. For callers that
+    /// hold a lock: no error may be created under it, because the memory of the error may come from
+    /// a user's allocator.
     ///
     /// # Errors
     /// AllocError when out of memory.
@@ -153,8 +159,8 @@ impl<V, K> IdentityMap<V, K> {
         }
     }
 
-    /// Removes an object and returns the references that kept it alive; `None` if it is not in the map. The last entry moves to
-    /// the index of the removed one. Does not allocate.
+    /// Removes an object and returns the references that kept it alive; `None` if it is not in the
+    /// map. The last entry moves to the index of the removed one. Does not allocate.
     pub fn remove(&mut self, key: &impl IdentityKey<Kept = K>) -> Option<K> {
         let place = self.index_of(key)?;
         self.index.remove(hash(key.addresses()), place);
@@ -271,7 +277,8 @@ mod tests {
 
     #[test]
     fn pairs_are_ordered() -> Result<()> {
-        let (one, two) = (Any::new(ListObject::with_capacity(0)?), Any::new(ListObject::with_capacity(0)?));
+        let (one, two) =
+            (Any::new(ListObject::with_capacity(0)?), Any::new(ListObject::with_capacity(0)?));
         let mut seen = IdentityMap::default();
         seen.insert(&(one.clone(), two.clone()), true)?;
         assert_eq!(seen.get(&(one.clone(), two.clone())), Some(&true));

@@ -41,7 +41,8 @@ impl<'a> MapOrDict<'a> {
         }
     }
 
-    /// Returns the slot index of the entry after the one at `place` in insertion order; `None` at the end.
+    /// Returns the slot index of the entry after the one at `place` in insertion order; `None` at
+    /// the end.
     ///
     /// # Safety
     /// The caller has a Dict borrowed.

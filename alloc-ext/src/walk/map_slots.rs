@@ -1,4 +1,5 @@
-//! Random access to the entries of Maps and Dicts by slot index, for walks that visit them in sorted order.
+//! Random access to the entries of Maps and Dicts by slot index, for walks that visit them in
+//! sorted order.
 
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
@@ -45,7 +46,8 @@ impl<'w> MapSlots<'w> {
         }
     }
 
-    /// Calls `each` with the slot index, key and value of all entries in insertion order. A Dict is borrowed meanwhile.
+    /// Calls `each` with the slot index, key and value of all entries in insertion order. A Dict is
+    /// borrowed meanwhile.
     ///
     /// # Errors
     /// Errors of `each`; RuntimeError if another thread is changing the Dict.
@@ -81,7 +83,8 @@ impl<'w> MapSlots<'w> {
         unsafe { self.map()?.entry_refs(place) }
     }
 
-    /// Returns the value at a slot index; `None` if the slot is empty. Borrowed if the map is a borrowed Map.
+    /// Returns the value at a slot index; `None` if the slot is empty. Borrowed if the map is a
+    /// borrowed Map.
     ///
     /// # Safety
     /// The caller has the map [borrowed](Self::borrow).

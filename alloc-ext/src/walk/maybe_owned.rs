@@ -10,8 +10,9 @@ use ferrite_core::value::any::Any;
 
 /// A value or object that a walk has reached.
 ///
-/// Values reachable from the caller's borrowed value through Arrays and Maps alone stay alive and unchanged during the walk,
-/// whatever hooks do, and are borrowed. For all other values the walk owns a reference.
+/// Values reachable from the caller's borrowed value through Arrays and Maps alone stay alive and
+/// unchanged during the walk, whatever hooks do, and are borrowed. For all other values the walk
+/// owns a reference.
 pub enum MaybeOwned<'w, T = Any> {
     /// Borrowed from the caller's value for the whole walk.
     Borrowed(&'w T),
@@ -42,15 +43,16 @@ impl<'w, T> MaybeOwned<'w, T> {
 }
 
 impl MaybeOwned<'_, ObjectRef> {
-    /// Returns `true` if the object has only one reference, so that the walk cannot reach it on another path. Always `false`
-    /// for an owned object.
+    /// Returns `true` if the object has only one reference, so that the walk cannot reach it on
+    /// another path. Always `false` for an owned object.
     #[inline]
     pub fn is_unshared(&self) -> bool {
         self.borrowed().is_some_and(ObjectRef::is_unique)
     }
 
-    /// Returns `true` if the reference counts of the object show no reference besides the path of the walk, for borrowed and
-    /// for owned objects. Not exact: a getter that returns one object for several fields hides that the object is shared.
+    /// Returns `true` if the reference counts of the object show no reference besides the path of
+    /// the walk, for borrowed and for owned objects. Not exact: a getter that returns one object
+    /// for several fields hides that the object is shared.
     #[inline]
     pub fn is_unshared_by_count(&self) -> bool {
         match self {
@@ -82,14 +84,15 @@ impl<T> Deref for MaybeOwned<'_, T> {
     }
 }
 
-/// Returns `true` if an object has at most one strong reference besides the walk's own, and no weak reference.
+/// Returns `true` if an object has at most one strong reference besides the walk's own, and no weak
+/// reference.
 #[inline]
 pub fn is_unshared_while_owned(object: &ObjectRef) -> bool {
     object.strong_count() <= 2 && object.weak_count() == 1
 }
 
-/// Returns `true` if two values are bitwise identical inline values, or heap strings with equal content. `false` does not
-/// mean that they differ.
+/// Returns `true` if two values are bitwise identical inline values, or heap strings with equal
+/// content. `false` does not mean that they differ.
 #[cfg_attr(feature = "speed", inline(always))]
 pub fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
     let (left, right) = (lhs.as_raw(), rhs.as_raw());

@@ -13,8 +13,9 @@
 //! | [`sort`] | in-place sort, for map entries that are visited in canonical order |
 //! | [`with_callback`], [`CallbackState`] | access to the state of a walk from the callback passed to a hook |
 //!
-//! Values may nest up to [`MAX_DEPTH`] levels, independently of the size of the thread's stack. Only hooks that call back
-//! into the walk nest native calls; [`ferrite_core::platform::stack`] fails such calls before the stack overflows.
+//! Values may nest up to [`MAX_DEPTH`] levels, independently of the size of the thread's stack.
+//! Only hooks that call back into the walk nest native calls; [`ferrite_core::platform::stack`]
+//! fails such calls before the stack overflows.
 
 mod callback_state;
 mod children;

@@ -9,7 +9,8 @@ use ferrite_core::platform::sync::atomic::{AtomicBool, Ordering};
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
-    fn TVMFFIFunctionGetGlobal(name: *const TVMFFIByteArray, out: *mut TVMFFIObjectHandle) -> c_int;
+    fn TVMFFIFunctionGetGlobal(name: *const TVMFFIByteArray, out: *mut TVMFFIObjectHandle)
+    -> c_int;
 }
 
 /// Returns `true` if the library has installed its built-ins.
@@ -24,8 +25,9 @@ pub fn set_installed() {
     INSTALLED.store(true, Ordering::Release);
 }
 
-/// Has the library install its built-ins unless they are installed already. For symbols outside the package that
-/// installs them, where a program may have called no other symbol, and no load-time constructor has run.
+/// Has the library install its built-ins unless they are installed already. For symbols outside the
+/// package that installs them, where a program may have called no other symbol, and no load-time
+/// constructor has run.
 #[inline]
 pub fn ensure_installed() {
     if !is_installed() {

@@ -1,6 +1,7 @@
 //! Helpers shared by the C symbols: argument checks, and conversion of results to status codes.
 //!
-//! The rules for pointers and handles are those of the C symbols, which the documentation of `ferrite-ffi-capi` states.
+//! The rules for pointers and handles are those of the C symbols, which the documentation of
+//! `ferrite-ffi-capi` states.
 #![no_std]
 
 mod installed;
@@ -32,13 +33,15 @@ pub const FAILURE: c_int = -1;
 /// Whether entry points have fast paths. Only speed builds do, since fast paths increase code size.
 pub const FAST_PATHS: bool = cfg!(feature = "speed");
 
-/// Runs the body of an entry point. Returns 0 on success. On an error or a panic, raises the error and returns -1.
+/// Runs the body of an entry point. Returns 0 on success. On an error or a panic, raises the error
+/// and returns -1.
 #[inline]
 pub fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     end(unwind::catch(body))
 }
 
-/// Converts the result of an entry point into a status code. Size-optimised builds share one copy of this function.
+/// Converts the result of an entry point into a status code. Size-optimised builds share one copy
+/// of this function.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn end(outcome: Result<()>) -> c_int {
@@ -48,8 +51,8 @@ fn end(outcome: Result<()>) -> c_int {
     }
 }
 
-/// Runs the body of an entry point that returns a status code itself, and has already raised an error if the code is
-/// not 0. Errors and panics are handled as by [`status`].
+/// Runs the body of an entry point that returns a status code itself, and has already raised an
+/// error if the code is not 0. Errors and panics are handled as by [`status`].
 #[inline]
 pub fn status_of(body: impl FnOnce() -> Result<c_int>) -> c_int {
     match unwind::catch(body) {
@@ -79,8 +82,8 @@ pub fn fail(error: Error) -> c_int {
     FAILURE
 }
 
-/// Runs the body of an entry point that returns no status code. On an error, raises and logs it, and returns
-/// `fallback`.
+/// Runs the body of an entry point that returns no status code. On an error, raises and logs it,
+/// and returns `fallback`.
 #[inline]
 pub fn logged<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
     match unwind::catch(body) {
@@ -125,7 +128,8 @@ fn null_argument(name: Name) -> Error {
     plain_error!(VALUE_ERROR, "Argument `{}` must not be null", name; "Argument {} is null", name)
 }
 
-/// An out-parameter. It is written once, at the end of a function, so that it is unchanged on failure.
+/// An out-parameter. It is written once, at the end of a function, so that it is unchanged on
+/// failure.
 pub struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
@@ -136,7 +140,8 @@ impl<T> Out<T> {
         unsafe { self.0.write(value) }
     }
 
-    /// Returns the destination as uninitialised memory, for a function that writes its result in place.
+    /// Returns the destination as uninitialised memory, for a function that writes its result in
+    /// place.
     #[inline]
     pub fn place<'a>(self) -> &'a mut MaybeUninit<T> {
         // SAFETY: contract of `out`: valid for writing a T until the symbol returns.
@@ -212,8 +217,8 @@ pub unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: Name) -> Result<&'a
     unsafe { check_bytes(array, name).into_result() }
 }
 
-/// Result of checking a byte array: its data and size, or null and an error. A struct of two words is returned in
-/// registers; a `Result` of the same size would be returned in memory.
+/// Result of checking a byte array: its data and size, or null and an error. A struct of two words
+/// is returned in registers; a `Result` of the same size would be returned in memory.
 struct CheckedBytes(*const u8, *mut TVMFFIObject);
 
 impl CheckedBytes {
@@ -231,12 +236,13 @@ impl CheckedBytes {
     /// The content is readable for `'a`.
     #[inline(always)]
     unsafe fn into_result<'a>(self) -> Result<&'a [u8]> {
-        // SAFETY: either the caller guarantees the content, or the second word is an error, owned here alone.
+        // SAFETY: either the caller guarantees the content, or the second word is an error, owned
+        // here alone.
         unsafe {
             if self.0.is_null() {
-                return Err(Error::from_object_unchecked(ObjectRef::from_raw(NonNull::new_unchecked(
-                    self.1,
-                ))));
+                return Err(Error::from_object_unchecked(ObjectRef::from_raw(
+                    NonNull::new_unchecked(self.1),
+                )));
             }
             Ok(core::slice::from_raw_parts(self.0, self.1.addr()))
         }
@@ -274,19 +280,20 @@ fn impossible_size(name: Name, size: Arg<'_>) -> Error {
     )
 }
 
-/// Borrows the content of a byte array. Returns `None` if the array is invalid: null data with a nonzero size, or a
-/// size of more than half the address space.
+/// Borrows the content of a byte array. Returns `None` if the array is invalid: null data with a
+/// nonzero size, or a size of more than half the address space.
 ///
 /// # Safety
 /// The data of the array, unless null, is readable for `'a`.
 #[inline(always)]
 pub unsafe fn valid_bytes<'a>(array: &TVMFFIByteArray) -> Option<&'a [u8]> {
     // SAFETY: the caller guarantees the data.
-    has_content(array).then(|| unsafe { core::slice::from_raw_parts(array.data.cast(), array.size) })
+    has_content(array)
+        .then(|| unsafe { core::slice::from_raw_parts(array.data.cast(), array.size) })
 }
 
-/// Returns `true` if the data is not null and the size is at most half the address space, that is, its top bit is
-/// clear.
+/// Returns `true` if the data is not null and the size is at most half the address space, that is,
+/// its top bit is clear.
 #[inline(always)]
 fn has_content(array: &TVMFFIByteArray) -> bool {
     !array.data.is_null() && array.size.cast_signed() >= 0
@@ -359,7 +366,10 @@ impl<T> Deref for Borrowed<T> {
 /// # Safety
 /// `handle` is null or points to an object that lives until the C symbol returns.
 #[inline(always)]
-pub unsafe fn object_of<T: ObjectClass>(handle: TVMFFIObjectHandle, name: Name) -> Result<Borrowed<T>> {
+pub unsafe fn object_of<T: ObjectClass>(
+    handle: TVMFFIObjectHandle,
+    name: Name,
+) -> Result<Borrowed<T>> {
     // SAFETY: the caller's promise; the object is alive and of that class.
     unsafe {
         check_class(handle.cast(), name, T::type_index())?;
@@ -377,8 +387,8 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
     Borrowed(ManuallyDrop::new(unsafe { T::from_object_unchecked(ObjectRef::from_raw(object)) }))
 }
 
-/// Checks that an object is not null and has the expected class. Size-optimised builds share one copy of this function
-/// for all classes.
+/// Checks that an object is not null and has the expected class. Size-optimised builds share one
+/// copy of this function for all classes.
 ///
 /// # Safety
 /// `object` is null or points to a live object.
@@ -386,10 +396,14 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) -> Result<()> {
     let object = non_null(object, name)?;
-    // SAFETY: the caller guarantees a non-null pointer. Only this field is read, since other threads may change the
-    // count.
+    // SAFETY: the caller guarantees a non-null pointer. Only this field is read, since other
+    // threads may change the count.
     let found = unsafe { (*object.as_ptr()).type_index };
-    if type_table::is_instance(found, expected) { Ok(()) } else { Err(wrong_class(name, expected, found)) }
+    if type_table::is_instance(found, expected) {
+        Ok(())
+    } else {
+        Err(wrong_class(name, expected, found))
+    }
 }
 
 /// Creates the TypeError for a handle of the wrong class.

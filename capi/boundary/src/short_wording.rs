@@ -1,6 +1,6 @@
-//! Short wording of error messages, for the profile `core`. Arguments are identified by their number, counted from 1,
-//! and types by their index, as listed in `c_api.h`: type keys would link the strings of the type table into every
-//! program.
+//! Short wording of error messages, for the profile `core`. Arguments are identified by their
+//! number, counted from 1, and types by their index, as listed in `c_api.h`: type keys would link
+//! the strings of the type table into every program.
 
 use ferrite_core::error::Error;
 use ferrite_core::error::message::Arg;

@@ -1,4 +1,5 @@
-//! Virtual tables and typeinfo of `ModuleObj` and `Error`, in the layout of the Itanium C++ ABI (2.5 and 2.9.5).
+//! Virtual tables and typeinfo of `ModuleObj` and `Error`, in the layout of the Itanium C++ ABI
+//! (2.5 and 2.9.5).
 //!
 //! C++ compares types by name, so a client's own copy of a typeinfo denotes the same type.
 
@@ -53,7 +54,8 @@ struct BasesTypeInfo<const N: usize> {
 #[repr(C)]
 struct Base {
     info: *const c_void,
-    /// Offset of the base, shifted left by 8 bits, and flags in the low bits, such as public inheritance.
+    /// Offset of the base, shifted left by 8 bits, and flags in the low bits, such as public
+    /// inheritance.
     offset_flags: c_long,
 }
 
@@ -61,7 +63,8 @@ const fn public_base(info: *const c_void, offset: c_long) -> Base {
     Base { info, offset_flags: offset << 8 | 2 }
 }
 
-/// First three words of a virtual table of the C++ runtime. The third one is the first function, to which vptrs point.
+/// First three words of a virtual table of the C++ runtime. The third one is the first function, to
+/// which vptrs point.
 type RuntimeTable = [*const c_void; 3];
 
 unsafe extern "C" {
@@ -83,10 +86,14 @@ const fn info(table: *const RuntimeTable, name: *const c_char) -> TypeInfo {
 
 /// Creates the typeinfo of a class derived from `ModuleObj`.
 pub(super) const fn derived_module(name: *const c_char) -> DerivedTypeInfo {
-    DerivedTypeInfo { info: info(&raw const DERIVED_CLASS, name), base: (&raw const MODULE_INFO).cast() }
+    DerivedTypeInfo {
+        info: info(&raw const DERIVED_CLASS, name),
+        base: (&raw const MODULE_INFO).cast(),
+    }
 }
 
-static OBJECT_INFO: Constant<TypeInfo> = Constant(info(&raw const CLASS, c"N3tvm3ffi6ObjectE".as_ptr()));
+static OBJECT_INFO: Constant<TypeInfo> =
+    Constant(info(&raw const CLASS, c"N3tvm3ffi6ObjectE".as_ptr()));
 static OBJECT_REF_INFO: Constant<TypeInfo> =
     Constant(info(&raw const CLASS, c"N3tvm3ffi9ObjectRefE".as_ptr()));
 
@@ -103,9 +110,9 @@ static MODULE_INFO: Constant<BasesTypeInfo<1>> = Constant(BasesTypeInfo {
 
 const PURE: *const c_void = __cxa_pure_virtual as *const c_void;
 
-/// Virtual table of the base class `ModuleObj`, in use while a derived object is constructed or destroyed. C++
-/// constructors and destructors store its address in the object. Only its last two functions can be called, since
-/// `ModuleObj` itself calls no virtual functions.
+/// Virtual table of the base class `ModuleObj`, in use while a derived object is constructed or
+/// destroyed. C++ constructors and destructors store its address in the object. Only its last two
+/// functions can be called, since `ModuleObj` itself calls no virtual functions.
 #[unsafe(export_name = "_ZTVN3tvm3ffi9ModuleObjE")]
 static MODULE_TABLE: Constant<VirtualTable<12>> = Constant(VirtualTable {
     offset_to_top: 0,
@@ -148,11 +155,12 @@ pub(super) const ERROR: *const c_void = (&raw const ERROR_INFO).cast();
 /// Virtual table pointer of `tvm::ffi::Error` objects.
 pub(super) const ERROR_VPTR: *const c_void = (&raw const ERROR_TABLE.0.functions).cast();
 
-/// The static variable of an inline function of `ModuleObj` that caches its type index. All libraries share it. It is
-/// initialised statically, since the index is a constant.
+/// The static variable of an inline function of `ModuleObj` that caches its type index. All
+/// libraries share it. It is initialised statically, since the index is a constant.
 #[unsafe(export_name = "_ZZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex")]
 static MODULE_TYPE_INDEX: AtomicI32 = AtomicI32::new(type_index::MODULE);
 
-/// Guard variable of that static variable. Its first byte is 1, which marks the variable as initialised.
+/// Guard variable of that static variable. Its first byte is 1, which marks the variable as
+/// initialised.
 #[unsafe(export_name = "_ZGVZN3tvm3ffi9ModuleObj27_GetOrAllocRuntimeTypeIndexEvE6tindex")]
 static MODULE_TYPE_INDEX_GUARD: AtomicU64 = AtomicU64::new(1u64.to_le());

@@ -32,8 +32,8 @@ pub(super) const OPS: ModuleOps = ModuleOps {
 /// Returns the address of a virtual function of a C++ module.
 fn function(module: &Module, slot: Slot) -> *const c_void {
     let object: *const *const *const c_void = module.context_address().cast();
-    // SAFETY: a module begins with its vptr, which points to the twelve functions of `ModuleObj` and those of its
-    // class.
+    // SAFETY: a module begins with its vptr, which points to the twelve functions of `ModuleObj`
+    // and those of its class.
     unsafe { (*object).add(slot as usize).read() }
 }
 
@@ -61,9 +61,14 @@ unsafe fn word(module: &Module, slot: Slot, args: [*const c_void; 2]) -> Result<
 ///
 /// # Safety
 /// The virtual function must take this argument, which is null or the address of a live value.
-unsafe fn object<T: ObjectClass>(module: &Module, slot: Slot, arg: *const c_void) -> Result<Option<T>> {
+unsafe fn object<T: ObjectClass>(
+    module: &Module,
+    slot: Slot,
+    arg: *const c_void,
+) -> Result<Option<T>> {
     let args = [module.context_address().cast_const(), arg];
-    // SAFETY: the caller guarantees the argument; the result begins with a reference, which is owned, or null.
+    // SAFETY: the caller guarantees the argument; the result begins with a reference, which is
+    // owned, or null.
     let object = unsafe {
         let result = call::memory(function(module, slot), args)?;
         let object = (&raw const result).cast::<*mut TVMFFIObject>().read();
@@ -86,12 +91,13 @@ unsafe fn cell(module: &Module, slot: Slot, arg: *const c_void) -> Result<Any> {
 }
 
 fn text(module: &Module, slot: Slot, arg: &String) -> Result<Any> {
-    // SAFETY: the slots that return texts take a string.
+    // SAFETY: the slots that return strings take a string.
     unsafe { cell(module, slot, address(arg)) }
 }
 
 fn kind(module: &Module) -> Result<&CStr> {
-    // SAFETY: the function takes nothing and returns null or a text that lives as long as the module.
+    // SAFETY: the function takes nothing and returns null or a string that lives as long as the
+    // module.
     unsafe {
         let text = word(module, Slot::Kind, [ptr::null(); 2])? as usize;
         Ok(if text == 0 { c"" } else { CStr::from_ptr(ptr::with_exposed_provenance(text)) })

@@ -1,7 +1,9 @@
-//! Free functions and static member functions that C++ clients link, such as `json::Parse` and `StructuralHash::Hash`.
+//! Free functions and static member functions that C++ clients link, such as `json::Parse` and
+//! `StructuralHash::Hash`.
 //!
 //! # Safety
-//! C++ calls each with valid arguments of its signature: references to live values, and writable results.
+//! C++ calls each with valid arguments of its signature: references to live values, and writable
+//! results.
 
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
@@ -33,10 +35,11 @@ returns_class! {
     json_stringify_thunk = "_ZN3tvm3ffi4json9StringifyERKNS0_3AnyERKNS0_8OptionalIivEE" => json_stringify;
     /// Implements `String json::Stringify(const Any&, Optional<int> indent)` of 0.1.12.
     json_stringify_0_1_12_thunk = "_ZN3tvm3ffi4json9StringifyERKNS0_3AnyENS0_8OptionalIivEE" => json_stringify_0_1_12;
-    /// Implements `Optional<Tuple<AccessPath, AccessPath>> StructuralEqual::GetFirstMismatch(lhs, rhs, map_free_vars,
-    /// skip_tensor_content)`.
+    /// Implements `Optional<Tuple<AccessPath, AccessPath>> StructuralEqual::GetFirstMismatch(lhs,
+    /// rhs, map_free_vars, skip_tensor_content)`.
     first_mismatch_thunk = "_ZN3tvm3ffi15StructuralEqual16GetFirstMismatchERKNS0_3AnyES4_bb" => first_mismatch;
-    /// Implements `Array<AccessPath> VisitErrorContext::FindAccessPaths(root, context, allow_prefix_match)`.
+    /// Implements
+    /// `Array<AccessPath> VisitErrorContext::FindAccessPaths(root, context, allow_prefix_match)`.
     find_access_paths_thunk = "_ZN3tvm3ffi17VisitErrorContext15FindAccessPathsERKNS0_9ObjectRefERKS1_b"
         => find_access_paths;
     /// Implements `String ReprPrint(const Any&)`.
@@ -47,7 +50,11 @@ returns_class! {
     load_from_file_thunk = "_ZN3tvm3ffi6Module12LoadFromFileERKNS0_6StringE" => load_from_file;
 }
 
-unsafe extern "C-unwind" fn to_json_graph(out: CellOut, value: &Any, metadata: &Any) -> *mut c_void {
+unsafe extern "C-unwind" fn to_json_graph(
+    out: CellOut,
+    value: &Any,
+    metadata: &Any,
+) -> *mut c_void {
     // SAFETY: see the file.
     unsafe { cell(out, || graph::to_json_graph(value, metadata)) }
 }
@@ -57,8 +64,8 @@ unsafe extern "C-unwind" fn from_json_graph(out: CellOut, graph: &Any) -> *mut c
     unsafe { cell(out, || graph::from_json_graph(graph)) }
 }
 
-/// Parses JSON. If `message` is not null, a parse error is not thrown: its message is stored there, or an empty string
-/// on success.
+/// Parses JSON. If `message` is not null, a parse error is not thrown: its message is stored there,
+/// or an empty string on success.
 unsafe extern "C-unwind" fn json_parse(
     out: CellOut,
     text: &String,
@@ -83,8 +90,8 @@ unsafe extern "C-unwind" fn json_stringify(out: CellOut, value: &Any, indent: &A
     unsafe { cell(out, stringify) }
 }
 
-/// Layout of `Optional<int>` until 0.1.12: a class that wraps `std::optional<int>`. It has a user-defined copy
-/// constructor, so C++ passes it by address.
+/// Layout of `Optional<int>` until 0.1.12: a class that wraps `std::optional<int>`. It has a
+/// user-defined copy constructor, so C++ passes it by address.
 #[repr(C)]
 struct StdOptionalInt {
     value: MaybeUninit<i32>,
@@ -125,7 +132,9 @@ unsafe extern "C-unwind" fn find_access_paths(
     allow_prefix_match: bool,
 ) -> *mut c_void {
     let paths = || match (root, context) {
-        (Some(root), Some(context)) => visit::find_access_paths(root.clone(), context, allow_prefix_match),
+        (Some(root), Some(context)) => {
+            visit::find_access_paths(root.clone(), context, allow_prefix_match)
+        }
         _ => Err(error!(ValueError, "FindAccessPaths needs a root and a context")),
     };
     // SAFETY: see the file.
@@ -147,7 +156,8 @@ unsafe extern "C-unwind" fn load_from_file(out: ObjectOut, file: &String) -> *mu
     unsafe { object(out, || Module::load_from_file(file)) }
 }
 
-/// Implements `uint64_t StructuralHash::Hash(const Any& value, bool map_free_vars, bool skip_tensor_content)`.
+/// Implements `uint64_t StructuralHash::Hash(const Any& value, bool map_free_vars, bool
+/// skip_tensor_content)`.
 #[unsafe(export_name = "_ZN3tvm3ffi14StructuralHash4HashERKNS0_3AnyEbb")]
 unsafe extern "C-unwind" fn structural_hash(
     value: &Any,
@@ -157,7 +167,8 @@ unsafe extern "C-unwind" fn structural_hash(
     or_throw(|| equal::structural_hash(value, Options { map_free_vars, skip_tensor_content }))
 }
 
-/// Implements `bool StructuralEqual::Equal(lhs, rhs, bool map_free_vars, bool skip_tensor_content)`.
+/// Implements
+/// `bool StructuralEqual::Equal(lhs, rhs, bool map_free_vars, bool skip_tensor_content)`.
 #[unsafe(export_name = "_ZN3tvm3ffi15StructuralEqual5EqualERKNS0_3AnyES4_bb")]
 unsafe extern "C-unwind" fn structural_equal(
     lhs: &Any,
@@ -204,7 +215,8 @@ unsafe extern "C-unwind" fn recursive_ge(lhs: &Any, rhs: &Any) -> bool {
     or_throw(|| Ok(dataclass::recursive_compare(lhs, rhs)? >= 0))
 }
 
-/// Implements `void Module::VisitContextSymbols(const TypedFunction<void(String, void*)>& callback)`.
+/// Implements `void Module::VisitContextSymbols(const TypedFunction<void(String, void*)>&
+/// callback)`.
 #[unsafe(export_name = "_ZN3tvm3ffi6Module19VisitContextSymbolsERKNS0_13TypedFunctionIFvNS0_6StringEPvEEE")]
 unsafe extern "C-unwind" fn visit_context_symbols(callback: &Option<Function>) {
     or_throw(|| {
@@ -217,7 +229,8 @@ unsafe extern "C-unwind" fn visit_context_symbols(callback: &Option<Function>) {
 
 fn visit_symbol(callback: &Function, name: &CStr, address: *mut c_void) -> Result<()> {
     let name = String::from_bytes(name.to_bytes())?;
-    // SAFETY: the callback gets the address in the slot of that name; its author knows the types of the slots.
+    // SAFETY: the callback gets the address in the slot of that name; its author knows the types of
+    // the slots.
     let address = unsafe { OpaquePtr::new(address) };
     callback.call_packed(&[AnyView::from(&name), AnyView::from(&address)]).map(drop)
 }

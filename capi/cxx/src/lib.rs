@@ -1,5 +1,5 @@
-//! The C++ part of upstream's ABI: functions under their mangled names, the classes `ModuleObj` and `Error` that
-//! clients derive from and catch, and calls in both directions.
+//! The C++ part of upstream's ABI: functions under their mangled names, the classes `ModuleObj` and
+//! `Error` that clients derive from and catch, and calls in both directions.
 //!
 //! | file | content |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! | `module_members`, `module_slots` | exported members of `ModuleObj`; virtual functions of the library's own modules |
 //! | `foreign` | modules implemented by C++ classes, called through their virtual functions |
 //!
-//! The outermost Rust function throws the library's errors when nothing is left to drop. `unit.cc` catches exceptions
-//! of clients before they reach a Rust frame.
+//! The outermost Rust function throws the library's errors when nothing is left to drop. `unit.cc`
+//! catches exceptions of clients before they reach a Rust frame.
 //!
 //! # Upstream
 //! The symbols that `libtvm_ffi.so` 0.1.15 defines for other libraries, with the Itanium C++ ABI.
@@ -32,7 +32,9 @@ use ferrite_alloc_ext::cxx::{self, CxxRuntime};
 use ferrite_alloc_ext::module::cxx_class::{self, CxxClass};
 
 #[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
-compile_error!("`cxx-abi` knows the C++ calling conventions of x86-64 and AArch64 on Unix only: disable it");
+compile_error!(
+    "`cxx-abi` knows the C++ calling conventions of x86-64 and AArch64 on Unix only: disable it"
+);
 
 static RUNTIME: CxxRuntime = CxxRuntime { call_hook: call::hook };
 

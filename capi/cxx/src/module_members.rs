@@ -72,7 +72,11 @@ unsafe extern "C-unwind" fn get_function_doc(
 
 /// Implements `bool ImplementsFunction(const String& name, bool query_imports)`.
 #[unsafe(export_name = "_ZN3tvm3ffi9ModuleObj18ImplementsFunctionERKNS0_6StringEb")]
-unsafe extern "C-unwind" fn implements_function(this: This, name: &String, query_imports: bool) -> bool {
+unsafe extern "C-unwind" fn implements_function(
+    this: This,
+    name: &String,
+    query_imports: bool,
+) -> bool {
     // SAFETY: see the file.
     or_throw(|| unsafe { borrow(this)? }.implements_function(name, query_imports))
 }

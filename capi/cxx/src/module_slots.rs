@@ -1,4 +1,5 @@
-//! Virtual functions of the library's own modules, which C++ code calls through their virtual table.
+//! Virtual functions of the library's own modules, which C++ code calls through their virtual
+//! table.
 //!
 //! # Safety
 //! C++ calls each with a live module as `this`, references to live values, and writable results.
@@ -83,12 +84,20 @@ unsafe extern "C-unwind" fn implements_function(this: This, name: &String) -> bo
     or_throw(|| unsafe { borrow(this)? }.implements_function(name, false))
 }
 
-unsafe extern "C-unwind" fn get_function_doc(out: CellOut, this: This, name: &String) -> *mut c_void {
+unsafe extern "C-unwind" fn get_function_doc(
+    out: CellOut,
+    this: This,
+    name: &String,
+) -> *mut c_void {
     // SAFETY: see the file.
     unsafe { cell(out, || borrow(this)?.function_doc(name, false)) }
 }
 
-unsafe extern "C-unwind" fn get_function_metadata(out: CellOut, this: This, name: &String) -> *mut c_void {
+unsafe extern "C-unwind" fn get_function_metadata(
+    out: CellOut,
+    this: This,
+    name: &String,
+) -> *mut c_void {
     // SAFETY: see the file.
     unsafe { cell(out, || borrow(this)?.function_metadata(name, false)) }
 }
@@ -108,7 +117,11 @@ unsafe extern "C-unwind" fn save_to_bytes(out: CellOut, this: This) -> *mut c_vo
     unsafe { cell(out, || borrow(this)?.save_to_bytes()) }
 }
 
-unsafe extern "C-unwind" fn inspect_source(out: CellOut, this: This, format: &String) -> *mut c_void {
+unsafe extern "C-unwind" fn inspect_source(
+    out: CellOut,
+    this: This,
+    format: &String,
+) -> *mut c_void {
     // SAFETY: see the file.
     unsafe { cell(out, || borrow(this)?.inspect_source(format)) }
 }

@@ -35,7 +35,8 @@ unsafe extern "C-unwind" {
     ) -> !;
 }
 
-/// Runs the body of a function that C++ calls. Returns its result, or throws its error as a C++ exception.
+/// Runs the body of a function that C++ calls. Returns its result, or throws its error as a C++
+/// exception.
 ///
 /// The caller must not own values that need to be dropped.
 pub(super) fn or_throw<T>(body: impl FnOnce() -> Result<T>) -> T {
@@ -55,8 +56,8 @@ pub(super) fn or_throw<T>(body: impl FnOnce() -> Result<T>) -> T {
 fn throw(error: Error) -> ! {
     // The conversion into a value captures the backtrace.
     let error = error.into_any().into_raw();
-    // SAFETY: the value is an error object, which the exception owns. The runtime allocates an exception, or ends the
-    // process when out of memory.
+    // SAFETY: the value is an error object, which the exception owns. The runtime allocates an
+    // exception, or ends the process when out of memory.
     unsafe {
         let exception = __cxa_allocate_exception(size_of::<Exception>());
         exception.write(Exception { vptr: ERROR_VPTR, error: error.payload.v_obj.cast() });
@@ -90,9 +91,11 @@ pub(super) unsafe extern "C" fn destroy_and_free(this: *mut Exception) {
 /// # Safety
 /// `this` must be an exception.
 pub(super) unsafe extern "C" fn what(this: *const Exception) -> *const c_char {
-    // SAFETY: the caller guarantees the exception, which keeps its error alive; nothing is dropped here.
-    let error = NonNull::new(unsafe { (*this).error })
-        .map(|error| ManuallyDrop::new(unsafe { Error::from_object_unchecked(ObjectRef::from_raw(error)) }));
+    // SAFETY: the caller guarantees the exception, which keeps its error alive; nothing is dropped
+    // here.
+    let error = NonNull::new(unsafe { (*this).error }).map(|error| {
+        ManuallyDrop::new(unsafe { Error::from_object_unchecked(ObjectRef::from_raw(error)) })
+    });
     match &error {
         // Messages of errors are terminated by a zero (ABI).
         Some(error) if !error.message_bytes().is_empty() => error.message_bytes().as_ptr().cast(),

@@ -7,8 +7,8 @@
 namespace tvm {
 namespace ffi {
 
-// Declared with the layout of the clients. No function is defined here, so neither are the virtual table and the
-// typeinfo of Error: they come from class_info.rs.
+// Declared with the layout of the clients. No function is defined here, so neither are the virtual
+// table and the typeinfo of Error: they come from class_info.rs.
 struct ObjectRef {
   void* object;
 };
@@ -24,8 +24,8 @@ class Error : public ObjectRef, public std::exception {
 
 namespace {
 
-// A result returned in two registers, and one returned through memory because it has a destructor. A class of 8 bytes
-// is returned like one of 16 and leaves the second half unchanged.
+// A result returned in two registers, and one returned through memory because it has a destructor.
+// A class of 8 bytes is returned like one of 16 and leaves the second half unchanged.
 struct Words {
   std::uint64_t words[2];
 };

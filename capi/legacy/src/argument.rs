@@ -1,5 +1,5 @@
-//! Conversion of call arguments between the legacy API and tvm-ffi, in both directions. Converted arguments are
-//! borrowed.
+//! Conversion of call arguments between the legacy API and tvm-ffi, in both directions. Converted
+//! arguments are borrowed.
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -15,8 +15,8 @@ use super::{array, boxed, dtype, result};
 use ferrite_core::abi::packed::TVMValue;
 use ferrite_core::abi::packed::code;
 
-/// Type index for each type code whose values are converted without changing the eight bytes; [`SPECIAL`] for the other
-/// codes.
+/// Type index for each type code whose values are converted without changing the eight bytes;
+/// [`SPECIAL`] for the other codes.
 static INDEX_OF_CODE: [i64; 16] = {
     let mut table = [SPECIAL; 16];
     table[code::INT as usize] = type_index::INT as i64;
@@ -34,8 +34,9 @@ fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
     TVMFFIAny { type_index, small_str_len: 0, payload: TVMFFIAnyPayload { v_uint64: bits } }
 }
 
-/// Converts an argument of the legacy API to a borrowed tvm-ffi value. `number` is its position, for error messages. `views`
-/// receives the view that is passed in place of an array with another data type.
+/// Converts an argument of the legacy API to a borrowed tvm-ffi value. `number` is its position,
+/// for error messages. `views` receives the view that is passed in place of an array with another
+/// data type.
 ///
 /// # Errors
 /// TypeError for an unknown type code; ValueError for a null string or null bytes; MemoryError.
@@ -43,8 +44,14 @@ fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
 /// # Safety
 /// The value must match its type code, and `views` live as long as the result is used.
 #[inline]
-pub unsafe fn view(value: TVMValue, type_code: c_int, number: usize, views: &mut Views) -> Result<TVMFFIAny> {
-    // SAFETY: all members are plain data of at most eight bytes, and the caller guarantees the value.
+pub unsafe fn view(
+    value: TVMValue,
+    type_code: c_int,
+    number: usize,
+    views: &mut Views,
+) -> Result<TVMFFIAny> {
+    // SAFETY: all members are plain data of at most eight bytes, and the caller guarantees the
+    // value.
     let bits = unsafe { value.v_bits };
     match usize::try_from(type_code).ok().and_then(|index| INDEX_OF_CODE.get(index)) {
         Some(&index) if index != SPECIAL => Ok(cell(index as i32, bits)),
@@ -83,12 +90,15 @@ unsafe fn view_special(
         // SAFETY: the caller guarantees the object.
         code::OBJECT | code::MODULE | code::FUNCTION => Ok(unsafe { view_object(pointer.cast()) }),
         // SAFETY: the caller guarantees a live array.
-        code::ND_ARRAY => unsafe { Ok(view_object(views.current(array::object_of(pointer.cast()))?)) },
+        code::ND_ARRAY => unsafe {
+            Ok(view_object(views.current(array::object_of(pointer.cast()))?))
+        },
         _ => Err(bad_argument(type_code, number)),
     }
 }
 
-/// Converts an object to a borrowed tvm-ffi value. Null becomes None, and a `runtime.String` its string.
+/// Converts an object to a borrowed tvm-ffi value. Null becomes None, and a `runtime.String` its
+/// string.
 ///
 /// # Safety
 /// `object` is null or a live object.
@@ -123,12 +133,14 @@ fn bad_argument(type_code: c_int, number: usize) -> Error {
         code::TEXT | code::BYTES => {
             plain_error!(VALUE_ERROR, "Argument {} is a null text or null bytes", number)
         }
-        _ => plain_error!(TYPE_ERROR, "Argument {} has the unknown type code {}", number, type_code),
+        _ => {
+            plain_error!(TYPE_ERROR, "Argument {} has the unknown type code {}", number, type_code)
+        }
     }
 }
 
-/// Fast path that converts arguments whose eight bytes are unchanged. Returns `false` at the first argument that needs
-/// another conversion.
+/// Fast path that converts arguments whose eight bytes are unchanged. Returns `false` at the first
+/// argument that needs another conversion.
 ///
 /// # Safety
 /// `values` and `codes` have `count` elements, and `cells` has at least as many.
@@ -142,7 +154,8 @@ pub unsafe fn write_plain(
     // Opaque, or the compiler tests codes against a mask before it looks them up.
     let table = core::hint::black_box(&INDEX_OF_CODE);
     for place in 0..count {
-        // SAFETY: the caller guarantees both arrays; all members of a value are plain data of at most eight bytes.
+        // SAFETY: the caller guarantees both arrays; all members of a value are plain data of at
+        // most eight bytes.
         let (bits, code) = unsafe { ((*values.add(place)).v_bits, *codes.add(place) as usize) };
         let index = if code < table.len() { table[code] } else { SPECIAL };
         if index < 0 {
@@ -154,9 +167,9 @@ pub unsafe fn write_plain(
     true
 }
 
-/// Converts an argument of a tvm-ffi call to a borrowed value of the legacy API. `text` receives the byte-array record
-/// for bytes that are inline in the argument, and `views` the view that is passed in place of a tensor with another data
-/// type.
+/// Converts an argument of a tvm-ffi call to a borrowed value of the legacy API. `text` receives
+/// the byte-array record for bytes that are inline in the argument, and `views` the view that is
+/// passed in place of a tensor with another data type.
 ///
 /// # Errors
 /// TypeError for a value that has no type code or no data type in the legacy API; MemoryError.
@@ -182,7 +195,9 @@ pub unsafe fn show(
             }
             type_index::DL_TENSOR_PTR => Ok((plain(argument), code::DL_TENSOR)),
             type_index::OBJECT_RVALUE_REF => Ok((plain(argument), code::RVALUE_REF)),
-            type_index::RAW_STR if !argument.payload.v_ptr.is_null() => Ok((plain(argument), code::TEXT)),
+            type_index::RAW_STR if !argument.payload.v_ptr.is_null() => {
+                Ok((plain(argument), code::TEXT))
+            }
             type_index::BYTE_ARRAY_PTR if !argument.payload.v_ptr.is_null() => {
                 Ok((plain(argument), code::BYTES))
             }
@@ -196,8 +211,8 @@ fn plain(argument: &TVMFFIAny) -> TVMValue {
     TVMValue::of_bits(unsafe { argument.payload.v_uint64 })
 }
 
-/// Moves the object out of an rvalue reference, which points to an object handle. Returns `None` if the object was
-/// moved before.
+/// Moves the object out of an rvalue reference, which points to an object handle. Returns `None` if
+/// the object was moved before.
 ///
 /// # Safety
 /// `slot` is null or points to an object handle whose reference the caller transfers.

@@ -1,12 +1,14 @@
-//! NDArray functions of the legacy API. An NDArray is a tensor object of tvm-ffi; its handle is the address of the
-//! `DLTensor` inside the object.
+//! NDArray functions of the legacy API. An NDArray is a tensor object of tvm-ffi; its handle is the
+//! address of the `DLTensor` inside the object.
 
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
 use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::device;
-use ferrite_core::abi::{DLDataType, DLDevice, DLManagedTensor, DLTensor, TVMFFIObject, type_index};
+use ferrite_core::abi::{
+    DLDataType, DLDevice, DLManagedTensor, DLTensor, TVMFFIObject, type_index,
+};
 use ferrite_core::error::Result;
 use ferrite_core::object::{ObjectClass, ObjectRef};
 use ferrite_core::plain_bail;
@@ -53,13 +55,14 @@ pub(super) unsafe fn borrow(
     }
 }
 
-/// Allocates an array. Its content is zero in main memory, and undefined on other devices. An element of fewer than 8 bits
-/// takes a byte.
+/// Allocates an array. Its content is zero in main memory, and undefined on other devices. An
+/// element of fewer than 8 bits takes a byte.
 ///
-/// Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised:
-/// ValueError for a negative number of dimensions, a negative extent or an unsupported data type; an error for an
-/// unsupported device; or MemoryError. Supported data types have at least one lane, and a bit width that is a multiple
-/// of 8 and a power of two. Integers of 1 and 4 bits and floats of 4 bits are also supported.
+/// Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an
+/// error raised: ValueError for a negative number of dimensions, a negative extent or an
+/// unsupported data type; an error for an unsupported device; or MemoryError. Supported data types
+/// have at least one lane, and a bit width that is a multiple of 8 and a power of two. Integers of
+/// 1 and 4 bits and floats of 4 bits are also supported.
 ///
 /// # Safety
 /// See the crate.
@@ -76,8 +79,9 @@ pub unsafe extern "C" fn TVMArrayAlloc(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (shape, out) =
-            unsafe { (boundary::slice(shape, ndim, arg(1, "shape"))?, boundary::out(out, arg(8, "out"))?) };
+        let (shape, out) = unsafe {
+            (boundary::slice(shape, ndim, arg(1, "shape"))?, boundary::out(out, arg(8, "out"))?)
+        };
         let dtype = data_type(dtype_code, dtype_bits, dtype_lanes)?;
         out.write(into_handle(empty(shape, dtype, DLDevice { device_type, device_id })?));
         Ok(())
@@ -101,7 +105,9 @@ pub(super) fn data_type(code: c_int, bits: c_int, lanes: c_int) -> Result<DLData
     let is_whole = bits > 0 && bits & (bits - 1) == 0 && bits % 8 == 0;
     let is_narrow = matches!((code, bits), (0 | 1, 1 | 4) | (FLOAT4, 4));
     match (u8::try_from(code), u8::try_from(bits), u16::try_from(lanes)) {
-        (Ok(dtype_code), Ok(dtype_bits), Ok(dtype_lanes)) if dtype_lanes > 0 && (is_whole || is_narrow) => {
+        (Ok(dtype_code), Ok(dtype_bits), Ok(dtype_lanes))
+            if dtype_lanes > 0 && (is_whole || is_narrow) =>
+        {
             Ok(DLDataType { code: dtype_code, bits: dtype_bits, lanes: dtype_lanes })
         }
         _ => plain_bail!(
@@ -130,8 +136,8 @@ pub unsafe extern "C" fn TVMArrayFree(handle: TVMArrayHandle) -> c_int {
 
 /// Copies `nbytes` bytes of main memory to an array, and waits until the copy is complete.
 ///
-/// Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not contiguous, or an
-/// error of the device.
+/// Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not
+/// contiguous, or an error of the device.
 ///
 /// # Safety
 /// See the crate.
@@ -149,8 +155,8 @@ pub unsafe extern "C" fn TVMArrayCopyFromBytes(
 
 /// Copies an array to `nbytes` bytes of main memory, and waits until the copy is complete.
 ///
-/// Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not contiguous, or an
-/// error of the device.
+/// Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not
+/// contiguous, or an error of the device.
 ///
 /// # Safety
 /// See the crate.
@@ -166,8 +172,8 @@ pub unsafe extern "C" fn TVMArrayCopyToBytes(
     })
 }
 
-/// Copies one array to another of the same size in bytes, whatever their shapes are. The copy is queued on `stream`;
-/// null is the default stream. Returns 0, or -1 with an error raised.
+/// Copies one array to another of the same size in bytes, whatever their shapes are. The copy is
+/// queued on `stream`; null is the default stream. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -189,16 +195,19 @@ pub unsafe extern "C" fn TVMArrayCopyFromTo(
     })
 }
 
-/// Creates an array from a DLPack tensor, and takes ownership of the tensor. Its deleter runs when the array is
-/// destroyed.
+/// Creates an array from a DLPack tensor, and takes ownership of the tensor. Its deleter runs when
+/// the array is destroyed.
 ///
-/// Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised, and the
-/// caller still owns `from`.
+/// Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an
+/// error raised, and the caller still owns `from`.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mut TVMArrayHandle) -> c_int {
+pub unsafe extern "C" fn TVMArrayFromDLPack(
+    from: *mut DLManagedTensor,
+    out: *mut TVMArrayHandle,
+) -> c_int {
     boundary::status(|| {
         let from = boundary::non_null(from, arg(1, "from"))?;
         // SAFETY: contract of the crate; the caller transfers a valid tensor.
@@ -222,15 +231,19 @@ pub unsafe extern "C" fn TVMArrayFromDLPack(from: *mut DLManagedTensor, out: *mu
     })
 }
 
-/// Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is called. The tensor has
-/// the current data type.
+/// Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is
+/// called. The tensor has the current data type.
 ///
-/// Returns 0 and stores the DLPack tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised.
+/// Returns 0 and stores the DLPack tensor, owned by the caller, in `out`. On failure, returns -1
+/// with an error raised.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMArrayToDLPack(from: TVMArrayHandle, out: *mut *mut DLManagedTensor) -> c_int {
+pub unsafe extern "C" fn TVMArrayToDLPack(
+    from: TVMArrayHandle,
+    out: *mut *mut DLManagedTensor,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
         unsafe {
@@ -259,16 +272,21 @@ pub unsafe extern "C" fn TVMDLManagedTensorCallDeleter(dltensor: *mut DLManagedT
     }
 }
 
-/// Stores the type index of an array in `out_tindex`. Returns 0, or -1 with ValueError raised for a null pointer.
+/// Stores the type index of an array in `out_tindex`. Returns 0, or -1 with ValueError raised for a
+/// null pointer.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMArrayGetTypeIndex(handle: TVMArrayHandle, out_tindex: *mut u32) -> c_int {
+pub unsafe extern "C" fn TVMArrayGetTypeIndex(
+    handle: TVMArrayHandle,
+    out_tindex: *mut u32,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (array, out) =
-            unsafe { (borrow(handle, 1, "handle")?, boundary::out(out_tindex, arg(2, "out_tindex"))?) };
+        let (array, out) = unsafe {
+            (borrow(handle, 1, "handle")?, boundary::out(out_tindex, arg(2, "out_tindex"))?)
+        };
         out.write(array.as_object().type_index().cast_unsigned());
         Ok(())
     })

@@ -1,4 +1,5 @@
-//! C functions called by code that TVM 0.5 to 0.20 compiled, in addition to those that current compiled code calls.
+//! C functions called by code that TVM 0.5 to 0.20 compiled, in addition to those that current
+//! compiled code calls.
 
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::NonNull;
@@ -13,13 +14,15 @@ use super::{python, result};
 use ferrite_boundary::{self as boundary, arg};
 use ferrite_core::abi::packed::TVMFunctionHandle;
 
-/// Finds a function for compiled code: in the imports of its module first, then among the global functions.
+/// Finds a function for compiled code: in the imports of its module first, then among the global
+/// functions.
 ///
-/// `mod_node` is the value that the loader stored in `__tvm_module_ctx`, or null for code without a module. The result
-/// is borrowed. The module caches and owns it; without a module, the function is never released.
+/// `mod_node` is the value that the loader stored in `__tvm_module_ctx`, or null for code without a
+/// module. The result is borrowed. The module caches and owns it; without a module, the function is
+/// never released.
 ///
-/// Returns 0 and stores the function in `out`. On failure, returns -1 with an error raised: RuntimeError if there is no
-/// such function.
+/// Returns 0 and stores the function in `out`. On failure, returns -1 with an error raised:
+/// RuntimeError if there is no such function.
 ///
 /// # Safety
 /// See the crate.
@@ -31,13 +34,16 @@ pub unsafe extern "C" fn TVMBackendGetFuncFromEnv(
 ) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (name, out) =
-            unsafe { (boundary::c_str(func_name, arg(2, "func_name"))?, boundary::out(out, arg(3, "out"))?) };
+        let (name, out) = unsafe {
+            (boundary::c_str(func_name, arg(2, "func_name"))?, boundary::out(out, arg(3, "out"))?)
+        };
         boundary::ensure_installed();
         let name = String::from_bytes(name)?;
         let found = match NonNull::new(mod_node) {
             // SAFETY: contract of this function.
-            Some(address) => unsafe { Module::from_context_address(address)? }.lookup_from_imports(&name)?,
+            Some(address) => {
+                unsafe { Module::from_context_address(address)? }.lookup_from_imports(&name)?
+            }
             None => global(&name)?,
         };
         out.write(found.as_ptr().cast());
@@ -62,13 +68,17 @@ fn global(name: &String) -> ferrite_core::Result<NonNull<TVMFFIObject>> {
     }
 }
 
-/// Adds a symbol to the system library, the module of compiled code that is linked into the program. Static
-/// constructors of that code call this before `main`. Returns 0, or -1 with an error raised.
+/// Adds a symbol to the system library, the module of compiled code that is linked into the
+/// program. Static constructors of that code call this before `main`. Returns 0, or -1 with an
+/// error raised.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(name: *const c_char, ptr: *mut c_void) -> c_int {
+pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(
+    name: *const c_char,
+    ptr: *mut c_void,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let name = unsafe { boundary::c_str(name, arg(1, "name"))? };
@@ -78,8 +88,8 @@ pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(name: *const c_char, 
     })
 }
 
-/// Registers a function of the host language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`, `PyGILState_Release` or
-/// `PyErr_CheckSignals`.
+/// Registers a function of the host language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`,
+/// `PyGILState_Release` or `PyErr_CheckSignals`.
 ///
 /// Returns 0, or -1 with ValueError raised for an unknown name or a null pointer.
 ///

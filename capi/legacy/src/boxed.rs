@@ -1,4 +1,5 @@
-//! Boxed values: numbers, strings and tuples represented as objects, as front ends of TVM expect them.
+//! Boxed values: numbers, strings and tuples represented as objects, as front ends of TVM expect
+//! them.
 //!
 //! | class | used by | content |
 //! |---|---|---|
@@ -6,12 +7,14 @@
 //! | `runtime.String` | 0.7 and later, for any string | the string |
 //! | `runtime.ADT` | 0.7 and later, for tagged tuples | an Array of the tag and the fields |
 //!
-//! Containers store unboxed numbers and strings, as tvm-ffi expects. When a front end of 0.5 or 0.6 reads an element,
-//! it is boxed again. A `runtime.String` passed as an argument is unboxed.
+//! Containers store unboxed numbers and strings, as tvm-ffi expects. When a front end of 0.5 or 0.6
+//! reads an element, it is boxed again. A `runtime.String` passed as an argument is unboxed.
 
 use core::ffi::{c_int, c_void};
 
-use ferrite_core::abi::{DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, type_index};
+use ferrite_core::abi::{
+    DLDataType, TVMFFIAny, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIObject, type_index,
+};
 use ferrite_core::class::KeyBinding;
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table;
@@ -42,7 +45,8 @@ unsafe impl ObjectRecord for Boxed {
 /// A class of boxed values, registered as an object type on first use.
 pub struct Class {
     key: &'static [u8],
-    /// Data type of the constants that containers store unboxed. `None` for classes without attributes.
+    /// Data type of the constants that containers store unboxed. `None` for classes without
+    /// attributes.
     default: Option<DLDataType>,
     /// Type index; 0 until the class is registered.
     index: AtomicI32,
@@ -71,7 +75,9 @@ pub static ADT: Class = Class::new(b"runtime.ADT", None);
 impl Class {
     /// Finds a class of boxed values by its type key.
     pub fn find(key: &[u8]) -> Option<&'static Class> {
-        [&INT_IMM, &FLOAT_IMM, &STRING_IMM, &STRING, &ADT].into_iter().find(|class| class.key == key)
+        [&INT_IMM, &FLOAT_IMM, &STRING_IMM, &STRING, &ADT]
+            .into_iter()
+            .find(|class| class.key == key)
     }
 
     /// Returns the type index. Registers the class on the first call.
@@ -121,7 +127,8 @@ fn register_attributes(index: i32) -> Result<()> {
         ),
         ("value", core::mem::offset_of!(Boxed, value), type_index::ANY, get::<Any>),
     ] {
-        // Another thread may have registered fields concurrently, or an earlier attempt may have run out of memory.
+        // Another thread may have registered fields concurrently, or an earlier attempt may have
+        // run out of memory.
         let known = type_table::type_info(index).is_some_and(|entry| {
             // SAFETY: names of published fields live forever.
             entry.fields().iter().any(|field| unsafe { field.name.as_slice() } == name.as_bytes())
@@ -143,7 +150,7 @@ fn register_attributes(index: i32) -> Result<()> {
             default_value_or_factory: TVMFFIAny::NONE,
             field_static_type_index: static_type,
         };
-        // SAFETY: the texts are valid for the call; there is no setter and no default.
+        // SAFETY: the strings are valid for the call; there is no setter and no default.
         unsafe { type_table::register_field(index, &info)? };
     }
     Ok(())
@@ -153,7 +160,10 @@ fn register_attributes(index: i32) -> Result<()> {
 ///
 /// # Safety
 /// `field` is the address of a `T` in a live object, and `result` is valid for a write.
-unsafe extern "C" fn get<T: AnyCompatible + Clone>(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
+unsafe extern "C" fn get<T: AnyCompatible + Clone>(
+    field: *mut c_void,
+    result: *mut TVMFFIAny,
+) -> c_int {
     // SAFETY: the caller guarantees both.
     unsafe { result.write((*field.cast::<T>()).clone().into_any().into_raw()) };
     0
@@ -194,13 +204,14 @@ pub fn wrap(value: Any) -> Result<Any> {
     }
 }
 
-/// Boxes a number if the front end has classes for constants, as those of TVM 0.7 to 0.17 do. Returns other values
-/// unchanged.
+/// Boxes a number if the front end has classes for constants, as those of TVM 0.7 to 0.17 do.
+/// Returns other values unchanged.
 ///
 /// # Errors
 /// MemoryError.
 pub fn wrap_number(value: Any) -> Result<Any> {
-    let is_number = matches!(value.type_index(), type_index::INT | type_index::BOOL | type_index::FLOAT);
+    let is_number =
+        matches!(value.type_index(), type_index::INT | type_index::BOOL | type_index::FLOAT);
     let has_class = INT_IMM.index.load(Ordering::Acquire) != 0;
     if is_number && has_class && !result::are_booleans_apart() { wrap(value) } else { Ok(value) }
 }
@@ -219,7 +230,8 @@ pub fn constant(value: AnyView<'_>, dtype: DLDataType) -> Result<Any> {
 
 /// Returns the type key, the data type and the value of a constant; `None` for other objects.
 pub fn constant_parts(object: &ObjectRef) -> Option<(&'static [u8], DLDataType, &Any)> {
-    let class = [&INT_IMM, &FLOAT_IMM, &STRING_IMM].into_iter().find(|class| class.holds(object))?;
+    let class =
+        [&INT_IMM, &FLOAT_IMM, &STRING_IMM].into_iter().find(|class| class.holds(object))?;
     // SAFETY: an object of one of these classes has this record, which lives as long as the object.
     let record = unsafe { &*object.as_ptr().cast::<Boxed>() };
     Some((class.key, record.dtype, &record.value))

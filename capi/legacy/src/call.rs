@@ -17,11 +17,13 @@ const INLINE_ARGUMENTS: usize = 16;
 
 /// Calls a function.
 ///
-/// Arguments are borrowed. The caller owns an object result. A string, byte-array or data-type (as a string) result is
-/// stored in a thread-local slot until the thread's next call that returns one of them.
+/// Arguments are borrowed. The caller owns an object result. A string, byte-array or data-type (as
+/// a string) result is stored in a thread-local slot until the thread's next call that returns one
+/// of them.
 ///
-/// Returns 0 on success. Returns -1 with an error raised otherwise: the function's own, TypeError for an argument or a
-/// result that cannot be converted, ValueError for a null pointer or a negative count, or MemoryError.
+/// Returns 0 on success. Returns -1 with an error raised otherwise: the function's own, TypeError
+/// for an argument or a result that cannot be converted, ValueError for a null pointer or a
+/// negative count, or MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -39,14 +41,17 @@ pub unsafe extern "C" fn TVMFuncCall(
     let is_function = unsafe { !object.is_null() && (*object).type_index == type_index::FUNCTION };
     let count = num_args as usize;
     // Two addresses with a common bit are both non-null. Other pairs take the slow path.
-    let has_all = arg_values.addr() & type_codes.addr() != 0 && ret_val.addr() & ret_type_code.addr() != 0;
+    let has_all =
+        arg_values.addr() & type_codes.addr() != 0 && ret_val.addr() & ret_type_code.addr() != 0;
     if is_function && has_all && count <= INLINE_ARGUMENTS {
         let mut cells = [const { MaybeUninit::<TVMFFIAny>::uninit() }; INLINE_ARGUMENTS];
         // SAFETY: there are as many values and codes as cells.
         let are_plain = unsafe { argument::write_plain(arg_values, type_codes, &mut cells, count) };
         if are_plain {
             // SAFETY: `count` cells are written, and the handle is a function.
-            return unsafe { call(object, cells.as_ptr().cast(), num_args, ret_val, ret_type_code) };
+            return unsafe {
+                call(object, cells.as_ptr().cast(), num_args, ret_val, ret_type_code)
+            };
         }
     }
     // In tail position, so that no state is saved across it.
@@ -54,8 +59,8 @@ pub unsafe extern "C" fn TVMFuncCall(
     unsafe { call_carefully(func, arg_values, type_codes, num_args, ret_val, ret_type_code) }
 }
 
-/// Calls a function with tvm-ffi arguments, and converts its result to a value of the legacy API. Returns the status
-/// code.
+/// Calls a function with tvm-ffi arguments, and converts its result to a value of the legacy API.
+/// Returns the status code.
 ///
 /// # Safety
 /// `function` is a live function, the arguments are valid, and the out-parameters writable.
@@ -68,7 +73,8 @@ unsafe fn call(
     ret_type_code: *mut c_int,
 ) -> c_int {
     let mut returned = TVMFFIAny::NONE;
-    // SAFETY: the cell follows the header of every function and has a safe call (ABI). Its result is owned.
+    // SAFETY: the cell follows the header of every function and has a safe call (ABI). Its result
+    // is owned.
     unsafe {
         let cell = function.add(1).cast::<TVMFFIFunctionCell>();
         let safe_call = (*cell).safe_call.unwrap_unchecked();
@@ -85,7 +91,8 @@ unsafe fn call(
     }
 }
 
-/// Slow path for results: stores a result that needs a conversion in the out-parameters. Returns the status code.
+/// Slow path for results: stores a result that needs a conversion in the out-parameters. Returns
+/// the status code.
 ///
 /// # Safety
 /// `returned` is an owned value, and the out-parameters are writable.
@@ -102,7 +109,8 @@ unsafe fn give(returned: TVMFFIAny, ret_val: *mut TVMValue, ret_type_code: *mut 
     })
 }
 
-/// Slow path of [`TVMFuncCall`]: checks all pointers, and converts any number of arguments of any type.
+/// Slow path of [`TVMFuncCall`]: checks all pointers, and converts any number of arguments of any
+/// type.
 ///
 /// # Safety
 /// Same requirements as [`TVMFuncCall`].

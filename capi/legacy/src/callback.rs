@@ -19,8 +19,8 @@ use ferrite_boundary::{self as boundary, arg};
 use ferrite_core::abi::packed::code;
 use ferrite_core::abi::packed::{TVMFunctionHandle, TVMRetValueHandle, TVMValue};
 
-/// A packed function implemented in C. Returns 0 on success. Any other status is a failure, for which the callback has
-/// set the thread's last error.
+/// A packed function implemented in C. Returns 0 on success. Any other status is a failure, for
+/// which the callback has set the thread's last error.
 pub type TVMPackedCFunc = unsafe extern "C" fn(
     args: *mut TVMValue,
     type_codes: *mut c_int,
@@ -53,9 +53,9 @@ impl Drop for Callback {
     }
 }
 
-/// References to a callback's array arguments, which the front end releases. Front ends of 0.5 and 0.6 release an array
-/// argument without having retained it. Later ones call [`TVMCbArgToReturn`] first, which transfers the reference kept
-/// here.
+/// References to a callback's array arguments, which the front end releases. Front ends of 0.5 and
+/// 0.6 release an array argument without having retained it. Later ones call [`TVMCbArgToReturn`]
+/// first, which transfers the reference kept here.
 struct Loans {
     arrays: Buffer<Cell<*mut TVMFFIObject>>,
     outer: *const Loans,
@@ -77,7 +77,8 @@ impl Loans {
     unsafe fn new(args: &Shown<'_>) -> Result<Loans> {
         let mut arrays = Buffer::new();
         for index in 0..args.count as usize {
-            // SAFETY: the caller guarantees valid arguments, which have one value and one code each.
+            // SAFETY: the caller guarantees valid arguments, which have one value and one code
+            // each.
             unsafe {
                 if *args.codes.add(index) == code::ND_ARRAY {
                     let array = (*args.values.add(index)).v_handle;
@@ -94,8 +95,9 @@ impl Loans {
 
     /// Runs a callback while its array arguments can be claimed.
     fn during<R>(mut self, body: impl FnOnce() -> R) -> R {
-        self.outer =
-            INNERMOST.try_with(|innermost| innermost.replace(&raw const self)).unwrap_or(ptr::null());
+        self.outer = INNERMOST
+            .try_with(|innermost| innermost.replace(&raw const self))
+            .unwrap_or(ptr::null());
         let returned = body();
         let _ = INNERMOST.try_with(|innermost| innermost.set(self.outer));
         returned
@@ -154,12 +156,14 @@ impl Callback {
 
 /// Creates a function object from a C callback.
 ///
-/// The function owns `resource_handle`. If `fin` is not null, it is called with `resource_handle` exactly once, when
-/// the function is destroyed or when this call fails, on any thread. A callback with a finalizer is assumed to belong
-/// to a front end: it owns a reference to each NDArray argument, and releases it by `TVMArrayFree`. A callback without
-/// a finalizer borrows NDArray arguments.
+/// The function owns `resource_handle`. If `fin` is not null, it is called with `resource_handle`
+/// exactly once, when the function is destroyed or when this call fails, on any thread. A callback
+/// with a finalizer is assumed to belong to a front end: it owns a reference to each NDArray
+/// argument, and releases it by `TVMArrayFree`. A callback without a finalizer borrows NDArray
+/// arguments.
 ///
-/// Returns 0 and stores the function, owned by the caller, in `out`. On failure, returns -1 with an error raised.
+/// Returns 0 and stores the function, owned by the caller, in `out`. On failure, returns -1 with an
+/// error raised.
 ///
 /// # Safety
 /// `func` and `fin` may be called on any thread.
@@ -187,11 +191,12 @@ pub unsafe extern "C" fn TVMFuncCreateFromCFunc(
     })
 }
 
-/// Sets the return value of the running callback. A later call replaces the value. Without a call, the callback returns
-/// null.
+/// Sets the return value of the running callback. A later call replaces the value. Without a call,
+/// the callback returns null.
 ///
-/// Strings and bytes are copied, and objects are retained. Returns 0, or -1 with an error raised: ValueError if
-/// `num_ret` is not 1 or a pointer is null, TypeError for an unknown type code, or MemoryError.
+/// Strings and bytes are copied, and objects are retained. Returns 0, or -1 with an error raised:
+/// ValueError if `num_ret` is not 1 or a pointer is null, TypeError for an unknown type code, or
+/// MemoryError.
 ///
 /// # Safety
 /// `ret` is the handle passed to the running callback.
@@ -219,13 +224,15 @@ pub unsafe extern "C" fn TVMCFuncSetReturn(
     })
 }
 
-/// Converts a borrowed callback argument into an owned value, in place. Numbers and other plain values are unchanged.
+/// Converts a borrowed callback argument into an owned value, in place. Numbers and other plain
+/// values are unchanged.
 ///
-/// `code` is either the type code itself, as passed by 0.5 and 0.6, or its address, as passed by later releases;
-/// addresses are at least 4096. An object passed by rvalue reference (14) is moved, and its type code becomes 8.
+/// `code` is either the type code itself, as passed by 0.5 and 0.6, or its address, as passed by
+/// later releases; addresses are at least 4096. An object passed by rvalue reference (14) is moved,
+/// and its type code becomes 8.
 ///
-/// Returns 0, or -1 with an error raised: TypeError for a string, bytes or an unknown type code, or ValueError for an
-/// rvalue reference whose object was moved before.
+/// Returns 0, or -1 with an error raised: TypeError for a string, bytes or an unknown type code, or
+/// ValueError for an rvalue reference whose object was moved before.
 ///
 /// # Safety
 /// See the crate.
@@ -254,7 +261,10 @@ unsafe fn make_owned(value: *mut TVMValue, type_code: *mut c_int) -> Result<()> 
         let pointer = (*value).v_handle;
         match *type_code {
             code::TEXT | code::BYTES => {
-                plain_bail!(TYPE_ERROR, "A text or bytes among the arguments cannot be kept: copy it")
+                plain_bail!(
+                    TYPE_ERROR,
+                    "A text or bytes among the arguments cannot be kept: copy it"
+                )
             }
             code::OBJECT | code::MODULE | code::FUNCTION => retain(pointer.cast()),
             code::ND_ARRAY => {
@@ -268,7 +278,9 @@ unsafe fn make_owned(value: *mut TVMValue, type_code: *mut c_int) -> Result<()> 
                     *value = TVMValue::of_pointer(object.as_ptr().cast());
                     *type_code = code::OBJECT;
                 }
-                None => plain_bail!(VALUE_ERROR, "The object of an rvalue reference was taken before"),
+                None => {
+                    plain_bail!(VALUE_ERROR, "The object of an rvalue reference was taken before")
+                }
             },
             code::INT..=code::DL_TENSOR | code::BOOL => {}
             other => plain_bail!(TYPE_ERROR, "There is no type code {}", other),

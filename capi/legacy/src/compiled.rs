@@ -1,8 +1,9 @@
 //! Functions of libraries that releases of TVM before tvm-ffi compiled: loading and calling.
 //!
-//! Up to 0.6, a compiled function has three parameters. Since 0.7, it also has parameters for its result, the result's
-//! type code, and a resource. All six arguments are always passed: in the calling conventions of x86-64, Arm, AArch64
-//! and RISC-V, a function with three parameters ignores the others.
+//! Up to 0.6, a compiled function has three parameters. Since 0.7, it also has parameters for its
+//! result, the result's type code, and a resource. All six arguments are always passed: in the
+//! calling conventions of x86-64, Arm, AArch64 and RISC-V, a function with three parameters ignores
+//! the others.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -82,7 +83,8 @@ unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
     let mut type_code = code::NULL;
     let before = Mark::now();
     // SAFETY: the caller guarantees the symbol; its arguments are valid until it returns.
-    let status = unsafe { symbol(values, codes, count, &mut value, &mut type_code, ptr::null_mut()) };
+    let status =
+        unsafe { symbol(values, codes, count, &mut value, &mut type_code, ptr::null_mut()) };
     if status != 0 {
         return Err(error::of_callback(status, before));
     }

@@ -59,9 +59,11 @@ impl Copy {
         }
         boundary::non_null(self.data, arg(2, "data"))?;
         let memory = Region { device: CPU, data: self.data, offset: 0 };
-        let region = Region { device: array.device, data: array.data, offset: array.byte_offset as usize };
+        let region =
+            Region { device: array.device, data: array.data, offset: array.byte_offset as usize };
         let (from, to) = direction(memory, region);
-        let stream = stream::get(stream::DeviceKey::new(array.device.device_type, array.device.device_id));
+        let stream =
+            stream::get(stream::DeviceKey::new(array.device.device_type, array.device.device_id));
         // SAFETY: the caller guarantees the memory; the array has as many bytes.
         unsafe {
             device::copy(from, to, self.bytes, stream)?;

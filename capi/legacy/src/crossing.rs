@@ -1,11 +1,14 @@
-//! Arrays that cross between the legacy API and tvm-ffi: the few whose data type differs are passed as views.
+//! Arrays that cross between the legacy API and tvm-ffi: the few whose data type differs are passed
+//! as views.
 //!
-//! An array's data type is part of its record, which both APIs share. An array of a type that is described differently
-//! (see [`dtype`]) is therefore passed as a view with the other description. When the view crosses back, it is replaced by
-//! its source, so that the array stays the same object for either side.
+//! An array's data type is part of its record, which both APIs share. An array of a type that is
+//! described differently (see [`dtype`]) is therefore passed as a view with the other description.
+//! When the view crosses back, it is replaced by its source, so that the array stays the same
+//! object for either side.
 //!
-//! One code can mean two types, of which one is packed and the other is not. An array of a type of earlier releases is therefore
-//! always a view: of its bytes, or of a tensor of tvm-ffi. Programs that use both APIs may pass any tensor.
+//! One code can mean two types, of which one is packed and the other is not. An array of a type of
+//! earlier releases is therefore always a view: of its bytes, or of a tensor of tvm-ffi. Programs
+//! that use both APIs may pass any tensor.
 
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
@@ -61,8 +64,9 @@ impl Views {
     ) -> Result<*mut TVMFFIObject> {
         let Some(object) = NonNull::new(tensor) else { return Ok(tensor) };
         // SAFETY: the caller guarantees a live tensor; this reference to it is never dropped.
-        let borrowed =
-            ManuallyDrop::new(unsafe { Tensor::from_object_unchecked(ObjectRef::from_raw(object)) });
+        let borrowed = ManuallyDrop::new(unsafe {
+            Tensor::from_object_unchecked(ObjectRef::from_raw(object))
+        });
         let Some(view) = convert(&borrowed)? else { return Ok(tensor) };
         let address = view.as_object().as_ptr();
         self.0.try_push(view)?;
@@ -97,7 +101,8 @@ pub fn to_current(array: &Tensor) -> Result<Option<Tensor>> {
 pub fn to_former(tensor: &Tensor) -> Result<Option<Tensor>> {
     let current = tensor.dl_tensor().dtype;
     if tensor.view_source().is_some() {
-        let is_source = |source: &DLDataType| *source != current && dtype::of_elements(*source) == current;
+        let is_source =
+            |source: &DLDataType| *source != current && dtype::of_elements(*source) == current;
         if let Some(array) = source_of(tensor, is_source).filter(is_former) {
             return Ok(Some(array));
         }
@@ -117,8 +122,9 @@ pub fn array_over(storage: Tensor, former: DLDataType) -> Result<Tensor> {
     if storage.dl_tensor().dtype == former { Ok(storage) } else { view(&storage, former) }
 }
 
-/// Returns `true` if an array has a former data type whose description differs from the current one. Such an array is a view
-/// of its bytes, or of a tensor of tvm-ffi. A tensor of tvm-ffi itself may have the same code with another meaning.
+/// Returns `true` if an array has a former data type whose description differs from the current
+/// one. Such an array is a view of its bytes, or of a tensor of tvm-ffi. A tensor of tvm-ffi itself
+/// may have the same code with another meaning.
 pub fn is_former(array: &Tensor) -> bool {
     described_by(array).is_some()
 }
@@ -128,20 +134,24 @@ fn described_by(array: &Tensor) -> Option<Tensor> {
     let former = array.dl_tensor().dtype;
     source_of(array, |source| {
         let is_storage = *source == dtype::storage_of(former) && *source != former;
-        is_storage || *source != former && dtype::of_former_elements(*source).is_ok_and(|seen| seen == former)
+        is_storage
+            || *source != former
+                && dtype::of_former_elements(*source).is_ok_and(|seen| seen == former)
     })
 }
 
 /// Returns the data type by which to compute the size of an array in bytes.
 ///
 /// # Safety
-/// A tensor with elements of fewer than 8 bits is the record of a tensor object, or 24 bytes before it can be read.
+/// A tensor with elements of fewer than 8 bits is the record of a tensor object, or 24 bytes before
+/// it can be read.
 pub unsafe fn storage_type(array: &DLTensor) -> DLDataType {
     if array.dtype.bits >= 8 {
         return array.dtype;
     }
     let object = super::array::object_of(core::ptr::from_ref(array).cast_mut());
-    // SAFETY: the caller guarantees an object or readable bytes; in an object, this reference to it is never dropped.
+    // SAFETY: the caller guarantees an object or readable bytes; in an object, this reference to it
+    // is never dropped.
     unsafe {
         if (*object).type_index != type_index::TENSOR {
             return array.dtype;
@@ -152,7 +162,8 @@ pub unsafe fn storage_type(array: &DLTensor) -> DLDataType {
     }
 }
 
-/// Returns the source of a view that describes the same elements, if the source's data type passes a test.
+/// Returns the source of a view that describes the same elements, if the source's data type passes
+/// a test.
 fn source_of(tensor: &Tensor, is_source: impl FnOnce(&DLDataType) -> bool) -> Option<Tensor> {
     let source = tensor.view_source()?;
     let (one, other): (&DLTensor, &DLTensor) = (tensor.dl_tensor(), source.dl_tensor());

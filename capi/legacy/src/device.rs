@@ -1,4 +1,5 @@
-//! Streams and device memory of the legacy API. The CPU has a single stream, null, which is synchronous.
+//! Streams and device memory of the legacy API. The CPU has a single stream, null, which is
+//! synchronous.
 
 use core::alloc::Layout;
 use core::ffi::{c_char, c_int, c_void};
@@ -14,8 +15,8 @@ use super::back_end::{backend_of, synchronize};
 use ferrite_boundary::{self as boundary, arg};
 use ferrite_core::abi::packed::TVMStreamHandle;
 
-/// Waits until all work queued on a stream is complete. Null is the default stream. Returns 0, or -1 with an error
-/// raised.
+/// Waits until all work queued on a stream is complete. Null is the default stream. Returns 0, or
+/// -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -51,8 +52,8 @@ pub unsafe extern "C" fn TVMSetStream(
 
 /// Creates a stream.
 ///
-/// Returns 0 and stores the stream in `out`, or null for devices with a single stream. On failure, returns -1 with an
-/// error raised.
+/// Returns 0 and stores the stream in `out`, or null for devices with a single stream. On failure,
+/// returns -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -91,7 +92,8 @@ pub unsafe extern "C" fn TVMStreamFree(
     })
 }
 
-/// Makes work queued later on `dst` wait for the work already queued on `src`. Returns 0, or -1 with an error raised.
+/// Makes work queued later on `dst` wait for the work already queued on `src`. Returns 0, or -1
+/// with an error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -111,9 +113,9 @@ pub unsafe extern "C" fn TVMStreamStreamSynchronize(
 
 /// Allocates device memory. `type_hint` is ignored.
 ///
-/// Returns 0 and stores the memory, owned by the caller, in `out_data`. For zero bytes, the pointer may be null on some
-/// devices. On failure, returns -1 with an error raised: ValueError for an invalid alignment, MemoryError, or an error
-/// of the device.
+/// Returns 0 and stores the memory, owned by the caller, in `out_data`. For zero bytes, the pointer
+/// may be null on some devices. On failure, returns -1 with an error raised: ValueError for an
+/// invalid alignment, MemoryError, or an error of the device.
 ///
 /// # Safety
 /// See the crate.
@@ -134,10 +136,12 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpace(
     })
 }
 
-/// Allocates device memory for a tensor, in a memory scope. The only scope is `global`, which null also selects.
+/// Allocates device memory for a tensor, in a memory scope. The only scope is `global`, which null
+/// also selects.
 ///
-/// Returns 0 and stores the memory, owned by the caller, in `out_data`. On failure, returns -1 with an error raised:
-/// ValueError for an invalid shape, RuntimeError for another scope, MemoryError, or an error of the device.
+/// Returns 0 and stores the memory, owned by the caller, in `out_data`. On failure, returns -1 with
+/// an error raised: ValueError for an invalid shape, RuntimeError for another scope, MemoryError,
+/// or an error of the device.
 ///
 /// # Safety
 /// See the crate.
@@ -214,12 +218,15 @@ fn bytes_of(shape: &[i64], dtype: DLDataType) -> Result<usize> {
     let mut extents = shape.iter().map(|extent| usize::try_from(*extent).ok());
     match extents.try_fold(element, |bytes, extent| bytes.checked_mul(extent?)) {
         Some(bytes) => Ok(bytes),
-        None => plain_bail!(VALUE_ERROR, "The shape has a negative extent, or more elements than memory"),
+        None => plain_bail!(
+            VALUE_ERROR,
+            "The shape has a negative extent, or more elements than memory"
+        ),
     }
 }
 
-/// Copies one tensor to another of the same size in bytes. The tensors may be views. The copy is queued on `stream`;
-/// null is the default stream. Returns 0, or -1 with an error raised.
+/// Copies one tensor to another of the same size in bytes. The tensors may be views. The copy is
+/// queued on `stream`; null is the default stream. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.

@@ -1,4 +1,5 @@
-//! Data types of TVM 0.5 to 0.20: codes, names and element sizes, and their conversion to and from those of tvm-ffi.
+//! Data types of TVM 0.5 to 0.20: codes, names and element sizes, and their conversion to and from
+//! those of tvm-ffi.
 //!
 //! | type | former (code, bits) | former name | current (code, bits) | bytes per array element before tvm-ffi |
 //! |---|---|---|---|---|
@@ -9,8 +10,9 @@
 //! | integers below 8 bits | 0 or 1, bits | `int4` | the same | 1; packed in tvm-ffi |
 //! | other types | as in tvm-ffi | as in tvm-ffi | | as in tvm-ffi |
 //!
-//! A data type as a value is converted by [`to_current`] and [`to_former`]. The data type of an array also says how its
-//! elements are stored. [`of_elements`] and [`of_former_elements`] convert it.
+//! A data type as a value is converted by [`to_current`] and [`to_former`]. The data type of an
+//! array also says how its elements are stored. [`of_elements`] and [`of_former_elements`] convert
+//! it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::DLDataType;
@@ -84,12 +86,17 @@ pub fn to_former(current: DLDataType) -> DLDataType {
     }
 }
 
-/// Returns the current data type of an array's elements, given their former data type. It has the same size: an element of
-/// fewer than 8 bits takes a byte, and becomes an 8-bit integer if tvm-ffi would pack it.
+/// Returns the current data type of an array's elements, given their former data type. It has the
+/// same size: an element of fewer than 8 bits takes a byte, and becomes an 8-bit integer if tvm-ffi
+/// would pack it.
 #[inline]
 pub fn of_elements(former: DLDataType) -> DLDataType {
     // Common types are told apart by one comparison each.
-    if former.bits >= 8 && former.code < NARROW[0].former { former } else { of_special_elements(former) }
+    if former.bits >= 8 && former.code < NARROW[0].former {
+        former
+    } else {
+        of_special_elements(former)
+    }
 }
 
 fn of_special_elements(former: DLDataType) -> DLDataType {
@@ -103,7 +110,8 @@ fn of_special_elements(former: DLDataType) -> DLDataType {
     DLDataType { code, bits: 8, lanes: bytes as u16 }
 }
 
-/// Returns the data type of bytes that store an array's elements, given their former data type. A common type is its own.
+/// Returns the data type of bytes that store an array's elements, given their former data type. A
+/// common type is its own.
 pub fn storage_of(former: DLDataType) -> DLDataType {
     let current = of_elements(former);
     if current == former {
@@ -118,7 +126,11 @@ pub fn storage_of(former: DLDataType) -> DLDataType {
 /// TypeError if there is none: packed elements, and narrow floats whose code had another meaning.
 #[inline]
 pub fn of_former_elements(current: DLDataType) -> Result<DLDataType> {
-    if current.bits >= 8 && current.code < code::BOOL { Ok(current) } else { of_former_special(current) }
+    if current.bits >= 8 && current.code < code::BOOL {
+        Ok(current)
+    } else {
+        of_former_special(current)
+    }
 }
 
 fn of_former_special(current: DLDataType) -> Result<DLDataType> {
@@ -140,7 +152,8 @@ fn of_former_special(current: DLDataType) -> Result<DLDataType> {
     Ok(former)
 }
 
-/// Parses a data type by its name in any release, current abbreviations included. Returns the former data type.
+/// Parses a data type by its name in any release, current abbreviations included. Returns the
+/// former data type.
 ///
 /// # Errors
 /// ValueError for an unknown name; errors of the lookup of a custom type.
@@ -177,11 +190,12 @@ pub fn of_argument(argument: AnyView<'_>) -> Result<DLDataType> {
     }
 }
 
-/// Returns the name of a current data type in earlier releases. For narrow floats, callers that used a name of 0.20 get
-/// those of 0.20.
+/// Returns the name of a current data type in earlier releases. For narrow floats, callers that
+/// used a name of 0.20 get those of 0.20.
 ///
 /// # Errors
-/// ValueError if tvm-ffi has no name for the type; errors of the lookup of a custom type; MemoryError.
+/// ValueError if tvm-ffi has no name for the type; errors of the lookup of a custom type;
+/// MemoryError.
 pub fn name_of(current: DLDataType) -> Result<String> {
     let former = to_former(current);
     if former.bits == 0 && former.code == code::OPAQUE_HANDLE {
@@ -216,8 +230,8 @@ fn with_lanes(name: &[u8], bits: Option<u8>, lanes: u16) -> Result<String> {
     })
 }
 
-/// Returns the size in bytes of a compact array with elements of a former data type. Returns `None` for a negative extent or
-/// a size that overflows.
+/// Returns the size in bytes of a compact array with elements of a former data type. Returns `None`
+/// for a negative extent or a size that overflows.
 pub fn array_bytes(shape: &[i64], former: DLDataType) -> Option<usize> {
     ferrite_core::value::shape::data_size_bytes(shape, of_elements(former))
 }
@@ -286,7 +300,9 @@ mod tests {
         assert_eq!(parse(b"e5m2_float8x4").unwrap(), dtype(7, 8, 4));
         assert_eq!(parse(b"uint1x4").unwrap(), dtype(1, 1, 4));
         assert!(
-            parse(b"e4m3_float8x0").is_err() && parse(b"e4m3_float8 ").is_err() && parse(b"e4m3").is_err()
+            parse(b"e4m3_float8x0").is_err()
+                && parse(b"e4m3_float8 ").is_err()
+                && parse(b"e4m3").is_err()
         );
         assert_eq!(name_of(dtype(10, 8, 4)).unwrap(), "e4m3_float8x4");
         assert_eq!(name_of(dtype(6, 8, 2)).unwrap(), "uint1x2");

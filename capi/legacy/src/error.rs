@@ -1,7 +1,7 @@
 //! The last error of each thread, as `TVMGetLastError` reports it.
 //!
-//! The last error is the error that tvm-ffi has raised on the thread. Reading its message moves it to the thread's
-//! slots, where it stays: neither reading again nor a successful call clears it.
+//! The last error is the error that tvm-ffi has raised on the thread. Reading its message moves it
+//! to the thread's slots, where it stays: neither reading again nor a successful call clears it.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -18,15 +18,15 @@ use super::python;
 use super::thread::{self, Slots};
 use ferrite_boundary as boundary;
 
-/// Kind of an error that a callback or kernel set without a kind prefix. Front ends do not recognise this kind, and
-/// raise their own `TVMError`.
+/// Kind of an error that a callback or kernel set without a kind prefix. Front ends do not
+/// recognise this kind, and raise their own `TVMError`.
 const WITHOUT_KIND: &[u8] = b"TVMError";
 
 /// Last error when there is no memory to store the actual one.
 const OUT_OF_MEMORY: &CStr = c"MemoryError: Out of memory";
 
-/// Splits `KIND: message` into kind and message. A kind consists of letters, digits, `_` and `.`. Without a kind, the
-/// whole string is the message.
+/// Splits `KIND: message` into kind and message. A kind consists of letters, digits, `_` and `.`.
+/// Without a kind, the whole string is the message.
 fn split_kind(text: &[u8]) -> (&[u8], &[u8]) {
     let is_kind = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
     let end = text.iter().position(|byte| !is_kind(byte)).unwrap_or(text.len());
@@ -38,8 +38,8 @@ fn split_kind(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// Stores an error and its string in the thread's slots: `KIND: message`, or the message alone if it was set without a
-/// kind.
+/// Stores an error and its string in the thread's slots: `KIND: message`, or the message alone if
+/// it was set without a kind.
 fn keep(slots: &Slots, error: &Error) -> Result<()> {
     let mut text = slots.error.borrow_mut();
     match error.kind_bytes() {
@@ -50,7 +50,8 @@ fn keep(slots: &Slots, error: &Error) -> Result<()> {
     Ok(())
 }
 
-/// Moves the raised error, if any, to the thread's slots. When out of memory, stores a MemoryError in its place.
+/// Moves the raised error, if any, to the thread's slots. When out of memory, stores a MemoryError
+/// in its place.
 fn settle(slots: &Slots) {
     if let Some(error) = raised_error::take()
         && keep(slots, &error).is_err()
@@ -60,8 +61,9 @@ fn settle(slots: &Slots) {
     }
 }
 
-/// Returns the error of a callback or kernel that was called after `before` and returned a status other than 0: the raised error, or
-/// else the error in the thread's slots. Returns an InternalError that names the status if the callback set neither.
+/// Returns the error of a callback or kernel that was called after `before` and returned a status
+/// other than 0: the raised error, or else the error in the thread's slots. Returns an
+/// InternalError that names the status if the callback set neither.
 pub fn of_callback(status: c_int, before: Mark) -> Error {
     if before.precedes_raised() == Some(false) {
         return function::failure(status, before);
@@ -80,7 +82,8 @@ pub fn of_callback(status: c_int, before: Mark) -> Error {
     kept.unwrap_or_else(|| plain_error!(INTERNAL_ERROR, "A callback failed"))
 }
 
-/// Returns the thread's last error as a string, `KIND: message`. The string is empty before the first error.
+/// Returns the thread's last error as a string, `KIND: message`. The string is empty before the
+/// first error.
 ///
 /// The string is stored in a thread-local slot, and is valid until the thread's next error.
 #[unsafe(no_mangle)]
@@ -92,7 +95,8 @@ pub extern "C" fn TVMGetLastError() -> *const c_char {
     text.unwrap_or(c"".as_ptr())
 }
 
-/// Sets the thread's last error, for a callback or kernel that fails. The string is copied. Null is an empty string.
+/// Sets the thread's last error, for a callback or kernel that fails. The string is copied. Null is
+/// an empty string.
 ///
 /// # Safety
 /// See the crate.
@@ -111,10 +115,11 @@ pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
     raised_error::note_other();
 }
 
-/// Sets a Python exception as the thread's last error, for a callback that fails. The exception is retained.
+/// Sets a Python exception as the thread's last error, for a callback that fails. The exception is
+/// retained.
 ///
-/// `Py_IncRef` and `Py_DecRef` must have been registered with `TVMBackendRegisterEnvCAPI`. Otherwise the last error is
-/// a RuntimeError.
+/// `Py_IncRef` and `Py_DecRef` must have been registered with `TVMBackendRegisterEnvCAPI`.
+/// Otherwise the last error is a RuntimeError.
 ///
 /// # Safety
 /// `exception` is null or a Python object; the thread holds the GIL.
@@ -128,7 +133,8 @@ pub unsafe extern "C" fn TVMAPISetLastPythonError(exception: *mut c_void) {
 /// Creates an error with a Python exception as its context.
 ///
 /// # Errors
-/// RuntimeError if `Py_IncRef` and `Py_DecRef` are not registered; ValueError for null; MemoryError.
+/// RuntimeError if `Py_IncRef` and `Py_DecRef` are not registered; ValueError for null;
+/// MemoryError.
 ///
 /// # Safety
 /// Same requirements as [`TVMAPISetLastPythonError`].
@@ -137,7 +143,8 @@ unsafe fn error_of_exception(exception: *mut c_void) -> Result<Error> {
         return Err(plain_error!(RUNTIME_ERROR, "Py_IncRef and Py_DecRef were not registered"));
     };
     let exception = boundary::non_null(exception, boundary::arg(1, "exception"))?;
-    // SAFETY: the caller guarantees the object; the reference taken here moves to the opaque object.
+    // SAFETY: the caller guarantees the object; the reference taken here moves to the opaque
+    // object.
     let context = unsafe {
         retain(exception.as_ptr());
         opaque::create_opaque(exception.as_ptr(), kTVMFFIOpaquePyObject, Some(release))
@@ -158,8 +165,8 @@ fn exception_of(error: &Error) -> Option<OpaquePyObject> {
     error.extra_context().and_then(|context: ObjectRef| context.downcast().ok())
 }
 
-/// Returns the Python exception that is the thread's last error, as a borrowed reference. Returns null if the last
-/// error is not a Python exception.
+/// Returns the Python exception that is the thread's last error, as a borrowed reference. Returns
+/// null if the last error is not a Python exception.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMGetLastPythonError() -> *mut c_void {
     let exception = thread::with(|slots| {
@@ -171,7 +178,8 @@ pub extern "C" fn TVMGetLastPythonError() -> *mut c_void {
 
 /// Returns the backtrace of the thread's last error, or null if it has none.
 ///
-/// The string is stored in a thread-local slot, and is valid until the thread's next call of this function.
+/// The string is stored in a thread-local slot, and is valid until the thread's next call of this
+/// function.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMGetLastBacktrace() -> *const c_char {
     let text = thread::with(|slots| {
@@ -211,7 +219,11 @@ mod tests {
             (": bad", "TVMError", ": bad"),
             ("", "TVMError", ""),
         ] {
-            assert_eq!(split_kind(text.as_bytes()), (kind.as_bytes(), message.as_bytes()), "{text}");
+            assert_eq!(
+                split_kind(text.as_bytes()),
+                (kind.as_bytes(), message.as_bytes()),
+                "{text}"
+            );
         }
     }
 
@@ -236,7 +248,10 @@ mod tests {
         assert_eq!(of_callback(-7, Mark::now()).kind_bytes(), b"InternalError");
         raised_error::set(plain_error!(KEY_ERROR, "earlier"));
         let error = of_callback(-7, Mark::now());
-        assert_eq!(error.message_bytes(), b"A C function returned status -7 without raising an error");
+        assert_eq!(
+            error.message_bytes(),
+            b"A C function returned status -7 without raising an error"
+        );
         assert!(raised_error::take().is_none());
     }
 

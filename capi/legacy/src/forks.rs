@@ -7,7 +7,8 @@ use super::globals::data_types;
 
 static PARTS: &[&dyn AtFork] = &[data_types::CODES.lock()];
 
-/// Registers fork handlers that hold the locks of this layer during a fork. Called when the library is loaded.
+/// Registers fork handlers that hold the locks of this layer during a fork. Called when the library
+/// is loaded.
 pub fn install() {
     enlist(Ring::Legacy, PARTS);
 }

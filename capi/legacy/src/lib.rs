@@ -1,8 +1,9 @@
-//! The packed-function API of TVM 0.5 to 0.20 (`TVMFuncCall` and related functions), implemented on the function table
-//! and objects of tvm-ffi. "The legacy API" in this crate means this API.
+//! The packed-function API of TVM 0.5 to 0.20 (`TVMFuncCall` and related functions), implemented on
+//! the function table and objects of tvm-ffi. "The legacy API" in this crate means this API.
 //!
-//! Handles of functions, modules and objects are tvm-ffi object handles. The handle of an array is the address of the
-//! `DLTensor` inside a tensor object. Functions registered through either API can be called through the other.
+//! Handles of functions, modules and objects are tvm-ffi object handles. The handle of an array is
+//! the address of the `DLTensor` inside a tensor object. Functions registered through either API
+//! can be called through the other.
 //!
 //! | file | content |
 //! |---|---|
@@ -19,12 +20,13 @@
 //! | [`thread`] | per-thread results: strings, bytes and lists of names |
 //!
 //! # Rules for all symbols
-//! - Symbols return 0 on success. On failure they return -1, [`TVMGetLastError`](error::TVMGetLastError) describes the
-//!   error, and no out-parameter is written.
-//! - Null handles and out-parameters, negative counts and unknown type codes are errors. Freeing a null handle is
-//!   allowed, except for arrays.
-//! - A string that a symbol returns is stored in a thread-local slot, and is valid until the thread's next call that
-//!   returns a string of the same kind.
+//! - Symbols return 0 on success. On failure they return -1,
+//!   [`TVMGetLastError`](error::TVMGetLastError) describes the error, and no out-parameter is
+//!   written.
+//! - Null handles and out-parameters, negative counts and unknown type codes are errors. Freeing a
+//!   null handle is allowed, except for arrays.
+//! - A string that a symbol returns is stored in a thread-local slot, and is valid until the
+//!   thread's next call that returns a string of the same kind.
 //! - Every symbol may be called from any thread.
 //!
 //! # Safety

@@ -15,8 +15,8 @@ use ferrite_core::abi::packed::{TVMFunctionHandle, TVMModuleHandle};
 /// Name prefix of the global functions that load modules from files.
 const LOADER: &[u8] = b"ffi.Module.load_from_file.";
 
-/// Loads a module from a file. If `format` is empty, the file name's extension is the format. `dll`, `dylib` and `dso`
-/// are aliases of `so`.
+/// Loads a module from a file. If `format` is empty, the file name's extension is the format.
+/// `dll`, `dylib` and `dso` are aliases of `so`.
 ///
 /// # Errors
 /// InternalError if there is no format, or no loader for it; errors of the loader; MemoryError.
@@ -39,9 +39,11 @@ pub(super) fn load(file: &[u8], format: &[u8]) -> Result<Module> {
     loader.call_packed(&[AnyView::from(&file), AnyView::from(&format)])?.get()
 }
 
-/// Loads a module from a file. A null or empty `format` selects the format by the file name's extension.
+/// Loads a module from a file. A null or empty `format` selects the format by the file name's
+/// extension.
 ///
-/// Returns 0 and stores the module, owned by the caller, in `out`. On failure, returns -1 with an error raised.
+/// Returns 0 and stores the module, owned by the caller, in `out`. On failure, returns -1 with an
+/// error raised.
 ///
 /// # Safety
 /// See the crate.
@@ -65,8 +67,8 @@ pub unsafe extern "C" fn TVMModLoadFromFile(
     })
 }
 
-/// Adds `dep` to the imports of module `mod`, which retains it. Returns 0, or -1 with an error raised; an import cycle
-/// is an error.
+/// Adds `dep` to the imports of module `mod`, which retains it. Returns 0, or -1 with an error
+/// raised; an import cycle is an error.
 ///
 /// # Safety
 /// See the crate.
@@ -84,11 +86,11 @@ pub unsafe extern "C" fn TVMModImport(mod_: TVMModuleHandle, dep: TVMModuleHandl
     })
 }
 
-/// Finds a function of a module. If `query_imports` is not 0, its imports are searched, too. The function keeps the
-/// module alive.
+/// Finds a function of a module. If `query_imports` is not 0, its imports are searched, too. The
+/// function keeps the module alive.
 ///
-/// Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
-/// with an error raised.
+/// Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On
+/// failure, returns -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.

@@ -1,4 +1,5 @@
-//! Object functions of the legacy API: references, type indices and attributes. Objects are called nodes up to 0.6.
+//! Object functions of the legacy API: references, type indices and attributes. Objects are called
+//! nodes up to 0.6.
 
 use core::alloc::Layout;
 use core::ffi::{c_char, c_int, c_void};
@@ -24,16 +25,17 @@ use ferrite_core::abi::packed::{TVMObjectHandle, TVMValue};
 /// Name of the attribute that every node has: its type key.
 const TYPE_KEY: &[u8] = b"type_key";
 
-/// Finds the type index of a type key of any release. Returns 0 and stores the index in the out-parameter, or returns
-/// -1 with an error raised: InternalError for an unknown key.
+/// Finds the type index of a type key of any release. Returns 0 and stores the index in the
+/// out-parameter, or returns -1 with an error raised: InternalError for an unknown key.
 ///
 /// # Safety
 /// See the crate.
 unsafe fn key_to_index(key: *const c_char, out: *mut u32) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (key, out) =
-            unsafe { (boundary::c_str(key, arg(1, "type_key"))?, boundary::out(out, arg(2, "out_index"))?) };
+        let (key, out) = unsafe {
+            (boundary::c_str(key, arg(1, "type_key"))?, boundary::out(out, arg(2, "out_index"))?)
+        };
         boundary::ensure_installed();
         match type_keys::index_of(key)? {
             Some(index) => out.write(index.cast_unsigned()),
@@ -43,13 +45,16 @@ unsafe fn key_to_index(key: *const c_char, out: *mut u32) -> c_int {
     })
 }
 
-/// Finds the type index of a type key of any release. Returns 0 and stores the index in the out-parameter, or returns
-/// -1 with an error raised: InternalError for an unknown key.
+/// Finds the type index of a type key of any release. Returns 0 and stores the index in the
+/// out-parameter, or returns -1 with an error raised: InternalError for an unknown key.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMObjectTypeKey2Index(type_key: *const c_char, out_tindex: *mut u32) -> c_int {
+pub unsafe extern "C" fn TVMObjectTypeKey2Index(
+    type_key: *const c_char,
+    out_tindex: *mut u32,
+) -> c_int {
     // SAFETY: the caller's promise.
     unsafe { key_to_index(type_key, out_tindex) }
 }
@@ -59,20 +64,27 @@ pub unsafe extern "C" fn TVMObjectTypeKey2Index(type_key: *const c_char, out_tin
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMNodeTypeKey2Index(type_key: *const c_char, out_index: *mut c_int) -> c_int {
+pub unsafe extern "C" fn TVMNodeTypeKey2Index(
+    type_key: *const c_char,
+    out_index: *mut c_int,
+) -> c_int {
     // SAFETY: as the caller guarantees; both integers have four bytes.
     unsafe { key_to_index(type_key, out_index.cast()) }
 }
 
 /// Finds the type key of a type index.
 ///
-/// Returns 0 and stores the key in `out_type_key`: a string allocated with `malloc`, which the caller frees. On
-/// failure, returns -1 with an error raised: InternalError for an unknown index, or MemoryError.
+/// Returns 0 and stores the key in `out_type_key`: a string allocated with `malloc`, which the
+/// caller frees. On failure, returns -1 with an error raised: InternalError for an unknown index,
+/// or MemoryError.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMObjectTypeIndex2Key(tindex: u32, out_type_key: *mut *mut c_char) -> c_int {
+pub unsafe extern "C" fn TVMObjectTypeIndex2Key(
+    tindex: u32,
+    out_type_key: *mut *mut c_char,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let out = unsafe { boundary::out(out_type_key, arg(2, "out_type_key"))? };
@@ -94,7 +106,9 @@ fn malloc_text(text: &[u8]) -> Result<NonNull<c_char>> {
         return Err(error::out_of_memory(usize::MAX));
     };
     // On hosts, `memory` allocates with malloc.
-    let Some(block) = memory::allocate(layout) else { return Err(error::out_of_memory(text.len() + 1)) };
+    let Some(block) = memory::allocate(layout) else {
+        return Err(error::out_of_memory(text.len() + 1));
+    };
     // SAFETY: the block has room for the text and a zero.
     unsafe {
         block.as_ptr().copy_from_nonoverlapping(text.as_ptr(), text.len());
@@ -113,8 +127,8 @@ unsafe fn borrow(handle: TVMObjectHandle) -> Result<ManuallyDrop<ObjectRef>> {
     Ok(ManuallyDrop::new(unsafe { ObjectRef::from_raw(object.cast::<TVMFFIObject>()) }))
 }
 
-/// Returns the type index that front ends expect: the object's own, except for Maps with string keys, which 0.5 and 0.6
-/// treat as a separate class.
+/// Returns the type index that front ends expect: the object's own, except for Maps with string
+/// keys, which 0.5 and 0.6 treat as a separate class.
 fn index_of(object: &ObjectRef) -> i32 {
     let Some(str_map) = type_keys::str_map() else { return object.type_index() };
     let has_text_keys = object.as_class::<MapObject>().is_some_and(|map| {
@@ -123,15 +137,20 @@ fn index_of(object: &ObjectRef) -> i32 {
     if has_text_keys { str_map } else { object.type_index() }
 }
 
-/// Stores the type index of an object in `out_tindex`. Returns 0, or -1 with ValueError raised for a null pointer.
+/// Stores the type index of an object in `out_tindex`. Returns 0, or -1 with ValueError raised for
+/// a null pointer.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMObjectGetTypeIndex(obj: TVMObjectHandle, out_tindex: *mut u32) -> c_int {
+pub unsafe extern "C" fn TVMObjectGetTypeIndex(
+    obj: TVMObjectHandle,
+    out_tindex: *mut u32,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
-        let (object, out) = unsafe { (borrow(obj)?, boundary::out(out_tindex, arg(2, "out_tindex"))?) };
+        let (object, out) =
+            unsafe { (borrow(obj)?, boundary::out(out_tindex, arg(2, "out_tindex"))?) };
         out.write(index_of(&object).cast_unsigned());
         Ok(())
     })
@@ -142,7 +161,10 @@ pub unsafe extern "C" fn TVMObjectGetTypeIndex(obj: TVMObjectHandle, out_tindex:
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMNodeGetTypeIndex(handle: TVMObjectHandle, out_index: *mut c_int) -> c_int {
+pub unsafe extern "C" fn TVMNodeGetTypeIndex(
+    handle: TVMObjectHandle,
+    out_index: *mut c_int,
+) -> c_int {
     // SAFETY: as the caller guarantees; both integers have four bytes.
     unsafe { TVMObjectGetTypeIndex(handle, out_index.cast()) }
 }
@@ -181,8 +203,8 @@ pub unsafe extern "C" fn TVMNodeFree(handle: TVMObjectHandle) -> c_int {
     unsafe { registry::free(handle) }
 }
 
-/// Stores 1 in `is_derived` if the child type is the parent type or derives from it, otherwise 0. Returns 0, or -1 with
-/// ValueError raised for a null pointer.
+/// Stores 1 in `is_derived` if the child type is the parent type or derives from it, otherwise 0.
+/// Returns 0, or -1 with ValueError raised for a null pointer.
 ///
 /// # Safety
 /// See the crate.
@@ -201,7 +223,8 @@ pub unsafe extern "C" fn TVMObjectDerivedFrom(
     })
 }
 
-/// Does nothing and returns 0: byte-array results are stored in a thread-local slot, and need not be freed.
+/// Does nothing and returns 0: byte-array results are stored in a thread-local slot, and need not
+/// be freed.
 ///
 /// # Safety
 /// See the crate.
@@ -211,14 +234,17 @@ pub unsafe extern "C" fn TVMByteArrayFree(arr: *mut TVMFFIByteArray) -> c_int {
     boundary::SUCCESS
 }
 
-/// Raises TypeError and returns -1: only C++ code can register extension types, and this library supports none.
+/// Raises TypeError and returns -1: only C++ code can register extension types, and this library
+/// supports none.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMExtTypeFree(handle: *mut c_void, type_code: c_int) -> c_int {
     let _ = handle;
-    boundary::status(|| plain_bail!(TYPE_ERROR, "There is no extension type with code {}", type_code))
+    boundary::status(|| {
+        plain_bail!(TYPE_ERROR, "There is no extension type with code {}", type_code)
+    })
 }
 
 /// Returns the type-table entry of an object's type.
@@ -250,7 +276,10 @@ fn name_of(field: &'static TVMFFIFieldInfo) -> &'static [u8] {
 ///
 /// # Errors
 /// InternalError for an unknown type index; errors of `visit`.
-pub(super) fn attribute_names(object: &ObjectRef, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+pub(super) fn attribute_names(
+    object: &ObjectRef,
+    visit: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<()> {
     fields_of(type_of(object)?).try_for_each(|field| visit(name_of(field)))
 }
 
@@ -278,10 +307,11 @@ pub(super) fn attribute(object: &ObjectRef, name: &[u8]) -> Result<Option<Any>> 
 
 /// Reads an attribute of an object.
 ///
-/// Returns 0 on success. If the object has the attribute, stores 1 in `ret_success`, and the value and its type code in
-/// `ret_val` and `ret_type_code`; otherwise stores 0 in `ret_success`. Returns -1 with an error raised on failure. The
-/// caller owns an object value. A string, byte-array or data-type (as a string) value is stored in a thread-local slot
-/// until the thread's next call of this function.
+/// Returns 0 on success. If the object has the attribute, stores 1 in `ret_success`, and the value
+/// and its type code in `ret_val` and `ret_type_code`; otherwise stores 0 in `ret_success`. Returns
+/// -1 with an error raised on failure. The caller owns an object value. A string, byte-array or
+/// data-type (as a string) value is stored in a thread-local slot until the thread's next call of
+/// this function.
 ///
 /// # Safety
 /// See the crate.
@@ -318,7 +348,8 @@ pub unsafe extern "C" fn TVMNodeGetAttr(
 
 /// Lists the names of an object's attributes. Returns 0, or -1 with an error raised.
 ///
-/// The list is stored in a thread-local slot, and is valid until the thread's next call of this function.
+/// The list is stored in a thread-local slot, and is valid until the thread's next call of this
+/// function.
 ///
 /// # Safety
 /// See the crate.

@@ -1,8 +1,9 @@
-//! Functions of the Python interpreter, for reference counts of exceptions: those that a front end registers, and those
-//! beside them.
+//! Functions of the Python interpreter, for reference counts of exceptions: those that a front end
+//! registers, and those beside them.
 //!
-//! Foreign calls through ctypes release the interpreter's lock, so it is acquired before any count changes. Front ends
-//! before 0.18 do not register the functions that acquire it; they are looked up in the library that defines `Py_DecRef`.
+//! Foreign calls through ctypes release the interpreter's lock, so it is acquired before any count
+//! changes. Front ends before 0.18 do not register the functions that acquire it; they are looked
+//! up in the library that defines `Py_DecRef`.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute;
@@ -50,15 +51,19 @@ pub type ObjectFunction = unsafe extern "C" fn(object: *mut c_void);
 /// Registers a function of the interpreter. Returns `false` for an unknown name.
 ///
 /// # Safety
-/// The function must be the interpreter's function of that name, and stay valid as long as the process runs.
+/// The function must be the interpreter's function of that name, and stay valid as long as the
+/// process runs.
 pub unsafe fn register(name: &[u8], function: *mut c_void) -> bool {
     let hooks = [&INC_REF, &DEC_REF, &ENSURE_LOCK, &RELEASE_LOCK];
-    let Some(hook) = hooks.into_iter().find(|hook| hook.name.to_bytes() == name) else { return false };
+    let Some(hook) = hooks.into_iter().find(|hook| hook.name.to_bytes() == name) else {
+        return false;
+    };
     hook.function.store(function, Ordering::Release);
     true
 }
 
-/// Returns the functions that retain and release a Python object. Returns `None` unless both hooks are registered.
+/// Returns the functions that retain and release a Python object. Returns `None` unless both hooks
+/// are registered.
 pub fn counting() -> Option<(ObjectFunction, ObjectFunction)> {
     INC_REF.get()?;
     DEC_REF.get()?;
@@ -104,8 +109,8 @@ unsafe fn with_lock(lock: Option<Lock>, body: impl FnOnce()) {
     }
 }
 
-/// Returns the functions that acquire and release the interpreter's lock: the registered ones, or those of the library that
-/// defines `Py_DecRef`. `None` if there are none.
+/// Returns the functions that acquire and release the interpreter's lock: the registered ones, or
+/// those of the library that defines `Py_DecRef`. `None` if there are none.
 fn lock() -> Option<Lock> {
     let found = |hook: &Hook| hook.get().or_else(|| hook.find_beside(&DEC_REF));
     Some((found(&ENSURE_LOCK)?, found(&RELEASE_LOCK)?))

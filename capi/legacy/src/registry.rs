@@ -14,13 +14,16 @@ use ferrite_core::abi::packed::TVMFunctionHandle;
 
 /// Finds a global function by name.
 ///
-/// Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
-/// with an error raised.
+/// Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On
+/// failure, returns -1 with an error raised.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn TVMFuncGetGlobal(name: *const c_char, out: *mut TVMFunctionHandle) -> c_int {
+pub unsafe extern "C" fn TVMFuncGetGlobal(
+    name: *const c_char,
+    out: *mut TVMFunctionHandle,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let (name, out) =
@@ -47,7 +50,10 @@ pub unsafe extern "C" fn TVMFuncListGlobalNames(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let (out_size, out_array) = unsafe {
-            (boundary::out(out_size, arg(1, "out_size"))?, boundary::out(out_array, arg(2, "out_array"))?)
+            (
+                boundary::out(out_size, arg(1, "out_size"))?,
+                boundary::out(out_array, arg(2, "out_array"))?,
+            )
         };
         boundary::ensure_installed();
         let mut names = Names::new();
@@ -75,7 +81,10 @@ pub unsafe extern "C" fn TVMFuncRegisterGlobal(
     boundary::status(|| {
         // SAFETY: contract of the crate.
         let (name, function) = unsafe {
-            (boundary::c_str(name, arg(1, "name"))?, boundary::object_of::<Function>(f, arg(2, "f"))?)
+            (
+                boundary::c_str(name, arg(1, "name"))?,
+                boundary::object_of::<Function>(f, arg(2, "f"))?,
+            )
         };
         boundary::ensure_installed();
         if override_ == 0 && global_table::get(name)?.is_some() {

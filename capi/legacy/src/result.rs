@@ -1,5 +1,5 @@
-//! Conversion of tvm-ffi values to `TVMValue`s of the legacy API, either borrowed or with ownership transferred to the
-//! caller.
+//! Conversion of tvm-ffi values to `TVMValue`s of the legacy API, either borrowed or with ownership
+//! transferred to the caller.
 
 use core::cell::RefCell;
 use core::ffi::{c_char, c_int};
@@ -15,12 +15,12 @@ use super::{array, crossing, dtype};
 use ferrite_core::abi::packed::TVMValue;
 use ferrite_core::abi::packed::code;
 
-/// Whether callers know the type code of booleans, which exists since 0.18. For older callers, booleans are converted
-/// to integers.
+/// Whether callers know the type code of booleans, which exists since 0.18. For older callers,
+/// booleans are converted to integers.
 static BOOLEANS_APART: AtomicBool = AtomicBool::new(false);
 
-/// Makes later conversions use the type code of booleans. Called when a caller passes a boolean, or registers a
-/// function that only 0.18 and later register.
+/// Makes later conversions use the type code of booleans. Called when a caller passes a boolean, or
+/// registers a function that only 0.18 and later register.
 pub fn tell_booleans_apart() {
     if !BOOLEANS_APART.load(Ordering::Relaxed) {
         BOOLEANS_APART.store(true, Ordering::Relaxed);
@@ -36,8 +36,8 @@ fn code_of_boolean() -> c_int {
     if are_booleans_apart() { code::BOOL } else { code::INT }
 }
 
-/// Lookup table from type index to type code for values whose eight bytes are unchanged by the conversion, with four
-/// bits per type index; [`NOT_PLAIN`] for other types.
+/// Lookup table from type index to type code for values whose eight bytes are unchanged by the
+/// conversion, with four bits per type index; [`NOT_PLAIN`] for other types.
 const CODE_OF_INDEX: u32 = {
     let mut codes = u32::MAX;
     let plain = [
@@ -57,7 +57,8 @@ const CODE_OF_INDEX: u32 = {
 };
 const NOT_PLAIN: u32 = 15;
 
-/// Returns the type code for a type whose values are unchanged by the conversion; `None` for other types.
+/// Returns the type code for a type whose values are unchanged by the conversion; `None` for other
+/// types.
 #[inline(always)]
 pub fn code_of_plain(type_index: i32) -> Option<c_int> {
     let index = type_index.cast_unsigned();
@@ -68,14 +69,15 @@ pub fn code_of_plain(type_index: i32) -> Option<c_int> {
 /// Temporary byte-array record that refers to the inline bytes of a value.
 pub type Temporary = TVMFFIByteArray;
 
-/// Returns the address of the byte array in a string or bytes object, which follows the object header.
+/// Returns the address of the byte array in a string or bytes object, which follows the object
+/// header.
 fn byte_array_of(object: *mut TVMFFIObject) -> *mut TVMFFIByteArray {
     // Only computes an address.
     object.wrapping_add(1).cast()
 }
 
-/// Converts a value to a borrowed value of the legacy API and its type code. `bytes` receives the record for inline
-/// bytes.
+/// Converts a value to a borrowed value of the legacy API and its type code. `bytes` receives the
+/// record for inline bytes.
 ///
 /// # Errors
 /// TypeError for a value that has no type code in the legacy API.
@@ -83,7 +85,8 @@ fn byte_array_of(object: *mut TVMFFIObject) -> *mut TVMFFIByteArray {
 /// # Safety
 /// `value` is valid, and both `value` and `bytes` live as long as the result is used.
 pub unsafe fn show(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue, c_int)> {
-    // SAFETY: the members of the payload are plain data, written in full; objects are alive (contract of this function).
+    // SAFETY: the members of the payload are plain data, written in full; objects are alive
+    // (contract of this function).
     unsafe {
         let plain = TVMValue::of_bits(value.payload.v_uint64);
         let inside: *const c_char = (&raw const value.payload).cast();
@@ -130,8 +133,8 @@ fn no_code(index: i32) -> Error {
     plain_error!(TYPE_ERROR, "A value with type index {} has no type code", index)
 }
 
-/// Transfers a result to the caller. The caller owns a reference to an object. Strings, bytes and data types (as
-/// strings) are stored in a thread-local slot.
+/// Transfers a result to the caller. The caller owns a reference to an object. Strings, bytes and
+/// data types (as strings) are stored in a thread-local slot.
 ///
 /// # Errors
 /// TypeError for a value that has no type code or no data type in the legacy API; MemoryError.
@@ -140,7 +143,8 @@ pub fn give(value: Any) -> Result<(TVMValue, c_int)> {
     give_in(value, |slots| &slots.result)
 }
 
-/// Transfers a result to the caller as [`give`] does, with strings stored in the slot that `slot` selects.
+/// Transfers a result to the caller as [`give`] does, with strings stored in the slot that `slot`
+/// selects.
 ///
 /// # Errors
 /// The errors of [`give`].
@@ -168,7 +172,8 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMVal
     }
 }
 
-/// Stores a string, bytes or a data type (as a string) in a thread-local slot, and returns a borrowed value of it.
+/// Stores a string, bytes or a data type (as a string) in a thread-local slot, and returns a
+/// borrowed value of it.
 ///
 /// # Errors
 /// MemoryError; RuntimeError on a thread whose slots are destroyed.

@@ -28,7 +28,8 @@ impl<T> Slots<T> {
         Slots { inline: [const { MaybeUninit::uninit() }; INLINE], heap: Buffer::new() }
     }
 
-    /// Returns the address of an array of `count` elements, in heap memory if they do not fit inline.
+    /// Returns the address of an array of `count` elements, in heap memory if they do not fit
+    /// inline.
     ///
     /// # Errors
     /// MemoryError.
@@ -49,7 +50,8 @@ pub(super) struct Space {
     views: Views,
 }
 
-/// Converted arguments: values, type codes and their number. Borrows the storage and the original arguments.
+/// Converted arguments: values, type codes and their number. Borrows the storage and the original
+/// arguments.
 pub(super) struct Shown<'a> {
     pub(super) values: *mut TVMValue,
     pub(super) codes: *mut c_int,
@@ -60,7 +62,12 @@ pub(super) struct Shown<'a> {
 impl Space {
     /// Creates empty storage.
     pub(super) const fn new() -> Space {
-        Space { values: Slots::new(), codes: Slots::new(), bytes: Slots::new(), views: Views::new() }
+        Space {
+            values: Slots::new(),
+            codes: Slots::new(),
+            bytes: Slots::new(),
+            views: Views::new(),
+        }
     }
 
     /// Converts arguments to values and type codes in this storage.
@@ -72,11 +79,13 @@ impl Space {
         let (values, codes, bytes) =
             (self.values.first(count)?, self.codes.first(count)?, self.bytes.first(count)?);
         for (index, argument) in args.iter().enumerate() {
-            // SAFETY: both arrays have `count` elements; arguments are valid for the life of the result.
+            // SAFETY: both arrays have `count` elements; arguments are valid for the life of the
+            // result.
             unsafe {
                 let temporary = bytes.add(index);
                 temporary.write(Temporary { data: ptr::null(), size: 0 });
-                let (value, code) = argument::show(argument.as_raw(), &mut *temporary, &mut self.views)?;
+                let (value, code) =
+                    argument::show(argument.as_raw(), &mut *temporary, &mut self.views)?;
                 values.add(index).write(value);
                 codes.add(index).write(code);
             }

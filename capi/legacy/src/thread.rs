@@ -29,13 +29,14 @@ impl Text {
         Text { content: Buffer::new(), fixed: c"", array }
     }
 
-    /// Replaces the content by the concatenation of `parts`, and returns it as a C string. When out of memory, the
-    /// content is unchanged.
+    /// Replaces the content by the concatenation of `parts`, and returns it as a C string. When out
+    /// of memory, the content is unchanged.
     ///
     /// # Errors
     /// MemoryError.
     pub fn set(&mut self, parts: &[&[u8]]) -> Result<*const c_char> {
-        let mut content = Buffer::try_with_capacity(parts.iter().map(|part| part.len()).sum::<usize>() + 1)?;
+        let mut content =
+            Buffer::try_with_capacity(parts.iter().map(|part| part.len()).sum::<usize>() + 1)?;
         for part in parts {
             content.try_extend_from_slice(part)?;
         }
@@ -60,7 +61,8 @@ impl Text {
         self.content.split_last().map_or(self.fixed.to_bytes(), |(_, text)| text)
     }
 
-    /// Returns the address of a byte-array record that describes the content. The record is part of this slot.
+    /// Returns the address of a byte-array record that describes the content. The record is part of
+    /// this slot.
     pub fn byte_array(&mut self) -> *mut c_void {
         self.array = TVMFFIByteArray { data: self.as_ptr(), size: self.as_bytes().len() };
         ptr::from_mut(&mut self.array).cast()
@@ -91,7 +93,8 @@ impl Names {
         Ok(self.texts.try_push(0)?)
     }
 
-    /// Returns the number of names, and an array of them as C strings. No name may be appended afterwards.
+    /// Returns the number of names, and an array of them as C strings. No name may be appended
+    /// afterwards.
     ///
     /// # Errors
     /// MemoryError; ValueError if the number of names overflows an `int`.
@@ -138,8 +141,8 @@ per_thread!(
     }
 );
 
-/// Runs `body` on the slots of this thread. Returns `None` on a terminating thread whose slots are destroyed, and if there
-/// is no memory to register their destructor.
+/// Runs `body` on the slots of this thread. Returns `None` on a terminating thread whose slots are
+/// destroyed, and if there is no memory to register their destructor.
 pub fn with<R>(body: impl FnOnce(&Slots) -> R) -> Option<R> {
     per_thread::with_shared(&SLOTS, body)
 }

@@ -8,7 +8,8 @@ use ferrite_core::platform::sync::atomic::{AtomicI32, Ordering};
 use super::boxed;
 use super::type_registration::register;
 
-/// Former type keys with their type indices. If a type had several keys, the first one is reported to front ends.
+/// Former type keys with their type indices. If a type had several keys, the first one is reported
+/// to front ends.
 static FORMER_KEYS: &[(&[u8], i32)] = &[
     (b"runtime.Module", type_index::MODULE),
     (b"runtime.NDArray", type_index::TENSOR),
@@ -42,8 +43,8 @@ pub fn index_of(key: &[u8]) -> Result<Option<i32>> {
     Ok(former.or_else(|| type_table::key_to_index(key)))
 }
 
-/// Returns the type key of a type that front ends expect: a former one if there is one. Returns `None` for an unknown
-/// index.
+/// Returns the type key of a type that front ends expect: a former one if there is one. Returns
+/// `None` for an unknown index.
 pub fn key_of(index: i32) -> Option<&'static [u8]> {
     let former = FORMER_KEYS.iter().find(|(_, known)| *known == index).map(|(key, _)| *key);
     former.or_else(|| type_table::type_info(index).map(|entry| entry.type_key()))
@@ -55,7 +56,8 @@ fn str_map_index() -> Result<i32> {
     Ok(index)
 }
 
-/// Returns the type index of Maps with string keys. Returns `None` unless a front end has looked up their class.
+/// Returns the type index of Maps with string keys. Returns `None` unless a front end has looked up
+/// their class.
 pub fn str_map() -> Option<i32> {
     Some(STR_MAP_INDEX.load(Ordering::Acquire)).filter(|index| *index != 0)
 }

@@ -4,7 +4,8 @@ use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table::{self, NewTypeRequest};
 
-/// Registers a type derived from `ffi.Object`, or finds it if its key is registered already. Returns the type index.
+/// Registers a type derived from `ffi.Object`, or finds it if its key is registered already.
+/// Returns the type index.
 ///
 /// # Errors
 /// MemoryError.

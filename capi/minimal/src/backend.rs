@@ -1,5 +1,5 @@
-//! Runtime support for code compiled by TVM, in the profile `minimal`: workspaces, and parallel loops that run as one
-//! task.
+//! Runtime support for code compiled by TVM, in the profile `minimal`: workspaces, and parallel
+//! loops that run as one task.
 
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -12,11 +12,11 @@ use ferrite_core::abi::{ParallelGroupEnv, ParallelLambda, kDLCPU};
 use super::boundary::{fail, status};
 use super::error::TVMFFIErrorSetRaisedFromCStrParts;
 
-/// Allocates memory for the duration of a kernel from the buffer of `FerriteWorkspaceSet`, aligned to
-/// `FERRITE_WORKSPACE_ALIGN` bytes.
+/// Allocates memory for the duration of a kernel from the buffer of `FerriteWorkspaceSet`, aligned
+/// to `FERRITE_WORKSPACE_ALIGN` bytes.
 ///
-/// Returns null with MemoryError raised if the buffer has too little free space. The message states the requested and
-/// the free number of bytes.
+/// Returns null with MemoryError raised if the buffer has too little free space. The message states
+/// the requested and the free number of bytes.
 #[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub extern "C" fn TVMBackendAllocWorkspace(
     device_type: c_int,
@@ -30,7 +30,8 @@ pub extern "C" fn TVMBackendAllocWorkspace(
         fail(Refusal::DEVICE);
         return ptr::null_mut();
     }
-    workspace::allocate(nbytes).unwrap_or_else(|exhausted| fail_exhausted(exhausted.asked, exhausted.free))
+    workspace::allocate(nbytes)
+        .unwrap_or_else(|exhausted| fail_exhausted(exhausted.asked, exhausted.free))
 }
 
 /// Raises MemoryError for an exhausted workspace buffer. Returns null.
@@ -41,12 +42,14 @@ fn fail_exhausted(asked: usize, free: usize) -> *mut c_void {
     let mut parts =
         [decimal(&mut first, asked), c" bytes asked, free: ".as_ptr(), decimal(&mut second, free)];
     // SAFETY: all parts are C strings.
-    unsafe { TVMFFIErrorSetRaisedFromCStrParts(memory_error(), parts.as_mut_ptr(), parts.len() as i32) };
+    unsafe {
+        TVMFFIErrorSetRaisedFromCStrParts(memory_error(), parts.as_mut_ptr(), parts.len() as i32)
+    };
     ptr::null_mut()
 }
 
-/// Frees the most recently allocated workspace. Kernels free workspaces in reverse order. Returns 0, or -1 with
-/// ValueError raised for any other pointer.
+/// Frees the most recently allocated workspace. Kernels free workspaces in reverse order. Returns
+/// 0, or -1 with ValueError raised for any other pointer.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
@@ -64,7 +67,8 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     status(|| unsafe { workspace::free(ptr) })
 }
 
-/// Runs a function as a single task, whatever `num_task` is. Returns 0, or -1 with the error of the function raised.
+/// Runs a function as a single task, whatever `num_task` is. Returns 0, or -1 with the error of the
+/// function raised.
 ///
 /// # Safety
 /// See the crate.

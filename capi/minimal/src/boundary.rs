@@ -1,5 +1,5 @@
-//! Helpers shared by the C symbols of the profile `minimal`: argument checks, and conversion of results to status
-//! codes.
+//! Helpers shared by the C symbols of the profile `minimal`: argument checks, and conversion of
+//! results to status codes.
 
 use core::ffi::c_int;
 use core::ptr::NonNull;
@@ -10,8 +10,8 @@ use ferrite_core::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle, type_
 
 use super::error::TVMFFIErrorSetRaisedFromCStr;
 
-/// Runs the body of an entry point. Returns 0 on success. If the body returns a refusal, raises its error and returns
-/// -1.
+/// Runs the body of an entry point. Returns 0 on success. If the body returns a refusal, raises its
+/// error and returns -1.
 #[inline(always)]
 pub(super) fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     finish(body())
@@ -23,7 +23,8 @@ pub(super) fn fail(refusal: Refusal) -> c_int {
     finish(Err(refusal))
 }
 
-/// Converts the result of an entry point into a status code. All entry points share one copy of this function.
+/// Converts the result of an entry point into a status code. All entry points share one copy of
+/// this function.
 #[inline(never)]
 fn finish(result: Result<()>) -> c_int {
     match result {
@@ -32,7 +33,8 @@ fn finish(result: Result<()>) -> c_int {
             let (kind, message) = refusal.texts();
             // SAFETY: both are C strings.
             unsafe { TVMFFIErrorSetRaisedFromCStr(kind, message) };
-            // Opaque to the compiler, which would otherwise duplicate the constant wherever a status is passed on.
+            // Opaque to the compiler, which would otherwise duplicate the constant wherever a
+            // status is passed on.
             let mut failure = -1;
             // SAFETY: a local that was just written.
             unsafe { (&raw mut failure).read_volatile() }
@@ -52,8 +54,8 @@ pub(super) fn callback<F>(function: Option<F>) -> Result<F> {
     function.ok_or(Refusal::ARGUMENT)
 }
 
-/// Checks a byte array. Returns `Refusal::ARGUMENT` for a null array, for null data with a nonzero size, and for a size
-/// that is too large.
+/// Checks a byte array. Returns `Refusal::ARGUMENT` for a null array, for null data with a nonzero
+/// size, and for a size that is too large.
 ///
 /// # Safety
 /// `array` is null or points to a byte array.

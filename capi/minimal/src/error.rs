@@ -1,5 +1,5 @@
-//! Symbols of the header section "Error handling". In the profile `minimal`, errors have no backtrace, and their kind
-//! and message are limited to `FERRITE_ERROR_BYTES` bytes in total.
+//! Symbols of the header section "Error handling". In the profile `minimal`, errors have no
+//! backtrace, and their kind and message are limited to `FERRITE_ERROR_BYTES` bytes in total.
 
 use core::ffi::c_char;
 use core::ptr;
@@ -10,8 +10,8 @@ use ferrite_core::abi::{TVMFFIObject, TVMFFIObjectHandle, type_index};
 use super::boundary::fail;
 use super::object::{TVMFFIObjectDecRef, TVMFFIObjectIncRef};
 
-/// Moves the program's raised error to `*result`, or stores null if there is none. The caller owns the error. If
-/// `result` is null, does nothing: the error stays raised.
+/// Moves the program's raised error to `*result`, or stores null if there is none. The caller owns
+/// the error. If `result` is null, does nothing: the error stays raised.
 ///
 /// # Safety
 /// See the crate.

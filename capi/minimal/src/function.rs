@@ -4,7 +4,8 @@ use core::ffi::{c_int, c_void};
 
 use crate::engine::{self, Refusal, Result, names};
 use ferrite_core::abi::{
-    TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIObject, TVMFFIObjectHandle, TVMFFISafeCallType,
+    TVMFFIAny, TVMFFIByteArray, TVMFFIFunctionCell, TVMFFIObject, TVMFFIObjectHandle,
+    TVMFFISafeCallType,
 };
 
 use super::boundary::{bytes, callback, fail, function, non_null, status};
@@ -33,10 +34,11 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
     })
 }
 
-/// Registers a global function under a name. The name is not copied, since firmware has its names in flash.
+/// Registers a global function under a name. The name is not copied, since firmware has its names
+/// in flash.
 ///
-/// Registering a name again is an error unless `allow_override` is not 0, even with the same function. Raises
-/// MemoryError if the table contains `FERRITE_NAMES` names already.
+/// Registering a name again is an error unless `allow_override` is not 0, even with the same
+/// function. Raises MemoryError if the table contains `FERRITE_NAMES` names already.
 ///
 /// # Safety
 /// The name stays valid.
@@ -92,8 +94,8 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
     if let Err(refusal) = unsafe { check_call(func, args, num_args, result) } {
         return fail(refusal);
     }
-    // SAFETY: a function object has its cell, with a call in it, after the header (ABI). In tail position, so that this is a
-    // jump.
+    // SAFETY: a function object has its cell, with a call in it, after the header (ABI). In tail
+    // position, so that this is a jump.
     unsafe {
         let cell = func.cast::<TVMFFIObject>().add(1).cast::<TVMFFIFunctionCell>();
         (*cell).safe_call.unwrap_unchecked()(func, args, num_args, result)

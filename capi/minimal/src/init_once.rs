@@ -7,8 +7,8 @@ use ferrite_core::call::init_once::{DeinitFunction, InitFunction};
 
 use super::boundary::{callback, fail, non_null};
 
-/// Initialises a handle exactly once. Returns -1 with RuntimeError raised if the handle is being initialised by
-/// interrupted code, since waiting is impossible.
+/// Initialises a handle exactly once. Returns -1 with RuntimeError raised if the handle is being
+/// initialised by interrupted code, since waiting is impossible.
 ///
 /// # Safety
 /// `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.

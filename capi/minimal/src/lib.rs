@@ -1,11 +1,12 @@
-//! The profile `minimal` of `libtvm_ffi`: the C symbols that firmware and compiled functions need, implemented without a
-//! heap.
+//! The profile `minimal` of `libtvm_ffi`: the C symbols that firmware and compiled functions need,
+//! implemented without a heap.
 //!
-//! Names, signatures, behaviour, error kinds and the rules for pointers are those of `ferrite-ffi-capi`; the
-//! documentation here only states the differences. Capacities are chosen when the library is built (see
-//! `engine/capacity.rs`). When one is exhausted, a call fails with a MemoryError that names the capacity without its
-//! prefix `FERRITE_`, and the library stays usable. Other messages are two or three words long. For an exhausted
-//! workspace, the message states the requested and the free number of bytes.
+//! Names, signatures, behaviour, error kinds and the rules for pointers are those of
+//! `ferrite-ffi-capi`; the documentation here only states the differences. Capacities are chosen
+//! when the library is built (see `engine/capacity.rs`). When one is exhausted, a call fails with a
+//! MemoryError that names the capacity without its prefix `FERRITE_`, and the library stays usable.
+//! Other messages are two or three words long. For an exhausted workspace, the message states the
+//! requested and the free number of bytes.
 //!
 //! | file | content |
 //! |---|---|
@@ -17,13 +18,15 @@
 //! With the feature `microtvm`, the archive also has the symbols of `ferrite-ffi-microtvm`.
 //!
 //! # Cost
-//! On a Cortex-M4F with every symbol linked: 2,047 bytes of flash and 1,532 bytes of zero-initialised RAM. Unused
-//! symbols are not linked. From entry to return, a call takes 22 instructions, a retain with a release 27, a lookup
-//! among 16 names of 8 to 19 bytes 129 on average (166 for the last one); `./ci.sh minimal` measures them.
+//! On a Cortex-M4F with every symbol linked: 2,047 bytes of flash and 1,532 bytes of
+//! zero-initialised RAM. Unused symbols are not linked. From entry to return, a call takes 22
+//! instructions, a retain with a release 27, a lookup among 16 names of 8 to 19 bytes 129 on
+//! average (166 for the last one); `./ci.sh minimal` measures them.
 //!
 //! # Interrupts
-//! A single core is assumed. All code shares one raised error. An interrupt handler whose calls may fail must save the
-//! raised error first (`TVMFFIErrorMoveFromRaised`) and restore it last (`TVMFFIErrorSetRaised`, `TVMFFIObjectDecRef`).
+//! A single core is assumed. All code shares one raised error. An interrupt handler whose calls may
+//! fail must save the raised error first (`TVMFFIErrorMoveFromRaised`) and restore it last
+//! (`TVMFFIErrorSetRaised`, `TVMFFIObjectDecRef`).
 //!
 //! | symbols | in an interrupt handler |
 //! |---|---|
@@ -41,8 +44,8 @@
 //! | `TVMFFIHandleDeinitOnce` | safe |
 //! | `FerriteWorkspaceSet` | safe; refused with RuntimeError while workspaces are in use |
 //!
-//! The library masks interrupts itself, by PRIMASK on Cortex-M and `mstatus.MIE` on RISC-V. Firmware need not provide
-//! any hooks.
+//! The library masks interrupts itself, by PRIMASK on Cortex-M and `mstatus.MIE` on RISC-V.
+//! Firmware need not provide any hooks.
 #![no_std]
 #![allow(non_snake_case, reason = "the C ABI fixes these spellings")]
 

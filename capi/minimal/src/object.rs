@@ -4,8 +4,8 @@ use core::ffi::c_int;
 
 use crate::engine::{self, Refusal};
 use ferrite_core::abi::{
-    TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject, TVMFFIObjectHandle,
-    TVMFFIVersion,
+    TVM_FFI_VERSION_MAJOR, TVM_FFI_VERSION_MINOR, TVM_FFI_VERSION_PATCH, TVMFFIObject,
+    TVMFFIObjectHandle, TVMFFIVersion,
 };
 use ferrite_core::object::refcount;
 
@@ -33,8 +33,8 @@ pub unsafe extern "C" fn TVMFFIGetVersion(out_version: *mut TVMFFIVersion) {
 ///
 /// # Safety
 /// See the crate.
-// Not inlined: with a second copy of the loop, the compiler would merge both into a function that takes four
-// instructions more.
+// Not inlined: with a second copy of the loop, the compiler would merge both into a function that
+// takes four instructions more.
 #[inline(never)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
@@ -46,8 +46,8 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
     0
 }
 
-/// Releases a strong reference to an object. If it was the last one, the object's deleter runs immediately. Returns 0,
-/// or -1 with ValueError raised for null.
+/// Releases a strong reference to an object. If it was the last one, the object's deleter runs
+/// immediately. Returns 0, or -1 with ValueError raised for null.
 ///
 /// # Safety
 /// The caller owns the reference, and does not use it afterwards.

@@ -1,5 +1,5 @@
-//! String and bytes values in the profile `minimal`. Content of more than seven bytes is stored in one of
-//! `FERRITE_STRINGS` preallocated objects of `FERRITE_STRING_BYTES` bytes each.
+//! String and bytes values in the profile `minimal`. Content of more than seven bytes is stored in
+//! one of `FERRITE_STRINGS` preallocated objects of `FERRITE_STRING_BYTES` bytes each.
 
 use core::ffi::c_int;
 

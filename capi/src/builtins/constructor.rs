@@ -1,4 +1,5 @@
-//! Load-time constructor that installs the built-ins, so that errors have backtraces from the start.
+//! Load-time constructor that installs the built-ins, so that errors have backtraces from the
+//! start.
 
 ferrite_core::at_load!(install);
 

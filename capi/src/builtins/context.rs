@@ -1,5 +1,5 @@
-//! Context symbols: addresses of runtime functions that the loader stores in pointer variables of code compiled by TVM
-//! through LLVM.
+//! Context symbols: addresses of runtime functions that the loader stores in pointer variables of
+//! code compiled by TVM through LLVM.
 
 use core::ffi::c_void;
 

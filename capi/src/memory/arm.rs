@@ -1,5 +1,5 @@
-//! The memory functions of the Arm run-time ABI (`__aeabi_*`), some of which take their arguments in another order than
-//! C's.
+//! The memory functions of the Arm run-time ABI (`__aeabi_*`), some of which take their arguments
+//! in another order than C's.
 
 use core::ffi::{c_int, c_void};
 

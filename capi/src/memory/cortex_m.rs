@@ -1,5 +1,5 @@
-//! Memory loops for Cortex-M cores. They are naked functions, since a stack frame would take more code than the loops
-//! themselves.
+//! Memory loops for Cortex-M cores. They are naked functions, since a stack frame would take more
+//! code than the loops themselves.
 
 use core::arch::naked_asm;
 use core::ffi::{c_int, c_void};
@@ -7,11 +7,22 @@ use core::ffi::{c_int, c_void};
 /// Implements `memcpy`, from the last byte to the first.
 ///
 /// # Safety
-/// `bytes` bytes are readable at `from` and writable at `to`, and the buffers do not overlap unless `to` is the higher
-/// address.
+/// `bytes` bytes are readable at `from` and writable at `to`, and the buffers do not overlap unless
+/// `to` is the higher address.
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, bytes: usize) -> *mut c_void {
-    naked_asm!("2: subs r2, r2, #1", "bcc 3f", "ldrb r3, [r1, r2]", "strb r3, [r0, r2]", "b 2b", "3: bx lr")
+pub(super) unsafe extern "C" fn copy(
+    to: *mut c_void,
+    from: *const c_void,
+    bytes: usize,
+) -> *mut c_void {
+    naked_asm!(
+        "2: subs r2, r2, #1",
+        "bcc 3f",
+        "ldrb r3, [r1, r2]",
+        "strb r3, [r0, r2]",
+        "b 2b",
+        "3: bx lr"
+    )
 }
 
 /// Implements `memset`: fills a buffer with a byte value.

@@ -5,13 +5,19 @@ use core::ffi::{c_int, c_void};
 /// Implements `memcpy`, from the last byte to the first, which takes the fewest instructions.
 ///
 /// # Safety
-/// `bytes` bytes are readable at `from` and writable at `to`, and the buffers do not overlap unless `to` is the higher
-/// address.
-pub(super) unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, mut bytes: usize) -> *mut c_void {
+/// `bytes` bytes are readable at `from` and writable at `to`, and the buffers do not overlap unless
+/// `to` is the higher address.
+pub(super) unsafe extern "C" fn copy(
+    to: *mut c_void,
+    from: *const c_void,
+    mut bytes: usize,
+) -> *mut c_void {
     while bytes != 0 {
         bytes -= 1;
         // SAFETY: the caller's promise.
-        unsafe { to.cast::<u8>().add(bytes).write_volatile(from.cast::<u8>().add(bytes).read_volatile()) };
+        unsafe {
+            to.cast::<u8>().add(bytes).write_volatile(from.cast::<u8>().add(bytes).read_volatile())
+        };
     }
     to
 }
@@ -20,7 +26,11 @@ pub(super) unsafe extern "C" fn copy(to: *mut c_void, from: *const c_void, mut b
 ///
 /// # Safety
 /// `bytes` bytes are writable at `to`.
-pub(super) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, mut bytes: usize) -> *mut c_void {
+pub(super) unsafe extern "C" fn fill(
+    to: *mut c_void,
+    byte: c_int,
+    mut bytes: usize,
+) -> *mut c_void {
     while bytes != 0 {
         bytes -= 1;
         // SAFETY: the caller's promise.

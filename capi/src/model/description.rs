@@ -8,15 +8,19 @@ use ferrite_relax::model::Model;
 
 use crate::boundary::{self, arg};
 
-/// Returns the number of functions that a model defines. Some may be auxiliary functions of the compiler.
+/// Returns the number of functions that a model defines. Some may be auxiliary functions of the
+/// compiler.
 ///
-/// Returns 0 and stores the number in `count`. On failure, returns -1 with an error raised: ValueError for a null pointer,
-/// TypeError for an object that is no model.
+/// Returns 0 and stores the number in `count`. On failure, returns -1 with an error raised:
+/// ValueError for a null pointer, TypeError for an object that is no model.
 ///
 /// # Safety
 /// See the crate.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn FerriteModelNumFunctions(model: TVMFFIObjectHandle, count: *mut i32) -> c_int {
+pub unsafe extern "C" fn FerriteModelNumFunctions(
+    model: TVMFFIObjectHandle,
+    count: *mut i32,
+) -> c_int {
     // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
         let count = boundary::out(count, arg(2, "count"))?;
@@ -28,8 +32,9 @@ pub unsafe extern "C" fn FerriteModelNumFunctions(model: TVMFFIObjectHandle, cou
 
 /// Returns the name of a function of a model.
 ///
-/// Returns 0 and stores the name in `name`; it is borrowed, not null-terminated, and valid as long as the model lives. On
-/// failure, returns -1 with an error raised: IndexError for a number out of range.
+/// Returns 0 and stores the name in `name`; it is borrowed, not null-terminated, and valid as long
+/// as the model lives. On failure, returns -1 with an error raised: IndexError for a number out of
+/// range.
 ///
 /// # Safety
 /// See the crate.
@@ -54,8 +59,8 @@ pub unsafe extern "C" fn FerriteModelFunctionName(
 
 /// Returns the number of inputs of a model's function.
 ///
-/// Returns 0 and stores the number in `count`. On failure, returns -1 with an error raised: ValueError for an unknown
-/// function.
+/// Returns 0 and stores the number in `count`. On failure, returns -1 with an error raised:
+/// ValueError for an unknown function.
 ///
 /// # Safety
 /// See the crate.
@@ -77,8 +82,9 @@ pub unsafe extern "C" fn FerriteModelNumInputs(
 
 /// Returns the name of an input of a model's function.
 ///
-/// Returns 0 and stores the name in `name`; it is borrowed, not null-terminated, and valid as long as the model lives. On failure, returns
-/// -1 with an error raised: ValueError for an unknown function, IndexError for an input number out of range.
+/// Returns 0 and stores the name in `name`; it is borrowed, not null-terminated, and valid as long
+/// as the model lives. On failure, returns -1 with an error raised: ValueError for an unknown
+/// function, IndexError for an input number out of range.
 ///
 /// # Safety
 /// See the crate.
@@ -108,13 +114,15 @@ fn no_input(input: i32) -> Error {
     plain_error!(INDEX_ERROR, "The function has no input {}", input)
 }
 
-/// Returns the element type and shape that a model's function demands of an input, as far as the executable tells. It tells
-/// nothing of inputs that are tuples, and of functions that are native code (exec_mode `compiled`).
+/// Returns the element type and shape that a model's function demands of an input, as far as the
+/// executable tells. It tells nothing of inputs that are tuples, and of functions that are native
+/// code (exec_mode `compiled`).
 ///
-/// Returns 0 and stores the element type in `dtype`, with 0 bits if it is not known; the number of dimensions in `ndim`, -1
-/// if it is not known; and in `shape` the extents, at most `capacity` of them, with -1 for each that may vary. `shape` may
-/// be null if `capacity` is 0. On failure, returns -1 with an error raised: ValueError for an unknown function, IndexError
-/// for an input number out of range.
+/// Returns 0 and stores the element type in `dtype`, with 0 bits if it is not known; the number of
+/// dimensions in `ndim`, -1 if it is not known; and in `shape` the extents, at most `capacity` of
+/// them, with -1 for each that may vary. `shape` may be null if `capacity` is 0. On failure,
+/// returns -1 with an error raised: ValueError for an unknown function, IndexError for an input
+/// number out of range.
 ///
 /// # Safety
 /// `shape` has room for `capacity` extents.
@@ -133,7 +141,8 @@ pub unsafe extern "C" fn FerriteModelInputType(
         let dtype = boundary::out(dtype, arg(4, "dtype"))?;
         let ndim = boundary::out(ndim, arg(5, "ndim"))?;
         // Only checks the pointer and the capacity.
-        let capacity = boundary::slice(shape.cast_const().cast::<u8>(), capacity, arg(6, "shape"))?.len();
+        let capacity =
+            boundary::slice(shape.cast_const().cast::<u8>(), capacity, arg(6, "shape"))?.len();
         let model = boundary::object_of::<Model>(model, arg(1, "model"))?;
         let function = model.function(boundary::c_str(function, arg(2, "function"))?)?;
         let found = usize::try_from(input).ok().and_then(|input| function.inputs().nth(input));
@@ -149,9 +158,10 @@ pub unsafe extern "C" fn FerriteModelInputType(
 
 /// Returns the number of results of a model's function. Results have no names.
 ///
-/// Returns 0 and stores the number in `count`: 1 for a function that returns a tensor, the length of the array for one that
-/// returns an array, -1 if it is not known before a call, as in functions that are native code. On failure, returns -1 with
-/// an error raised: ValueError for an unknown function.
+/// Returns 0 and stores the number in `count`: 1 for a function that returns a tensor, the length
+/// of the array for one that returns an array, -1 if it is not known before a call, as in functions
+/// that are native code. On failure, returns -1 with an error raised: ValueError for an unknown
+/// function.
 ///
 /// # Safety
 /// See the crate.

@@ -8,13 +8,13 @@ use ferrite_relax::model::Model;
 
 use crate::boundary::{self, arg};
 
-/// Returns the bytes of main memory that the tensors of models occupy while they run, and the most that they ever
-/// occupied. Weights, inputs and the objects themselves are not counted. All models of the process share the counters of
-/// their kind of allocator.
+/// Returns the bytes of main memory that the tensors of models occupy while they run, and the most
+/// that they ever occupied. Weights, inputs and the objects themselves are not counted. All models
+/// of the process share the counters of their kind of allocator.
 ///
-/// Only in host builds with the feature `relax`. Returns 0 and stores the bytes in `used` and `peak`. On failure, returns
-/// -1 with an error raised: ValueError for a null pointer, TypeError for an object that is no model, RuntimeError while
-/// another thread uses the model.
+/// Only in host builds with the feature `relax`. Returns 0 and stores the bytes in `used` and
+/// `peak`. On failure, returns -1 with an error raised: ValueError for a null pointer, TypeError
+/// for an object that is no model, RuntimeError while another thread uses the model.
 ///
 /// # Safety
 /// See the crate.
@@ -26,7 +26,8 @@ pub unsafe extern "C" fn FerriteModelMemory(
 ) -> c_int {
     // SAFETY: as the caller guarantees.
     boundary::status(|| unsafe {
-        let (used, peak) = (boundary::out(used, arg(2, "used"))?, boundary::out(peak, arg(3, "peak"))?);
+        let (used, peak) =
+            (boundary::out(used, arg(2, "used"))?, boundary::out(peak, arg(3, "peak"))?);
         let usage = boundary::object_of::<Model>(model, arg(1, "model"))?.memory()?;
         used.write(usage.used);
         peak.write(usage.peak);
@@ -34,16 +35,18 @@ pub unsafe extern "C" fn FerriteModelMemory(
     })
 }
 
-/// Calls a function of a model `repetitions` times, and reports the time of each function that it called.
+/// Calls a function of a model `repetitions` times, and reports the time of each function that it
+/// called.
 ///
-/// Only in host builds with the feature `relax`. `report` is called on this thread after the last repetition, once for each
-/// kernel, built-in and function of the model that was called, the longest time first: with `context`, the name, which is
-/// borrowed and not null-terminated, the number of calls, and the time of all calls in nanoseconds, including the functions
-/// that they call. Functions that are native code (exec_mode `compiled`) make their calls themselves, so these are not
-/// reported.
+/// Only in host builds with the feature `relax`. `report` is called on this thread after the last
+/// repetition, once for each kernel, built-in and function of the model that was called, the
+/// longest time first: with `context`, the name, which is borrowed and not null-terminated, the
+/// number of calls, and the time of all calls in nanoseconds, including the functions that they
+/// call. Functions that are native code (exec_mode `compiled`) make their calls themselves, so
+/// these are not reported.
 ///
-/// Returns 0. On failure, returns -1 with an error raised and without a report: ValueError for a null pointer and a
-/// negative number of arguments; errors of `FerriteModelCall`.
+/// Returns 0. On failure, returns -1 with an error raised and without a report: ValueError for a
+/// null pointer and a negative number of arguments; errors of `FerriteModelCall`.
 ///
 /// # Safety
 /// Same requirements as `TVMFFIFunctionCall`.
@@ -71,8 +74,8 @@ pub unsafe extern "C" fn FerriteModelProfile(
         boundary::slice(args, num_args, arg(3, "args"))?;
         let args = AnyView::slice_from_raw(args, num_args as usize);
         let report = boundary::callback(report, arg(6, "report"))?;
-        let ((), profile) =
-            model.profile(|| (0..repetitions).try_for_each(|_| function.call_packed(args).map(drop)))?;
+        let ((), profile) = model
+            .profile(|| (0..repetitions).try_for_each(|_| function.call_packed(args).map(drop)))?;
         for (name, operator) in profile.operators()?.iter() {
             let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
             let nanoseconds = u64::try_from(operator.time.as_nanos()).unwrap_or(u64::MAX);

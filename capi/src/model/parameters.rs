@@ -28,14 +28,16 @@ pub(super) unsafe fn borrow(parameters: TVMFFIObjectHandle, name: Name) -> Resul
 /// InternalError for a path that is not UTF-8.
 #[cfg(all(feature = "relax", feature = "host"))]
 pub(super) fn path(path: &[u8]) -> Result<&str> {
-    core::str::from_utf8(path).map_err(|_| ferrite_core::plain_error!(INTERNAL_ERROR, "Cannot open {}", path))
+    core::str::from_utf8(path)
+        .map_err(|_| ferrite_core::plain_error!(INTERNAL_ERROR, "Cannot open {}", path))
 }
 
 /// Loads a file of weights that TVM's `save_param_dict` wrote.
 ///
-/// Only in host builds with the feature `relax`. Returns 0 and stores a map from names to tensors, owned by the caller, in
-/// `out`; `TVMFFIObjectDecRef` releases it. It may be used by several threads. On failure, returns -1 with an error raised:
-/// ValueError for a null pointer, InternalError for a file that cannot be read or is malformed, MemoryError.
+/// Only in host builds with the feature `relax`. Returns 0 and stores a map from names to tensors,
+/// owned by the caller, in `out`; `TVMFFIObjectDecRef` releases it. It may be used by several
+/// threads. On failure, returns -1 with an error raised: ValueError for a null pointer,
+/// InternalError for a file that cannot be read or is malformed, MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -54,11 +56,12 @@ pub unsafe extern "C" fn FerriteModelLoadParameters(
     })
 }
 
-/// Reads weights from memory, in the form that TVM's `save_param_dict` returns. The `num_bytes` bytes are copied.
+/// Reads weights from memory, in the form that TVM's `save_param_dict` returns. The `num_bytes`
+/// bytes are copied.
 ///
-/// Returns 0 and stores a map from names to tensors, owned by the caller, in `out`; `TVMFFIObjectDecRef` releases it. It
-/// may be used by several threads. On failure, returns -1 with an error raised: ValueError for a null pointer,
-/// InternalError for malformed bytes, MemoryError.
+/// Returns 0 and stores a map from names to tensors, owned by the caller, in `out`;
+/// `TVMFFIObjectDecRef` releases it. It may be used by several threads. On failure, returns -1 with
+/// an error raised: ValueError for a null pointer, InternalError for malformed bytes, MemoryError.
 ///
 /// # Safety
 /// See the crate.
@@ -72,7 +75,8 @@ pub unsafe extern "C" fn FerriteModelReadParameters(
     boundary::status(|| unsafe {
         let out = boundary::out(out, arg(3, "out"))?;
         let start = boundary::non_null(bytes, arg(1, "bytes"))?;
-        let bytes = core::slice::from_raw_parts(start.as_ptr().cast::<u8>().cast_const(), num_bytes);
+        let bytes =
+            core::slice::from_raw_parts(start.as_ptr().cast::<u8>().cast_const(), num_bytes);
         out.write_object(Some(Parameters::read(Source::Bytes(Bytes::new(bytes)?))?.into_map()));
         Ok(())
     })

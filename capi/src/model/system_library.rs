@@ -1,4 +1,5 @@
-//! Models in system libraries: objects that TVM compiled with `system_lib`, which register their symbols before `main`.
+//! Models in system libraries: objects that TVM compiled with `system_lib`, which register their
+//! symbols before `main`.
 
 use core::ffi::{c_char, c_int};
 
@@ -7,15 +8,17 @@ use ferrite_relax::model::Model;
 
 use crate::boundary::{self, arg};
 
-/// Creates a model from a system library: objects that TVM compiled with `system_lib` and that are linked into the program. The
-/// model runs on the CPU.
+/// Creates a model from a system library: objects that TVM compiled with `system_lib` and that are
+/// linked into the program. The model runs on the CPU.
 ///
-/// `prefix` is the `system_lib_prefix` of the library, an empty string by default. In builds without the feature `relax`,
-/// weights that are not aligned in the library are copied, and the program lists the built-ins that its models call.
+/// `prefix` is the `system_lib_prefix` of the library, an empty string by default. In builds
+/// without the feature `relax`, weights that are not aligned in the library are copied, and the
+/// program lists the built-ins that its models call.
 ///
-/// Returns 0 and stores the model, owned by the caller, in `out`; `TVMFFIObjectDecRef` releases it. On failure, returns
-/// -1 with an error raised: ValueError for a null pointer, InternalError or TypeError if no library with a model is
-/// registered under the prefix, InternalError for a malformed executable or a missing kernel, MemoryError.
+/// Returns 0 and stores the model, owned by the caller, in `out`; `TVMFFIObjectDecRef` releases it.
+/// On failure, returns -1 with an error raised: ValueError for a null pointer, InternalError or
+/// TypeError if no library with a model is registered under the prefix, InternalError for a
+/// malformed executable or a missing kernel, MemoryError.
 ///
 /// # Safety
 /// See the crate.

@@ -1,8 +1,9 @@
-//! Default implementations of the platform hooks, as weak symbols. The linker uses a default unless the firmware
-//! defines the hook.
+//! Default implementations of the platform hooks, as weak symbols. The linker uses a default unless
+//! the firmware defines the hook.
 //!
-//! Hooks therefore need no function pointers in memory and work before `main`, and a replaced default is not linked.
-//! Stable Rust cannot define weak functions, so assembly declares weak aliases.
+//! Hooks therefore need no function pointers in memory and work before `main`, and a replaced
+//! default is not linked. Stable Rust cannot define weak functions, so assembly declares weak
+//! aliases.
 
 use core::arch::global_asm;
 

@@ -8,13 +8,16 @@ use ferrite_core::platform::memory;
 
 use crate::boundary::{self, arg};
 
-/// Callback that receives one line of the log. `text` has `size` bytes, ends with a newline and is not null-terminated. It
-/// may be invalid UTF-8: names are copied as they are, and a long line may be truncated in the middle of a character.
+/// Callback that receives one line of the log. `text` has `size` bytes, ends with a newline and is
+/// not null-terminated. It may be invalid UTF-8: names are copied as they are, and a long line may
+/// be truncated in the middle of a character.
 ///
-/// It is called in the context of the logging code, which may be an interrupt handler. No lock is held during the call.
+/// It is called in the context of the logging code, which may be an interrupt handler. No lock is
+/// held during the call.
 pub type FerriteLogSink = unsafe extern "C" fn(text: *const c_char, size: usize);
 
-/// Sets the callback that receives the library's log, which consists of warnings. Null, the default, discards the log.
+/// Sets the callback that receives the library's log, which consists of warnings. Null, the
+/// default, discards the log.
 ///
 /// # Safety
 /// `sink` may be called at any time until another one is set.
@@ -24,11 +27,12 @@ pub unsafe extern "C" fn FerriteLogSet(sink: Option<FerriteLogSink>) {
     unsafe { log::set_sink(sink) };
 }
 
-/// Permanently adds `size` bytes at `region` to the library's memory pool. The region need not be aligned.
+/// Permanently adds `size` bytes at `region` to the library's memory pool. The region need not be
+/// aligned.
 ///
-/// The pool initially has `FERRITE_POOL_BYTES` bytes, chosen when the library is built. The initial size may be 0,
-/// unless functions are registered before `main`, as system libraries do. Returns 0, or -1 with ValueError raised for a
-/// null region or one that is smaller than a block.
+/// The pool initially has `FERRITE_POOL_BYTES` bytes, chosen when the library is built. The initial
+/// size may be 0, unless functions are registered before `main`, as system libraries do. Returns 0,
+/// or -1 with ValueError raised for a null region or one that is smaller than a block.
 ///
 /// # Safety
 /// No other code uses the memory as long as the program runs.
@@ -49,8 +53,8 @@ pub extern "C" fn FerriteMemoryUsed() -> usize {
     memory::stats().used
 }
 
-/// Returns the high-water mark of the memory pool in bytes. The pool must be at least this large, plus a margin for
-/// fragmentation.
+/// Returns the high-water mark of the memory pool in bytes. The pool must be at least this large,
+/// plus a margin for fragmentation.
 #[unsafe(no_mangle)]
 pub extern "C" fn FerriteMemoryHighWater() -> usize {
     memory::stats().high_water

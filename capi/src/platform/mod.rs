@@ -1,5 +1,5 @@
-//! The platform interface for firmware (`include/tvm_ffi_platform.h`): hooks that firmware may define, and functions
-//! beyond the TVM-FFI ABI.
+//! The platform interface for firmware (`include/tvm_ffi_platform.h`): hooks that firmware may
+//! define, and functions beyond the TVM-FFI ABI.
 //!
 //! | file | content |
 //! |---|---|

@@ -25,9 +25,11 @@ pub(super) unsafe extern "C" fn unlock(before: usize) {
 #[inline(always)]
 pub(super) fn mask() -> usize {
     let before: usize;
-    // SAFETY: machine-mode code may mask interrupts at any time. The compiler moves no memory access across the
-    // instruction.
-    unsafe { asm!("csrrci {}, mstatus, {MIE}", out(reg) before, MIE = const MIE, options(nostack)) };
+    // SAFETY: machine-mode code may mask interrupts at any time. The compiler moves no memory
+    // access across the instruction.
+    unsafe {
+        asm!("csrrci {}, mstatus, {MIE}", out(reg) before, MIE = const MIE, options(nostack))
+    };
     before & MIE
 }
 

@@ -6,7 +6,8 @@ struct Sections;
 
 critical_section::set_impl!(Sections);
 
-// SAFETY: the hooks promise what this trait requires: a section excludes all other execution, and sections may nest.
+// SAFETY: the hooks promise what this trait requires: a section excludes all other execution, and
+// sections may nest.
 unsafe impl critical_section::Impl for Sections {
     unsafe fn acquire() -> usize {
         lock()

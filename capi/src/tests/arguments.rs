@@ -31,7 +31,12 @@ fn bad_bytes() -> TVMFFIByteArray {
     TVMFFIByteArray { data: null(), size: 3 }
 }
 
-unsafe extern "C" fn two(_: *mut c_void, _: *const TVMFFIAny, _: i32, result: *mut TVMFFIAny) -> c_int {
+unsafe extern "C" fn two(
+    _: *mut c_void,
+    _: *const TVMFFIAny,
+    _: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
     // SAFETY: the caller passes a valid result.
     unsafe {
         (*result).type_index = type_index::INT;
@@ -243,7 +248,10 @@ fn errors() {
         raises("ValueError", TVMFFIErrorCreate(&text, &text, null(), &mut out));
         raises("ValueError", TVMFFIErrorCreate(&text, &text, &text, null_mut()));
         let with_cause = TVMFFIErrorCreateWithCauseAndExtraContext;
-        raises("TypeError", with_cause(&text, &text, &text, handle(&shape()), null_mut(), &mut out));
+        raises(
+            "TypeError",
+            with_cause(&text, &text, &text, handle(&shape()), null_mut(), &mut out),
+        );
         assert_eq!(out, UNTOUCHED);
         assert_eq!(with_cause(&text, &text, &text, null_mut(), handle(&shape()), &mut out), 0);
         TVMFFIErrorSetRaised(out);
@@ -257,8 +265,9 @@ fn raised_errors() {
     let parts = [c"a".as_ptr(), null(), c"b".as_ptr()];
     let parts: *mut *const c_char = parts.as_ptr().cast_mut();
     let taken = |kind: &[u8], message: &[u8]| {
-        raised_error::take()
-            .is_some_and(|error: Error| error.kind_bytes() == kind && error.message_bytes() == message)
+        raised_error::take().is_some_and(|error: Error| {
+            error.kind_bytes() == kind && error.message_bytes() == message
+        })
     };
     // SAFETY: non-null pointers are valid.
     unsafe {
@@ -266,7 +275,10 @@ fn raised_errors() {
         TVMFFIErrorSetRaised(null_mut());
         assert!(raised_error::take().is_none());
         TVMFFIErrorSetRaised(handle(&shape()));
-        assert_eq!(raised_error::take().map(|error| error.kind_bytes() == b"TypeError"), Some(true));
+        assert_eq!(
+            raised_error::take().map(|error| error.kind_bytes() == b"TypeError"),
+            Some(true)
+        );
         TVMFFIErrorSetRaisedFromCStr(null(), null());
         assert!(taken(b"RuntimeError", b""));
         TVMFFIErrorSetRaisedFromCStrParts(c"KeyError".as_ptr(), parts, 3);

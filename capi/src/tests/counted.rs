@@ -1,5 +1,5 @@
-//! Objects passed from C while other threads change their counts: the library must not access the counted words of such
-//! objects non-atomically.
+//! Objects passed from C while other threads change their counts: the library must not access the
+//! counted words of such objects non-atomically.
 
 use core::ptr;
 use std::thread;

@@ -25,7 +25,8 @@ pub struct TVMFFIVersion {
 c_enum! {
     /// The type of a value or an object.
     ///
-    /// Below `kTVMFFIStaticObjectBegin` the value lies in the record itself; from there on the record points to an object.
+    /// Below `kTVMFFIStaticObjectBegin` the value lies in the record itself; from there on the
+    /// record points to an object.
     pub enum TVMFFITypeIndex: i32 {
         /// Any type. Appears as the static type of reflected fields, never in a value.
         kTVMFFIAny = -1,
@@ -87,10 +88,11 @@ c_enum! {
         kTVMFFIDict = 76,
         /// The result of a structural visitor that stops the visit.
         kTVMFFIVisitInterrupt = 77,
-        /// An integer that does not fit 64 bits: header, `size_t` word count, then that many `int64_t` words.
+        /// An integer that does not fit 64 bits: header, `size_t` word count, then that many
+        /// `int64_t` words.
         ///
-        /// Words in two's complement and native byte order, least significant first, without redundant sign words. A
-        /// value that fits `int64_t` is always `kTVMFFIInt` instead.
+        /// Words in two's complement and native byte order, least significant first, without
+        /// redundant sign words. A value that fits `int64_t` is always `kTVMFFIInt` instead.
         kTVMFFIBigInt = 78,
         /// One past the last index fixed by this ABI.
         kTVMFFIStaticObjectEnd = 79,
@@ -125,8 +127,8 @@ pub union TVMFFIAnyPayload {
 
 /// A value of any type: an argument, a result or an element of a container.
 ///
-/// Whether a record owns or borrows its object depends on its use: arguments are borrowed, results are owned. Unused
-/// bytes must be zero, since values are compared word by word.
+/// Whether a record owns or borrows its object depends on its use: arguments are borrowed, results
+/// are owned. Unused bytes must be zero, since values are compared word by word.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TVMFFIAny {
@@ -140,8 +142,11 @@ pub struct TVMFFIAny {
 
 impl TVMFFIAny {
     /// The value `None`.
-    pub const NONE: Self =
-        Self { type_index: kTVMFFINone, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: 0 } };
+    pub const NONE: Self = Self {
+        type_index: kTVMFFINone,
+        small_str_len: 0,
+        payload: TVMFFIAnyPayload { v_int64: 0 },
+    };
 }
 
 assert_layout!(TVMFFIVersion, size 12, align 4, { major: 0, minor: 4, patch: 8 });

@@ -15,8 +15,8 @@ pub struct ParallelGroupEnv {
     pub num_task: i32,
 }
 
-/// One task of a launch. Receives its number, the shared environment and the launch's data; returns 0, or -1 with an
-/// error raised.
+/// One task of a launch. Receives its number, the shared environment and the launch's data; returns
+/// 0, or -1 with an error raised.
 ///
 /// # Upstream
 /// `FTVMParallelLambda`.

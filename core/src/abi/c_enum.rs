@@ -1,9 +1,10 @@
-//! Declaration of C enumerations as an integer type with named constants, and layout assertions of records.
+//! Declaration of C enumerations as an integer type with named constants, and layout assertions of
+//! records.
 
 /// Declares a C enumeration as an integer alias and constants.
 ///
-/// A C caller may store any integer in an enumeration, which a Rust `enum` could not represent. The header generator
-/// emits the body as a C enumeration.
+/// A C caller may store any integer in an enumeration, which a Rust `enum` could not represent. The
+/// header generator emits the body as a C enumeration.
 macro_rules! c_enum {
     (
         $(#[$meta:meta])*

@@ -1,10 +1,11 @@
-//! The content of built-in objects after the header: byte array, shape, sequence, error, function and opaque cells.
+//! The content of built-in objects after the header: byte array, shape, sequence, error, function
+//! and opaque cells.
 
 use super::{TVMFFIAny, TVMFFIObjectHandle};
 use core::ffi::{c_char, c_int, c_void};
 
-/// A pointer and a length in bytes: the content of string and bytes objects, and the form in which strings are passed
-/// to the library.
+/// A pointer and a length in bytes: the content of string and bytes objects, and the form in which
+/// strings are passed to the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIByteArray {
@@ -78,11 +79,17 @@ pub struct TVMFFIErrorCell {
     pub kind: TVMFFIByteArray,
     /// The message.
     pub message: TVMFFIByteArray,
-    /// The backtrace, one line per frame, most recent call first, so that outer frames are appended.
+    /// The backtrace, one line per frame, most recent call first, so that outer frames are
+    /// appended.
     pub backtrace: TVMFFIByteArray,
-    /// Updates `backtrace` with a copy of the given string; `update_mode` is a `TVMFFIBacktraceUpdateMode`.
+    /// Updates `backtrace` with a copy of the given string; `update_mode` is a
+    /// `TVMFFIBacktraceUpdateMode`.
     pub update_backtrace: Option<
-        unsafe extern "C" fn(self_: TVMFFIObjectHandle, backtrace: *const TVMFFIByteArray, update_mode: i32),
+        unsafe extern "C" fn(
+            self_: TVMFFIObjectHandle,
+            backtrace: *const TVMFFIByteArray,
+            update_mode: i32,
+        ),
     >,
     /// The error that caused this one, or null; owned.
     pub cause_chain: TVMFFIObjectHandle,
@@ -92,11 +99,11 @@ pub struct TVMFFIErrorCell {
 
 /// The safe-call convention of functions: arguments and result are values, failure is a status.
 ///
-/// Arguments are borrowed for the duration of the call. On entry `result` must hold a value that owns nothing, normally
-/// `kTVMFFINone`; on success it holds a value owned by the caller.
+/// Arguments are borrowed for the duration of the call. On entry `result` must hold a value that
+/// owns nothing, normally `kTVMFFINone`; on success it holds a value owned by the caller.
 ///
-/// Returns 0 on success. Returns -1 on failure with an error raised, which `TVMFFIErrorMoveFromRaised` takes. Must not
-/// throw.
+/// Returns 0 on success. Returns -1 on failure with an error raised, which
+/// `TVMFFIErrorMoveFromRaised` takes. Must not throw.
 pub type TVMFFISafeCallType = unsafe extern "C" fn(
     handle: *mut c_void,
     args: *const TVMFFIAny,
@@ -110,7 +117,8 @@ pub type TVMFFISafeCallType = unsafe extern "C" fn(
 pub struct TVMFFIFunctionCell {
     /// Calls the function; its first argument is the object's handle.
     pub safe_call: Option<TVMFFISafeCallType>,
-    /// The C++ calling convention, which throws instead of returning a status; null unless C++ created the object.
+    /// The C++ calling convention, which throws instead of returning a status; null unless C++
+    /// created the object.
     ///
     /// Only for callers built with the same C++ exception ABI.
     pub cpp_call: *mut c_void,

@@ -1,7 +1,7 @@
 //! The C symbols of the loaded `libtvm_ffi`, imported by kernel libraries.
 //!
-//! Only the symbols that a kernel library uses; `tvm/ffi/c_api.h` documents them. The host loads `libtvm_ffi` first, so
-//! the symbols resolve when the kernel library is opened.
+//! Only the symbols that a kernel library uses; `tvm/ffi/c_api.h` documents them. The host loads
+//! `libtvm_ffi` first, so the symbols resolve when the kernel library is opened.
 #![allow(missing_docs, reason = "the header documents these functions")]
 
 use super::*;
@@ -29,7 +29,10 @@ unsafe extern "C" {
         cross_ffi_boundary: c_int,
     ) -> *const TVMFFIByteArray;
 
-    pub fn TVMFFIFunctionGetGlobal(name: *const TVMFFIByteArray, out: *mut TVMFFIObjectHandle) -> c_int;
+    pub fn TVMFFIFunctionGetGlobal(
+        name: *const TVMFFIByteArray,
+        out: *mut TVMFFIObjectHandle,
+    ) -> c_int;
     pub fn TVMFFIFunctionSetGlobal(
         name: *const TVMFFIByteArray,
         f: TVMFFIObjectHandle,
@@ -43,13 +46,18 @@ unsafe extern "C" {
     pub fn TVMFFITypeKeyToIndex(type_key: *const TVMFFIByteArray, out_tindex: *mut i32) -> c_int;
     pub fn TVMFFITypeRegisterField(type_index: i32, info: *const TVMFFIFieldInfo) -> c_int;
     pub fn TVMFFITypeRegisterMethod(type_index: i32, info: *const TVMFFIMethodInfo) -> c_int;
-    pub fn TVMFFITypeRegisterMetadata(type_index: i32, metadata: *const TVMFFITypeMetadata) -> c_int;
+    pub fn TVMFFITypeRegisterMetadata(
+        type_index: i32,
+        metadata: *const TVMFFITypeMetadata,
+    ) -> c_int;
     pub fn TVMFFITypeRegisterAttr(
         type_index: i32,
         attr_name: *const TVMFFIByteArray,
         attr_value: *const TVMFFIAny,
     ) -> c_int;
-    pub fn TVMFFIGetTypeAttrColumn(attr_name: *const TVMFFIByteArray) -> *const TVMFFITypeAttrColumn;
+    pub fn TVMFFIGetTypeAttrColumn(
+        attr_name: *const TVMFFIByteArray,
+    ) -> *const TVMFFITypeAttrColumn;
     pub fn TVMFFITypeGetOrAllocIndex(
         type_key: *const TVMFFIByteArray,
         static_type_index: i32,

@@ -11,10 +11,12 @@ pub const DLPACK_MINOR_VERSION: u32 = 3;
 /// Bit of `DLManagedTensorVersioned.flags`: the consumer must not write to the data.
 pub const DLPACK_FLAG_BITMASK_READ_ONLY: u64 = 1 << 0;
 
-/// Bit of `DLManagedTensorVersioned.flags`: the producer made a copy, which the consumer alone owns until it calls the deleter.
+/// Bit of `DLManagedTensorVersioned.flags`: the producer made a copy, which the consumer alone owns
+/// until it calls the deleter.
 pub const DLPACK_FLAG_BITMASK_IS_COPIED: u64 = 1 << 1;
 
-/// Bit of `DLManagedTensorVersioned.flags`: elements narrower than a byte each fill a byte instead of being packed.
+/// Bit of `DLManagedTensorVersioned.flags`: elements narrower than a byte each fill a byte instead
+/// of being packed.
 pub const DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED: u64 = 1 << 2;
 
 /// The DLPack version of a record.
@@ -121,8 +123,9 @@ c_enum! {
 
 /// The type of one tensor element, in native byte order.
 ///
-/// Examples as (code, bits, lanes): `float` is (2, 32, 1), a vector of four floats (2, 32, 4), `int8_t` (0, 8, 1), a complex
-/// of two floats (5, 64, 1). Elements narrower than a byte are packed from the lowest bit up.
+/// Examples as (code, bits, lanes): `float` is (2, 32, 1), a vector of four floats (2, 32, 4),
+/// `int8_t` (0, 8, 1), a complex of two floats (5, 64, 1). Elements narrower than a byte are packed
+/// from the lowest bit up.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DLDataType {
@@ -136,11 +139,13 @@ pub struct DLDataType {
 
 /// A borrowed tensor.
 ///
-/// The elements take `(bits * lanes + 7) / 8` bytes each, times the product of `shape`; an empty tensor has null data.
+/// The elements take `(bits * lanes + 7) / 8` bytes each, times the product of `shape`; an empty
+/// tensor has null data.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLTensor {
-    /// The allocation: a host address, a device address or an opaque handle, depending on the device.
+    /// The allocation: a host address, a device address or an opaque handle, depending on the
+    /// device.
     ///
     /// Nominally aligned to 256 bytes, though producers often do not comply.
     pub data: *mut c_void,
@@ -168,7 +173,8 @@ pub struct DLManagedTensor {
     pub dl_tensor: DLTensor,
     /// The producer's context; may be null.
     pub manager_ctx: *mut c_void,
-    /// Releases the tensor and this record; called once, by the consumer. Null when nothing needs releasing.
+    /// Releases the tensor and this record; called once, by the consumer. Null when nothing needs
+    /// releasing.
     pub deleter: Option<unsafe extern "C" fn(self_: *mut DLManagedTensor)>,
 }
 
@@ -180,7 +186,8 @@ pub struct DLManagedTensorVersioned {
     pub version: DLPackVersion,
     /// The producer's context; may be null.
     pub manager_ctx: *mut c_void,
-    /// Releases the tensor and this record; called once, by the consumer. Null when nothing needs releasing.
+    /// Releases the tensor and this record; called once, by the consumer. Null when nothing needs
+    /// releasing.
     pub deleter: Option<unsafe extern "C" fn(self_: *mut DLManagedTensorVersioned)>,
     /// Bits `DLPACK_FLAG_BITMASK_*`; 0 by default.
     pub flags: u64,
@@ -188,31 +195,38 @@ pub struct DLManagedTensorVersioned {
     pub dl_tensor: DLTensor,
 }
 
-/// Allocates a tensor with the dtype, ndim, shape and device of a prototype. No other field of the prototype is read.
+/// Allocates a tensor with the dtype, ndim, shape and device of a prototype. No other field of the
+/// prototype is read.
 ///
-/// Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and returns -1. Must not
-/// throw.
+/// Returns 0 and stores the new tensor, which the caller owns; or reports through `SetError` and
+/// returns -1. Must not throw.
 pub type DLPackManagedTensorAllocator = Option<
     unsafe extern "C" fn(
         prototype: *mut DLTensor,
         out: *mut *mut DLManagedTensorVersioned,
         error_ctx: *mut c_void,
         SetError: Option<
-            unsafe extern "C" fn(error_ctx: *mut c_void, kind: *const c_char, message: *const c_char),
+            unsafe extern "C" fn(
+                error_ctx: *mut c_void,
+                kind: *const c_char,
+                message: *const c_char,
+            ),
         >,
     ) -> c_int,
 >;
 
-/// Exports a Python tensor as a managed tensor that the caller owns, without waiting for any stream.
+/// Exports a Python tensor as a managed tensor that the caller owns, without waiting for any
+/// stream.
 ///
 /// Returns 0, or -1 with a Python exception set.
-pub type DLPackManagedTensorFromPyObjectNoSync =
-    Option<unsafe extern "C" fn(py_object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int>;
+pub type DLPackManagedTensorFromPyObjectNoSync = Option<
+    unsafe extern "C" fn(py_object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int,
+>;
 
 /// Fills the caller's record with a description of a Python tensor, without waiting for any stream.
 ///
-/// The producer keeps ownership of data, shape and strides, which are valid until control returns to it. Returns 0, or
-/// -1 with a Python exception set.
+/// The producer keeps ownership of data, shape and strides, which are valid until control returns
+/// to it. Returns 0, or -1 with a Python exception set.
 pub type DLPackDLTensorFromPyObjectNoSync =
     Option<unsafe extern "C" fn(py_object: *mut c_void, out: *mut DLTensor) -> c_int>;
 
@@ -227,11 +241,15 @@ pub type DLPackCurrentWorkStream = Option<
     ) -> c_int,
 >;
 
-/// Converts a managed tensor to a Python tensor, without waiting for any stream. Takes ownership of the managed tensor.
+/// Converts a managed tensor to a Python tensor, without waiting for any stream. Takes ownership of
+/// the managed tensor.
 ///
 /// Returns 0, or -1 with a Python exception set.
 pub type DLPackManagedTensorToPyObjectNoSync = Option<
-    unsafe extern "C" fn(tensor: *mut DLManagedTensorVersioned, out_py_object: *mut *mut c_void) -> c_int,
+    unsafe extern "C" fn(
+        tensor: *mut DLManagedTensorVersioned,
+        out_py_object: *mut *mut c_void,
+    ) -> c_int,
 >;
 
 /// The header of the exchange table, whose layout never changes.
@@ -246,8 +264,8 @@ pub struct DLPackExchangeAPIHeader {
 
 /// The functions a framework offers for exchanging tensors without going through Python.
 ///
-/// Found as a capsule named `dlpack_exchange_api` in the attribute `__dlpack_c_exchange_api__` of the tensor's Python type; it
-/// lives as long as the process.
+/// Found as a capsule named `dlpack_exchange_api` in the attribute `__dlpack_c_exchange_api__` of
+/// the tensor's Python type; it lives as long as the process.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLPackExchangeAPI {

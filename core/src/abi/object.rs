@@ -21,7 +21,8 @@ c_enum! {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union TVMFFIObjectDeleterSlot {
-    /// Called with the object's handle and `TVMFFIObjectDeleterFlagBitMask` bits; null when nothing needs to be done.
+    /// Called with the object's handle and `TVMFFIObjectDeleterFlagBitMask` bits; null when nothing
+    /// needs to be done.
     pub deleter: Option<unsafe extern "C" fn(self_: *mut c_void, flags: c_int)>,
     /// Reserves eight bytes, aligned to eight.
     pub ensure_align: i64,
@@ -49,21 +50,25 @@ pub struct TVMFFIObject {
 pub struct TVMFFIObjectAllocHeader {
     /// Frees the storage of an object, given the address of its header.
     ///
-    /// Called once, by the object's deleter, when the last weak reference is released. The content is already destroyed
-    /// and must not be read. Null when the deleter frees the storage in another way.
+    /// Called once, by the object's deleter, when the last weak reference is released. The content
+    /// is already destroyed and must not be read. Null when the deleter frees the storage in
+    /// another way.
     pub delete_space: Option<unsafe extern "C" fn(ptr: *mut c_void)>,
 }
 
 /// An allocator of objects.
 ///
-/// It must stay valid as long as the process runs, and may be called by several threads concurrently.
+/// It must stay valid as long as the process runs, and may be called by several threads
+/// concurrently.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFICustomAllocator {
-    /// Allocates `size` bytes of uninitialised storage for an object of the given type, aligned to `alignment`.
+    /// Allocates `size` bytes of uninitialised storage for an object of the given type, aligned to
+    /// `alignment`.
     ///
-    /// A `TVMFFIObjectAllocHeader` with its callback set must directly precede the returned address; `size` does not
-    /// include it. On failure, returns null after raising an error with `TVMFFIErrorSetRaised`.
+    /// A `TVMFFIObjectAllocHeader` with its callback set must directly precede the returned
+    /// address; `size` does not include it. On failure, returns null after raising an error with
+    /// `TVMFFIErrorSetRaised`.
     pub allocate: Option<
         unsafe extern "C" fn(
             size: usize,

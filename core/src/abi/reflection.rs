@@ -6,12 +6,14 @@ use core::ffi::{c_int, c_void};
 /// Reads the field at an address into `result`, which the caller then owns.
 ///
 /// Returns 0, or -1 with an error raised.
-pub type TVMFFIFieldGetter = unsafe extern "C" fn(field: *mut c_void, result: *mut TVMFFIAny) -> c_int;
+pub type TVMFFIFieldGetter =
+    unsafe extern "C" fn(field: *mut c_void, result: *mut TVMFFIAny) -> c_int;
 
 /// Writes a borrowed value to the field at an address.
 ///
 /// Returns 0, or -1 with an error raised.
-pub type TVMFFIFieldSetter = unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
+pub type TVMFFIFieldSetter =
+    unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
 
 /// Creates an object of a type without setting its fields. The caller owns `result`.
 ///
@@ -31,7 +33,8 @@ c_enum! {
         kTVMFFIFieldFlagBitMaskSEqHashIgnore = 1 << 3,
         /// The field defines variables by pattern, see `TVMFFIDefRegionKind`.
         kTVMFFIFieldFlagBitMaskSEqHashDefPattern = 1 << 4,
-        /// The default is a function without arguments that returns the value. Only together with `HasDefault`.
+        /// The default is a function without arguments that returns the value. Only together with
+        /// `HasDefault`.
         kTVMFFIFieldFlagBitMaskDefaultFromFactory = 1 << 5,
         /// Printing skips the field.
         kTVMFFIFieldFlagBitMaskReprOff = 1 << 6,
@@ -39,11 +42,13 @@ c_enum! {
         kTVMFFIFieldFlagBitMaskCompareOff = 1 << 7,
         /// Recursive hashing skips the field.
         kTVMFFIFieldFlagBitMaskHashOff = 1 << 8,
-        /// The generated `__ffi_init__` does not take the field; it has a default or the creator sets it.
+        /// The generated `__ffi_init__` does not take the field; it has a default or the creator
+        /// sets it.
         kTVMFFIFieldFlagBitMaskInitOff = 1 << 9,
         /// The generated `__ffi_init__` takes the field by keyword only.
         kTVMFFIFieldFlagBitMaskKwOnly = 1 << 10,
-        /// `setter` is the handle of a function object that takes the field's address and the value, not a C function.
+        /// `setter` is the handle of a function object that takes the field's address and the
+        /// value, not a C function.
         kTVMFFIFieldFlagBitSetterIsFunctionObj = 1 << 11,
         /// The field defines one variable, see `TVMFFIDefRegionKind`.
         kTVMFFIFieldFlagBitMaskSEqHashDefSimple = 1 << 12,
@@ -57,7 +62,8 @@ c_enum! {
         kTVMFFISEqHashKindUnsupported = 0,
         /// By content; sharing of objects does not matter.
         kTVMFFISEqHashKindTreeNode = 1,
-        /// As a variable, which corresponds to another variable if both are defined at the same point.
+        /// As a variable, which corresponds to another variable if both are defined at the same
+        /// point.
         kTVMFFISEqHashKindFreeVar = 2,
         /// By content, and objects shared on one side must be shared on the other.
         kTVMFFISEqHashKindDAGNode = 3,
@@ -71,13 +77,15 @@ c_enum! {
 c_enum! {
     /// Whether a structural traversal is at a point where variables are defined.
     pub enum TVMFFIDefRegionKind: i32 {
-        /// Variables are used here, not defined. They must be defined in an enclosing region, or compare by address.
+        /// Variables are used here, not defined. They must be defined in an enclosing region, or
+        /// compare by address.
         kTVMFFIDefRegionKindNone = 0,
         /// Pattern: the variable and every variable in its type are defined where they first occur.
         ///
         /// Applies to the entire content, regardless of the kinds of fields in it.
         kTVMFFIDefRegionKindPattern = 1,
-        /// Simple: only the variable itself is defined; variables in its type are used. Has no effect inside a pattern.
+        /// Simple: only the variable itself is defined; variables in its type are used. Has no
+        /// effect inside a pattern.
         kTVMFFIDefRegionKindSimple = 2,
     }
 }
@@ -104,7 +112,8 @@ pub struct TVMFFIFieldInfo {
     pub getter: Option<TVMFFIFieldGetter>,
     /// Writes the field. Also set for read-only fields, since loading a saved object needs it.
     ///
-    /// A `TVMFFIFieldSetter`, or with `kTVMFFIFieldFlagBitSetterIsFunctionObj` the handle of a function.
+    /// A `TVMFFIFieldSetter`, or with `kTVMFFIFieldFlagBitSetterIsFunctionObj` the handle of a
+    /// function.
     pub setter: *mut c_void,
     /// The default value, or the function that creates it, depending on `flags`.
     pub default_value_or_factory: TVMFFIAny,
@@ -146,8 +155,9 @@ pub struct TVMFFITypeMetadata {
 
 /// A type attribute: a column with one value per type, indexed by type index.
 ///
-/// The entry of a type is `data[type_index - begin_index]`. A type does not have the attribute if its index is outside
-/// `[begin_index, begin_index + size)` or its entry is None. Attributes are not inherited from the parent type.
+/// The entry of a type is `data[type_index - begin_index]`. A type does not have the attribute if
+/// its index is outside `[begin_index, begin_index + size)` or its entry is None. Attributes are
+/// not inherited from the parent type.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFITypeAttrColumn {

@@ -68,7 +68,8 @@ pub const STATIC_OBJECT_END: i32 = 79;
 /// The first index assigned at run time.
 pub const DYN_OBJECT_BEGIN: i32 = 128;
 
-/// Returns `true` if values of this type are object references, which share the object's reference count.
+/// Returns `true` if values of this type are object references, which share the object's reference
+/// count.
 #[inline]
 pub const fn is_object(type_index: i32) -> bool {
     type_index >= STATIC_OBJECT_BEGIN
@@ -80,7 +81,8 @@ pub const fn is_dynamic(type_index: i32) -> bool {
     type_index >= DYN_OBJECT_BEGIN
 }
 
-/// Returns `true` if values of this type borrow from the caller, so that they can only be views, not owned values.
+/// Returns `true` if values of this type borrow from the caller, so that they can only be views,
+/// not owned values.
 #[inline]
 pub const fn is_view_only(type_index: i32) -> bool {
     matches!(type_index, RAW_STR | BYTE_ARRAY_PTR | OBJECT_RVALUE_REF)

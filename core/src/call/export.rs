@@ -13,10 +13,11 @@ use crate::value::string::String;
 
 /// Exports a typed Rust function from a kernel library.
 ///
-/// `export_function!(add_one, kernels::add_one, "Adds one to each element.")` emits the symbols `__tvm_ffi_add_one`,
-/// `__tvm_ffi__metadata_add_one` (upstream's type-schema JSON) and `__tvm_ffi__doc_add_one`, so that
-/// `ffi.ModuleLoadFromFile` finds the function. Errors and panics of the function are raised in the caller. The names of the
-/// parameters may follow, for messages: `export_function!(scale, scale, "Multiplies x.", "x, by")`.
+/// `export_function!(add_one, kernels::add_one, "Adds one to each element.")` emits the symbols
+/// `__tvm_ffi_add_one`, `__tvm_ffi__metadata_add_one` (upstream's type-schema JSON) and
+/// `__tvm_ffi__doc_add_one`, so that `ffi.ModuleLoadFromFile` finds the function. Errors and panics
+/// of the function are raised in the caller. The names of the parameters may follow, for messages:
+/// `export_function!(scale, scale, "Multiplies x.", "x, by")`.
 ///
 /// # Upstream
 /// `TVM_FFI_DLL_EXPORT_TYPED_FUNC` and `TVM_FFI_DLL_EXPORT_TYPED_FUNC_DOC` in `function.h`.
@@ -75,7 +76,8 @@ macro_rules! export_function {
     };
 }
 
-/// Returns `true` for names whose symbols the loader reads and writes as data, or that belong to another function.
+/// Returns `true` for names whose symbols the loader reads and writes as data, or that belong to
+/// another function.
 #[doc(hidden)]
 pub const fn is_reserved(name: &str) -> bool {
     starts_with(name, "_library_") || starts_with(name, "_metadata_") || starts_with(name, "_doc_")
@@ -105,7 +107,11 @@ impl ExportedFunction {
     /// Describes a function.
     pub const fn new<Args, F: TypedFn<Args>>(function: &'static F) -> ExportedFunction {
         let place: *const F = function;
-        ExportedFunction { signature: F::SIGNATURE, function: place.cast(), invoke: invoke::<Args, F> }
+        ExportedFunction {
+            signature: F::SIGNATURE,
+            function: place.cast(),
+            invoke: invoke::<Args, F>,
+        }
     }
 
     /// Implements the function symbol. Returns 0, or -1 with an error raised.
@@ -156,7 +162,8 @@ unsafe fn invoke<Args, F: TypedFn<Args>>(
     unsafe { &*function.cast::<F>() }.invoke(callee, args)
 }
 
-/// Implements [`serve_safe_call`] once for all exports of a library, which would otherwise have a copy each.
+/// Implements [`serve_safe_call`] once for all exports of a library, which would otherwise have a
+/// copy each.
 ///
 /// # Safety
 /// The requirements of [`serve_safe_call`]; the function must be of the type that is called.
@@ -200,7 +207,8 @@ pub unsafe fn metadata(
     unsafe { serve_safe_call(args, count, result, &body) }
 }
 
-/// Implements the documentation symbol of an exported function. Returns 0, or -1 with an error raised.
+/// Implements the documentation symbol of an exported function. Returns 0, or -1 with an error
+/// raised.
 ///
 /// # Safety
 /// The last three arguments must be those of a safe call.
@@ -213,8 +221,8 @@ pub unsafe fn doc(text: &str, args: *const TVMFFIAny, count: i32, result: *mut T
     unsafe { serve_safe_call(args, count, result, &body) }
 }
 
-/// Returns the metadata JSON of a function: `{"type_schema":"..."}`, whose value is the schema as an escaped JSON
-/// string.
+/// Returns the metadata JSON of a function: `{"type_schema":"..."}`, whose value is the schema as
+/// an escaped JSON string.
 ///
 /// # Errors
 /// MemoryError.

@@ -65,8 +65,9 @@ struct ClosureRecord<F> {
 
 #[cfg(not(feature = "client"))]
 impl ExternRecord {
-    /// Returns the addresses that identify a callback: its context, function and deleter, which are adjacent in the
-    /// record and never change. Creates no Rust reference to the record, because other threads may change its count.
+    /// Returns the addresses that identify a callback: its context, function and deleter, which are
+    /// adjacent in the record and never change. Creates no Rust reference to the record, because
+    /// other threads may change its count.
     ///
     /// # Safety
     /// The record must be alive.
@@ -136,7 +137,8 @@ impl Function {
         unsafe { object_alloc::allocate(type_index::FUNCTION, 0, init).map(Function) }
     }
 
-    /// Creates a function from a typed closure. Each call checks the number and types of its arguments.
+    /// Creates a function from a typed closure. Each call checks the number and types of its
+    /// arguments.
     ///
     /// ```
     /// # use ferrite_core::{Function, Result};
@@ -160,8 +162,8 @@ impl Function {
         Function::from_packed(move |args| closure.invoke(&Callee::new("", F::SIGNATURE), args))
     }
 
-    /// Creates a function from a C callback. `deleter` is called with `context` when the function is destroyed, and not
-    /// called if this function fails.
+    /// Creates a function from a C callback. `deleter` is called with `context` when the function
+    /// is destroyed, and not called if this function fails.
     ///
     /// # Errors
     /// MemoryError.
@@ -212,7 +214,8 @@ impl Function {
         unsafe { invoke_safe_call(self.safe_call()?, self.as_object().as_ptr().cast(), args) }
     }
 
-    /// Returns `true` if both are the same object, or have the same C callback, context and deleter.
+    /// Returns `true` if both are the same object, or have the same C callback, context and
+    /// deleter.
     #[cfg(not(feature = "client"))]
     pub(crate) fn same_callback(&self, other: &Function) -> bool {
         if self.as_object().ptr_eq(other.as_object()) {
@@ -239,9 +242,11 @@ impl Function {
 
     fn safe_call(&self) -> Result<TVMFFISafeCallType> {
         // SAFETY: the cell follows the header of every function object (ABI).
-        let safe_call = unsafe { (*self.as_object().as_ptr().cast::<FunctionRecord>()).cell.safe_call };
-        safe_call
-            .ok_or_else(|| plain_error!(VALUE_ERROR, "The function object has no safe_call"; "no safe_call"))
+        let safe_call =
+            unsafe { (*self.as_object().as_ptr().cast::<FunctionRecord>()).cell.safe_call };
+        safe_call.ok_or_else(
+            || plain_error!(VALUE_ERROR, "The function object has no safe_call"; "no safe_call"),
+        )
     }
 }
 
@@ -252,7 +257,8 @@ const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
 /// Calls a function with the safe-call convention and returns its result.
 ///
 /// # Errors
-/// The error that the function raised; InternalError that names its status if it failed without raising one.
+/// The error that the function raised; InternalError that names its status if it failed without
+/// raising one.
 ///
 /// # Safety
 /// `safe_call` must accept `handle`.
@@ -275,8 +281,8 @@ pub unsafe fn invoke_safe_call(
     Ok(unsafe { Any::from_raw(result) })
 }
 
-/// The address of [`extern_safe_call`], which identifies functions over C callbacks. A static, because the compiler may
-/// emit several copies of the function.
+/// The address of [`extern_safe_call`], which identifies functions over C callbacks. A static,
+/// because the compiler may emit several copies of the function.
 static EXTERN_SAFE_CALL: TVMFFISafeCallType = extern_safe_call;
 
 /// The safe call of functions over C callbacks: calls the callback with its context.
@@ -287,7 +293,8 @@ unsafe extern "C" fn extern_safe_call(
     result: *mut TVMFFIAny,
 ) -> c_int {
     let record: *const ExternRecord = handle.cast();
-    // SAFETY: the handle is a live function with this record, the only kind that uses this trampoline.
+    // SAFETY: the handle is a live function with this record, the only kind that uses this
+    // trampoline.
     unsafe { ((*record).safe_call)((*record).context, args, count, result) }
 }
 
@@ -301,7 +308,8 @@ unsafe extern "C" fn closure_safe_call<F>(
 where
     F: Fn(&[AnyView<'_>]) -> Result<Any>,
 {
-    // SAFETY: the handle is a live function with a closure of this type, the only kind that uses this trampoline.
+    // SAFETY: the handle is a live function with a closure of this type, the only kind that uses
+    // this trampoline.
     let closure = unsafe { &(*handle.cast::<ClosureRecord<F>>()).closure };
     // SAFETY: the arguments are those of a safe call (ABI).
     unsafe { serve_safe_call(args, count, result, closure) }

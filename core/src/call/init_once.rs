@@ -1,6 +1,7 @@
 //! One-time initialisation and release of opaque handles.
 //!
-//! A user callback creates the handle, so no lock is held meanwhile. `in_progress` tracks the running initialisations.
+//! A user callback creates the handle, so no lock is held meanwhile. `in_progress` tracks the
+//! running initialisations.
 
 pub(crate) mod in_progress;
 
@@ -14,7 +15,8 @@ use crate::error::raised_error::{self, Mark};
 use crate::platform::sync::atomic::AtomicPtr;
 use crate::platform::sync::{Lock, exchange};
 
-/// Creates a handle: writes it to `result` and returns 0, or raises an error and returns another number.
+/// Creates a handle: writes it to `result` and returns 0, or raises an error and returns another
+/// number.
 pub type InitFunction = unsafe extern "C" fn(result: *mut *mut c_void) -> c_int;
 
 /// Releases a handle: returns 0, or raises an error and returns another number.
@@ -23,29 +25,34 @@ pub type DeinitFunction = unsafe extern "C" fn(handle: *mut c_void) -> c_int;
 /// The initialisations in progress on all threads, including the library's own.
 pub(crate) static IN_PROGRESS: Lock<InProgress> = Lock::new(InProgress::none());
 
-/// Initialises the handle at `handle_addr` with `init_func`, unless it is already initialised. Returns the status of
-/// `init_func`, or 0 if the handle was already initialised. If that status is not 0, an error is raised.
+/// Initialises the handle at `handle_addr` with `init_func`, unless it is already initialised.
+/// Returns the status of `init_func`, or 0 if the handle was already initialised. If that status is
+/// not 0, an error is raised.
 ///
-/// Threads: if several threads call this at once, one of them runs `init_func` and the others wait for it. If it fails,
-/// the next caller tries again. `init_func` may initialise other handles. Allocation: none. Forks: if a child is forked
-/// while another thread runs `init_func`, that thread does not exist in the child; the first caller in the child
-/// initialises the handle anew, and partial work of that thread remains.
+/// Threads: if several threads call this at once, one of them runs `init_func` and the others wait
+/// for it. If it fails, the next caller tries again. `init_func` may initialise other handles.
+/// Allocation: none. Forks: if a child is forked while another thread runs `init_func`, that thread
+/// does not exist in the child; the first caller in the child initialises the handle anew, and
+/// partial work of that thread remains.
 ///
 /// # Errors
-/// RuntimeError if `init_func` succeeds without writing a handle, or if it requests the handle that it is initialising;
-/// a build that cannot tell threads apart waits forever in the latter case. A failed attempt leaves the handle null.
+/// RuntimeError if `init_func` succeeds without writing a handle, or if it requests the handle that
+/// it is initialising; a build that cannot tell threads apart waits forever in the latter case. A
+/// failed attempt leaves the handle null.
 ///
 /// # Safety
-/// `handle_addr` must be valid for atomic access while the handle is in use, and null before the first call.
-/// `init_func` must follow its contract.
+/// `handle_addr` must be valid for atomic access while the handle is in use, and null before the
+/// first call. `init_func` must follow its contract.
 ///
 /// # Upstream
-/// `TVMFFIHandleInitOnce` in `init_once.cc`, which holds one lock for all handles and deadlocks on nesting.
+/// `TVMFFIHandleInitOnce` in `init_once.cc`, which holds one lock for all handles and deadlocks on
+/// nesting.
 pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Result<c_int> {
     // SAFETY: the caller's promise.
     let handle = unsafe { AtomicPtr::from_ptr(handle_addr) };
     // SAFETY: `result` can hold a pointer; the rest is the caller's promise.
-    let outcome = in_progress::init(&IN_PROGRESS, handle, |result| raising(|| unsafe { init_func(result) }));
+    let outcome =
+        in_progress::init(&IN_PROGRESS, handle, |result| raising(|| unsafe { init_func(result) }));
     outcome.map_err(|refusal| match refusal {
         InitFailure::NoHandle => crate::plain_error!(
             RUNTIME_ERROR, "init_func must return a non-NULL handle";
@@ -60,8 +67,9 @@ pub unsafe fn init(handle_addr: *mut *mut c_void, init_func: InitFunction) -> Re
     })
 }
 
-/// Takes the handle from `handle_addr`, leaving null, and releases it with `deinit_func`. Returns the status of
-/// `deinit_func`, or 0 if the handle was null. If that status is not 0, an error is raised.
+/// Takes the handle from `handle_addr`, leaving null, and releases it with `deinit_func`. Returns
+/// the status of `deinit_func`, or 0 if the handle was null. If that status is not 0, an error is
+/// raised.
 ///
 /// # Safety
 /// The requirements of [`init`]. The handle must no longer be in use.
@@ -78,7 +86,8 @@ pub unsafe fn deinit(handle_addr: *mut *mut c_void, deinit_func: DeinitFunction)
     raising(|| unsafe { deinit_func(handle) })
 }
 
-/// Runs a user callback and returns its status. If that is not 0 and the callback has raised no error, raises one that names it.
+/// Runs a user callback and returns its status. If that is not 0 and the callback has raised no
+/// error, raises one that names it.
 fn raising(callback: impl FnOnce() -> c_int) -> c_int {
     let before = Mark::now();
     let status = callback();

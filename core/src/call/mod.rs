@@ -1,4 +1,5 @@
-//! Calls: packed and typed functions, functions exported from kernel libraries, and the runtime support of generated code.
+//! Calls: packed and typed functions, functions exported from kernel libraries, and the runtime
+//! support of generated code.
 //!
 //! | module | content |
 //! |---|---|

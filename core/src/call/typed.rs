@@ -1,4 +1,5 @@
-//! Typed functions: Rust functions whose parameter types determine how arguments are checked, converted and described.
+//! Typed functions: Rust functions whose parameter types determine how arguments are checked,
+//! converted and described.
 #![forbid(unsafe_code)]
 
 use crate::error::{Error, Result};
@@ -41,8 +42,8 @@ impl<T: IntoResult, E: Into<Error>> IntoResult for core::result::Result<T, E> {
     }
 }
 
-/// A typed function: a function or closure of up to twelve parameters, whose parameter and result types convert from and
-/// to Any.
+/// A typed function: a function or closure of up to twelve parameters, whose parameter and result
+/// types convert from and to Any.
 ///
 /// `Args` is the tuple of parameter types, which the compiler infers.
 ///
@@ -57,8 +58,8 @@ pub trait TypedFn<Args> {
     /// The signature of the function.
     const SIGNATURE: &'static Signature<'static>;
 
-    /// Calls the function with packed arguments. Error messages show `callee`, which must have this function's
-    /// signature.
+    /// Calls the function with packed arguments. Error messages show `callee`, which must have this
+    /// function's signature.
     ///
     /// # Errors
     /// TypeError for a wrong number or type of arguments; MemoryError; errors of the function.
@@ -75,7 +76,8 @@ macro_rules! typed_functions {
         {
             const SIGNATURE: &'static Signature<'static> = &Signature::new(&[$(TargetTexts::of::<$argument>()),*], R::TEXT);
 
-            // Into the one safe call that has this function, where the callee is built only if it refuses.
+            // Into the one safe call that has this function, where the callee is built only if it
+            // refuses.
             #[cfg_attr(feature = "speed", inline(always))]
             fn invoke(&self, callee: &Callee<'_>, args: &[AnyView<'_>]) -> Result<Any> {
                 if args.len() != $arity {

@@ -16,18 +16,20 @@ use crate::value::string::{Bytes, String};
 use super::elsewhere::FieldLayout;
 use super::{Class, Object, ObjectArc};
 
-/// A type with the same representation in memory in every language: a number, an [`Any`], a string, a reference. A class that is
-/// defined elsewhere can have fields of these types only.
+/// A type with the same representation in memory in every language: a number, an [`Any`], a string,
+/// a reference. A class that is defined elsewhere can have fields of these types only.
 ///
 /// # Safety
-/// The memory of a value must be the ABI's representation of the type that [`Described::TYPE`](crate::value::convert::Described::TYPE)
-/// names; if `ZERO` is `true`, every initialised memory that C++ code keeps in a field of the type must be a value, zero bytes
+/// The memory of a value must be the ABI's representation of the type that
+/// [`Described::TYPE`](crate::value::convert::Described::TYPE) names; if `ZERO` is `true`, every
+/// initialised memory that C++ code keeps in a field of the type must be a value, zero bytes
 /// included. Elements of containers must be of the types that the name declares.
 pub unsafe trait AbiField {
     /// Whether zero bytes are a value, such as 0, None or a null reference.
     const ZERO: bool;
 
-    /// Returns the class of the object whose content is accessible without a further check; `None` for other types.
+    /// Returns the class of the object whose content is accessible without a further check; `None`
+    /// for other types.
     const CLASS: Option<fn() -> &'static Class> = None;
 }
 
@@ -39,7 +41,8 @@ pub unsafe trait AbiReference: AbiField {}
 
 macro_rules! plain {
     ($($name:ty),*) => {$(
-        // SAFETY: a number of the declared kind, a pointer, or a cell; every language has it in this form.
+        // SAFETY: a number of the declared kind, a pointer, or a cell; every language has it in
+        // this form.
         unsafe impl AbiField for $name {
             const ZERO: bool = true;
         }
@@ -100,14 +103,15 @@ unsafe impl<T: Object> AbiField for ObjectArc<T> {
 // SAFETY: a newtype over the reference.
 unsafe impl<T: Object> AbiReference for ObjectArc<T> {}
 
-// SAFETY: zero bytes are `None`, since references are not null; upstream's `Optional` of a reference is the same.
+// SAFETY: zero bytes are `None`, since references are not null; upstream's `Optional` of a
+// reference is the same.
 unsafe impl<T: AbiReference> AbiField for Option<T> {
     const ZERO: bool = true;
     const CLASS: Option<fn() -> &'static Class> = T::CLASS;
 }
 
-/// Constant access to the layout of a type that may have none: `LayoutProbe::<T>::LAYOUT`, for concrete `T` and with
-/// [`LayoutFallback`] in scope.
+/// Constant access to the layout of a type that may have none: `LayoutProbe::<T>::LAYOUT`, for
+/// concrete `T` and with [`LayoutFallback`] in scope.
 pub struct LayoutProbe<T>(PhantomData<T>);
 
 impl<T: AbiField> LayoutProbe<T> {

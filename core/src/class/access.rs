@@ -1,4 +1,5 @@
-//! Getters and setters of fields, and the creation of objects, in the form that the type table has them.
+//! Getters and setters of fields, and the creation of objects, in the form that the type table has
+//! them.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
@@ -15,7 +16,8 @@ use crate::value::convert::{FromAny, IntoAny};
 
 use super::{Object, ObjectArc};
 
-/// A borrow of an object for the duration of an access. Ends when it is dropped, also if the access panics.
+/// A borrow of an object for the duration of an access. Ends when it is dropped, also if the access
+/// panics.
 struct Access {
     object: *mut TVMFFIObject,
     end: unsafe fn(*mut TVMFFIObject),
@@ -56,8 +58,8 @@ impl Drop for Access {
     }
 }
 
-/// Field getter: copies a field of type `T` at `OFFSET` of its object. Returns 0, or -1 with RuntimeError raised if the object
-/// is borrowed exclusively.
+/// Field getter: copies a field of type `T` at `OFFSET` of its object. Returns 0, or -1 with
+/// RuntimeError raised if the object is borrowed exclusively.
 ///
 /// # Safety
 /// `field` must be the address of such a field in a live object, and `result` valid for writing.
@@ -77,8 +79,9 @@ pub(super) unsafe extern "C" fn field_getter<T: IntoAny + Clone, const OFFSET: u
     })
 }
 
-/// Field setter: converts a value to `T` and stores it in a field at `OFFSET` of its object. Returns 0, or -1 with an error
-/// raised: TypeError for a value of another type, RuntimeError if the object is borrowed.
+/// Field setter: converts a value to `T` and stores it in a field at `OFFSET` of its object.
+/// Returns 0, or -1 with an error raised: TypeError for a value of another type, RuntimeError if
+/// the object is borrowed.
 ///
 /// # Safety
 /// `field` must be the address of such a field in a live object, and `value` a valid value.
@@ -89,7 +92,8 @@ pub(super) unsafe extern "C" fn field_setter<T: FromAny, const OFFSET: usize>(
     status(|| {
         // SAFETY: the caller guarantees the value.
         let value = unsafe { AnyView::from_raw(value.read()) }.get::<T>()?;
-        // SAFETY: the caller guarantees the field and its object; the borrow excludes all other accesses.
+        // SAFETY: the caller guarantees the field and its object; the borrow excludes all other
+        // accesses.
         let old = unsafe {
             let _borrow = Access::exclusive(object_of::<OFFSET>(field))?;
             field.cast::<T>().replace(value)
@@ -104,7 +108,8 @@ fn object_of<const OFFSET: usize>(field: *mut c_void) -> *mut TVMFFIObject {
     field.wrapping_byte_sub(OFFSET).cast()
 }
 
-/// Creator of type metadata: creates an object with initial values. Returns 0, or -1 with an error raised.
+/// Creator of type metadata: creates an object with initial values. Returns 0, or -1 with an error
+/// raised.
 ///
 /// # Safety
 /// `result` must be valid for writing.

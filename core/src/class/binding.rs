@@ -22,10 +22,12 @@ use super::register::is_of_rust;
 /// Index of a class that is not bound. No object has this type index.
 pub(super) const UNREGISTERED: i32 = -2;
 
-/// The type index of a class that this binary defines, or none. Bindings are in a list, which only grows.
+/// The type index of a class that this binary defines, or none. Bindings are in a list, which only
+/// grows.
 pub struct KeyBinding {
     index: AtomicI32,
-    /// The binding that was listed before; this binding itself if it is the first. Null before it is listed.
+    /// The binding that was listed before; this binding itself if it is the first. Null before it
+    /// is listed.
     next: AtomicPtr<KeyBinding>,
 }
 
@@ -60,20 +62,22 @@ impl KeyBinding {
         if is_free { Ok(()) } else { Err(belongs_to_another(key)) }
     }
 
-    /// Binds a class whose objects only the library creates, and which has no [`Class`](super::Class), to the index of its key.
+    /// Binds a class whose objects only the library creates, and which has no
+    /// [`Class`](super::Class), to the index of its key.
     ///
     /// # Errors
     /// TypeError if a class in Rust, of this binary or of another one, has the key.
     pub fn bind_reserved(&'static self, index: i32, key: &[u8]) -> Result<()> {
-        let is_empty = type_table::members(index).total_size == Some(size_of::<TVMFFIObject>() as i32);
+        let is_empty =
+            type_table::members(index).total_size == Some(size_of::<TVMFFIObject>() as i32);
         if is_empty || type_table::fields(index).iter().any(is_of_rust) {
             return Err(belongs_to_another(key));
         }
         self.bind(index, key)
     }
 
-    /// Binds a class as [`bind_reserved`](Self::bind_reserved) does, when its first object is made: others may have declared the key, and
-    /// have objects of zeros made of it.
+    /// Binds a class as [`bind_reserved`](Self::bind_reserved) does, when its first object is made:
+    /// others may have declared the key, and have objects of zeros made of it.
     ///
     /// # Errors
     /// TypeError if others make objects of the type; MemoryError.
@@ -123,25 +127,29 @@ pub(super) fn belongs_to_another(key: &[u8]) -> Error {
 
 /// Returns `true` if a class of this binary other than `except` is bound to the type index.
 pub fn is_bound(index: i32, except: Option<&KeyBinding>) -> bool {
-    critical(|| find(|other| other.index() == index && !except.is_some_and(|except| ptr::eq(except, other))))
+    critical(|| {
+        find(|other| other.index() == index && !except.is_some_and(|except| ptr::eq(except, other)))
+    })
 }
 
-/// Returns `true` if a class in Rust, of this binary or of another one, defines the type or is bound to it, so that its content
-/// need not be made of the fields that reflection shows.
+/// Returns `true` if a class in Rust, of this binary or of another one, defines the type or is
+/// bound to it, so that its content need not be made of the fields that reflection shows.
 pub fn is_defined_in_rust(index: i32) -> bool {
     is_bound(index, None) || type_table::fields(index).iter().any(is_of_rust)
 }
 
-/// Returns `true` if Rust code reads fields of objects of the type without a borrow: those of a class in Rust that never changes, or
-/// of a class of the library or of another language to which a class of this binary is bound. Such fields are set only while nobody
-/// else can reach the object.
+/// Returns `true` if Rust code reads fields of objects of the type without a borrow: those of a
+/// class in Rust that never changes, or of a class of the library or of another language to which a
+/// class of this binary is bound. Such fields are set only while nobody else can reach the object.
 #[cfg(not(feature = "client"))]
 pub fn is_frozen(entry: &TypeEntry) -> bool {
     let is_read = |index: i32| {
-        type_table::fields(index).iter().any(|field| field.flags & MUTABLE == 0) && is_defined_in_rust(index)
+        type_table::fields(index).iter().any(|field| field.flags & MUTABLE == 0)
+            && is_defined_in_rust(index)
     };
     // SAFETY: ancestors are registered types, whose records are never freed.
-    let is_inherited = |ancestor: &*const TVMFFITypeInfo| is_read(unsafe { (**ancestor).type_index });
+    let is_inherited =
+        |ancestor: &*const TVMFFITypeInfo| is_read(unsafe { (**ancestor).type_index });
     entry.ancestors().iter().any(is_inherited) || is_read(entry.type_index())
 }
 

@@ -21,8 +21,8 @@ impl<T: Object> ObjectArc<T> {
     /// Borrows the content for reading.
     ///
     /// # Errors
-    /// RuntimeError while the content is borrowed exclusively, by a `&mut self` method that is running or by
-    /// [`borrow_mut`](ObjectArc::borrow_mut).
+    /// RuntimeError while the content is borrowed exclusively, by a `&mut self` method that is
+    /// running or by [`borrow_mut`](ObjectArc::borrow_mut).
     pub fn borrow(&self) -> Result<ObjectBorrow<'_, T>> {
         // SAFETY: the reference keeps the object alive.
         unsafe { share(self.as_object().as_ptr())? };
@@ -32,8 +32,8 @@ impl<T: Object> ObjectArc<T> {
     /// Borrows the content for writing.
     ///
     /// # Errors
-    /// RuntimeError while the content is borrowed, by a method that is running, by [`borrow`](ObjectArc::borrow) or by this
-    /// function.
+    /// RuntimeError while the content is borrowed, by a method that is running, by
+    /// [`borrow`](ObjectArc::borrow) or by this function.
     pub fn borrow_mut(&self) -> Result<ObjectBorrowMut<'_, T>>
     where
         T: Mutable,
@@ -48,7 +48,8 @@ impl<T: Object> Deref for ObjectBorrow<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the shared borrow excludes exclusive ones, and the reference keeps the object alive.
+        // SAFETY: the shared borrow excludes exclusive ones, and the reference keeps the object
+        // alive.
         unsafe { &*self.object.content_ptr() }
     }
 }
@@ -57,7 +58,8 @@ impl<T: Object> Deref for ObjectBorrowMut<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the exclusive borrow excludes all others, and the reference keeps the object alive.
+        // SAFETY: the exclusive borrow excludes all others, and the reference keeps the object
+        // alive.
         unsafe { &*self.object.content_ptr() }
     }
 }

@@ -1,8 +1,9 @@
-//! Static descriptions of classes, fields and methods, as `derive(Object)` and `object_methods` write them.
+//! Static descriptions of classes, fields and methods, as `derive(Object)` and `object_methods`
+//! write them.
 
 use crate::abi::{
-    TVMFFIFieldGetter, TVMFFIFieldSetter, TVMFFIObjectCreator, kTVMFFIFieldFlagBitMaskDefaultFromFactory,
-    kTVMFFIFieldFlagBitMaskHasDefault,
+    TVMFFIFieldGetter, TVMFFIFieldSetter, TVMFFIObjectCreator,
+    kTVMFFIFieldFlagBitMaskDefaultFromFactory, kTVMFFIFieldFlagBitMaskHasDefault,
 };
 use crate::call::function::Function;
 use crate::class::registration::DescribedFunction;
@@ -49,7 +50,8 @@ pub struct ClassOptions {
     pub creator: Option<TVMFFIObjectCreator>,
     /// Creates the function of `__ffi_shallow_copy__`; `None` for classes that are not copied.
     pub copy: Option<fn() -> Result<Function>>,
-    /// Whether the content has fields that are not among `fields`, so that only this binary knows them.
+    /// Whether the content has fields that are not among `fields`, so that only this binary knows
+    /// them.
     pub hides_fields: bool,
     /// Fields, without those of the parent.
     pub fields: &'static [Field],

@@ -11,14 +11,14 @@ use crate::value::string::Bytes;
 
 use super::{Object, ObjectArc};
 
-/// A type with an initial value. Objects start with the initial values of their fields where code then sets the fields by
-/// name: when a graph is loaded, and in constructors that take all fields.
+/// A type with an initial value. Objects start with the initial values of their fields where code
+/// then sets the fields by name: when a graph is loaded, and in constructors that take all fields.
 pub trait Empty: Sized {
     /// Creates the initial value. `depth` is the number of objects that contain it.
     ///
     /// # Errors
-    /// RuntimeError if `depth` is too large, because an object contains an object of its own class; TypeError if the value is
-    /// an object with a field that has no initial value; MemoryError.
+    /// RuntimeError if `depth` is too large, because an object contains an object of its own class;
+    /// TypeError if the value is an object with a field that has no initial value; MemoryError.
     fn empty(depth: u8) -> Result<Self>;
 }
 
@@ -55,8 +55,8 @@ impl<T: Object> Empty for ObjectArc<T> {
 /// Creates an initial value at a depth.
 pub type MakeEmpty<T> = fn(u8) -> Result<T>;
 
-/// Constant access to the initial value of a type that may have none: `Probe::<T>::EMPTY`, for concrete `T` and with
-/// [`ProbeFallback`] in scope.
+/// Constant access to the initial value of a type that may have none: `Probe::<T>::EMPTY`, for
+/// concrete `T` and with [`ProbeFallback`] in scope.
 pub struct Probe<T>(PhantomData<T>);
 
 impl<T: Empty> Probe<T> {
@@ -69,7 +69,8 @@ impl<T: ZeroIsValid> ZeroProbe<T> {
     pub const ZERO: bool = true;
 }
 
-/// The constant of [`Probe`] for types without an initial value: inherent constants take precedence over it.
+/// The constant of [`Probe`] for types without an initial value: inherent constants take precedence
+/// over it.
 pub trait ProbeFallback {
     /// The type.
     type Value;
@@ -78,8 +79,8 @@ pub trait ProbeFallback {
     const EMPTY: Option<MakeEmpty<Self::Value>> = None;
 }
 
-/// Constant access to whether zero bytes are a value of a type: `ZeroProbe::<T>::ZERO`, for concrete `T` and with
-/// [`ZeroFallback`] in scope.
+/// Constant access to whether zero bytes are a value of a type: `ZeroProbe::<T>::ZERO`, for
+/// concrete `T` and with [`ZeroFallback`] in scope.
 pub struct ZeroProbe<T>(PhantomData<T>);
 
 /// The constant of [`ZeroProbe`] for other types.
@@ -90,8 +91,8 @@ pub trait ZeroFallback {
 
 impl<T> ZeroFallback for ZeroProbe<T> {}
 
-/// A type of which zero bytes are a value. Other languages derive classes whose objects they allocate as zeros only from
-/// classes with such fields.
+/// A type of which zero bytes are a value. Other languages derive classes whose objects they
+/// allocate as zeros only from classes with such fields.
 ///
 /// # Safety
 /// Zero bytes must be a value of the type, which can be dropped.

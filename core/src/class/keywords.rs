@@ -7,7 +7,8 @@ use crate::platform::text::Lossy;
 use crate::value::any::{Any, AnyView};
 use crate::{plain_ensure, plain_error};
 
-/// The parameters of a constructor, and the object that separates keyword arguments from positional ones.
+/// The parameters of a constructor, and the object that separates keyword arguments from positional
+/// ones.
 pub(super) struct Keywords {
     key: &'static str,
     names: &'static [&'static str],
@@ -31,7 +32,8 @@ impl Keywords {
     /// Calls `body` with the arguments in the order of the parameters.
     ///
     /// # Errors
-    /// TypeError for a keyword that is unknown or has two values, and for a missing argument; the errors of `body`.
+    /// TypeError for a keyword that is unknown or has two values, and for a missing argument; the
+    /// errors of `body`.
     pub(super) fn bind(
         &self,
         args: &[AnyView<'_>],

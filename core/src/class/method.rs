@@ -30,11 +30,15 @@ where
     Ok(DescribedFunction { function: Function::from_packed(call)?, signature: F::SIGNATURE })
 }
 
-/// Creates the function of the constructor of class `T`, which also takes its arguments by the names of the parameters.
+/// Creates the function of the constructor of class `T`, which also takes its arguments by the
+/// names of the parameters.
 ///
 /// # Errors
 /// MemoryError.
-pub fn constructor<T, Args, F>(names: &'static [&'static str], function: F) -> Result<DescribedFunction>
+pub fn constructor<T, Args, F>(
+    names: &'static [&'static str],
+    function: F,
+) -> Result<DescribedFunction>
 where
     T: Object,
     Args: 'static,
@@ -78,9 +82,9 @@ pub fn shallow_copy<T: Object>() -> Result<Function> {
         let content = object.borrow()?.shallow_copy();
         match content {
             Some(content) => ObjectArc::new(content),
-            None => {
-                Err(plain_error!(TYPE_ERROR, "Objects of class `{}` are not copied", T::TYPE_KEY; "no copy"))
-            }
+            None => Err(
+                plain_error!(TYPE_ERROR, "Objects of class `{}` are not copied", T::TYPE_KEY; "no copy"),
+            ),
         }
     };
     Ok(method::<T, _, _>("__ffi_shallow_copy__", copy)?.function)

@@ -14,7 +14,8 @@ use crate::value::convert::{AnyCompatible, TypeText};
 
 use super::{DerivedFrom, Frozen, Object};
 
-/// A strong reference to an object with content `T`, of the class of `T` or a class derived from it.
+/// A strong reference to an object with content `T`, of the class of `T` or a class derived from
+/// it.
 ///
 /// # Upstream
 /// `tvm::ffi::ObjectPtr` in `object.h`, and `ObjectArc` of upstream's Rust crate; never null.
@@ -48,7 +49,8 @@ impl<T: Object> ObjectArc<T> {
     /// Creates an object with the given content. Registers the class if this is its first object.
     ///
     /// # Errors
-    /// The errors of [`Object::register`]; TypeError if another language defines the class. The content is then dropped.
+    /// The errors of [`Object::register`]; TypeError if another language defines the class. The
+    /// content is then dropped.
     pub fn new(content: T) -> Result<ObjectArc<T>> {
         let type_index = T::class().creation_index()?;
         let mut content = MaybeUninit::new(content);
@@ -77,8 +79,8 @@ impl<T: Object> ObjectArc<T> {
         &self.object
     }
 
-    /// Borrows the content for writing if this is the only reference, strong or weak, to the object. Returns `None` if another
-    /// language defines the class.
+    /// Borrows the content for writing if this is the only reference, strong or weak, to the
+    /// object. Returns `None` if another language defines the class.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         if !T::class().creates() || !self.object.is_unique() {
             return None;
@@ -104,7 +106,9 @@ impl<T: Object> ObjectArc<T> {
     ///
     /// # Errors
     /// Returns the reference unchanged if the object is not an instance of `Derived`.
-    pub fn downcast<Derived: Object>(self) -> core::result::Result<ObjectArc<Derived>, ObjectArc<T>> {
+    pub fn downcast<Derived: Object>(
+        self,
+    ) -> core::result::Result<ObjectArc<Derived>, ObjectArc<T>> {
         self.object.downcast().map_err(|object| ObjectArc { object, class: PhantomData })
     }
 }
@@ -113,7 +117,8 @@ impl<T: Frozen> Deref for ObjectArc<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: the reference keeps the object alive; objects of frozen classes are not borrowed exclusively.
+        // SAFETY: the reference keeps the object alive; objects of frozen classes are not borrowed
+        // exclusively.
         unsafe { &*self.content_ptr() }
     }
 }
@@ -130,7 +135,8 @@ impl<T: Object> fmt::Debug for ObjectArc<T> {
     }
 }
 
-// SAFETY: a transparent newtype; the content is an instance of the class, which the caller of the constructor guarantees.
+// SAFETY: a transparent newtype; the content is an instance of the class, which the caller of the
+// constructor guarantees.
 unsafe impl<T: Object> ObjectClass for ObjectArc<T> {
     const TYPE_KEY: &'static str = T::TYPE_KEY;
 

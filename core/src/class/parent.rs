@@ -1,5 +1,5 @@
-//! The parent of a class, for the code of `derive(Object)`. A parent that is not a class is one error, that of [`DerivedFrom`],
-//! since the rest of the code compiles with [`NotAClass`].
+//! The parent of a class, for the code of `derive(Object)`. A parent that is not a class is one
+//! error, that of [`DerivedFrom`], since the rest of the code compiles with [`NotAClass`].
 //!
 //! [`DerivedFrom`]: super::DerivedFrom
 
@@ -8,7 +8,8 @@ use core::marker::PhantomData;
 use super::{Class, Object};
 use crate::error::Result;
 
-/// Access to a parent class: `ParentOf::<T>::CLASS`, for concrete `T` and with [`NotAClass`] in scope.
+/// Access to a parent class: `ParentOf::<T>::CLASS`, for concrete `T` and with [`NotAClass`] in
+/// scope.
 pub struct ParentOf<T>(PhantomData<T>);
 
 impl<T: Object> ParentOf<T> {
@@ -26,7 +27,8 @@ impl<T: Object> ParentOf<T> {
     pub const COPY: fn(&T) -> Option<T> = T::shallow_copy;
 }
 
-/// The constants of [`ParentOf`] for types that are not classes: inherent constants take precedence over them.
+/// The constants of [`ParentOf`] for types that are not classes: inherent constants take precedence
+/// over them.
 pub trait NotAClass {
     /// The type.
     type Content;

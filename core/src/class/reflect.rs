@@ -3,8 +3,8 @@
 use core::ffi::c_void;
 
 use crate::abi::{
-    TVMFFIAny, TVMFFIFieldSetter, kTVMFFIFieldFlagBitMaskIsStaticMethod, kTVMFFIFieldFlagBitMaskWritable,
-    kTVMFFIFieldFlagBitSetterIsFunctionObj, type_index,
+    TVMFFIAny, TVMFFIFieldSetter, kTVMFFIFieldFlagBitMaskIsStaticMethod,
+    kTVMFFIFieldFlagBitMaskWritable, kTVMFFIFieldFlagBitSetterIsFunctionObj, type_index,
 };
 use crate::call::function::{Function, checked};
 use crate::error::Result;
@@ -19,13 +19,17 @@ impl ObjectRef {
     /// Returns the value of a field, as reflection has it.
     ///
     /// # Errors
-    /// AttributeError if the class has no such field; RuntimeError if the object is borrowed exclusively; MemoryError.
+    /// AttributeError if the class has no such field; RuntimeError if the object is borrowed
+    /// exclusively; MemoryError.
     pub fn field(&self, name: &str) -> Result<Any> {
         let info = type_table::find_field(self.type_index(), name.as_bytes())
             .ok_or_else(|| self.has_no("field", name))?;
-        let Some(getter) = info.getter else { return Err(self.has_no("getter for the field", name)) };
+        let Some(getter) = info.getter else {
+            return Err(self.has_no("getter for the field", name));
+        };
         let mut result = TVMFFIAny::NONE;
-        // SAFETY: registered getters accept the address of the field in an object of the class, and leave an owned value.
+        // SAFETY: registered getters accept the address of the field in an object of the class, and
+        // leave an owned value.
         unsafe {
             checked(|| getter(self.address_of(info.offset), &mut result))?;
             Ok(Any::from_raw(result))
@@ -35,8 +39,8 @@ impl ObjectRef {
     /// Sets a field that is writable in every language.
     ///
     /// # Errors
-    /// AttributeError if the class has no such field, or if it is read-only; TypeError for a value of another type; RuntimeError
-    /// if the object is borrowed.
+    /// AttributeError if the class has no such field, or if it is read-only; TypeError for a value
+    /// of another type; RuntimeError if the object is borrowed.
     pub fn set_field(&self, name: &str, value: AnyView<'_>) -> Result<()> {
         let info = type_table::find_field(self.type_index(), name.as_bytes())
             .ok_or_else(|| self.has_no("field", name))?;
@@ -57,7 +61,8 @@ impl ObjectRef {
             let address = AnyView::pointer(type_index::OPAQUE_PTR, address);
             return setter.call_packed(&[address, value]).map(drop);
         }
-        // SAFETY: without the flag, the setter is a C function, which accepts the address of the field.
+        // SAFETY: without the flag, the setter is a C function, which accepts the address of the
+        // field.
         unsafe {
             let setter = core::mem::transmute::<*mut c_void, TVMFFIFieldSetter>(info.setter);
             checked(|| setter(address, value.as_raw()))
@@ -67,7 +72,8 @@ impl ObjectRef {
     /// Calls a method with the object and `args`, or a static method with `args` alone.
     ///
     /// # Errors
-    /// AttributeError if the class has no such method; TypeError for arguments of other types; the error of the method.
+    /// AttributeError if the class has no such method; TypeError for arguments of other types; the
+    /// error of the method.
     pub fn call_method(&self, name: &str, args: &[AnyView<'_>]) -> Result<Any> {
         let info = type_table::find_method(self.type_index(), name.as_bytes())
             .ok_or_else(|| self.has_no("method", name))?;

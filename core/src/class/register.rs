@@ -22,7 +22,8 @@ use super::binding::UNREGISTERED;
 use super::description::{Class, Default, Field, Method, MethodKind};
 use super::elsewhere;
 
-/// Flag of a field whose accessors follow the borrows of its object, as those of classes in Rust do. Upstream has no such bit.
+/// Flag of a field whose accessors follow the borrows of its object, as those of classes in Rust
+/// do. Upstream has no such bit.
 pub(super) const BORROWS: i64 = 1 << 62;
 /// Flag of a field of a class whose objects are borrowed exclusively.
 pub(super) const MUTABLE: i64 = 1 << 61;
@@ -31,12 +32,13 @@ pub(super) const MUTABLE: i64 = 1 << 61;
 pub(super) const NEW: usize = 0;
 /// Progress of a complete registration.
 const DONE: usize = 1;
-/// Progress while a thread that cannot be identified registers the class. Other values are the identities of threads.
+/// Progress while a thread that cannot be identified registers the class. Other values are the
+/// identities of threads.
 const RUNNING: usize = 2;
 
 impl Class {
-    /// Returns the type index. Registers the class if it is not registered. Returns an index that no object has if that
-    /// fails.
+    /// Returns the type index. Registers the class if it is not registered. Returns an index that
+    /// no object has if that fails.
     pub(super) fn index(&'static self) -> i32 {
         self.registered_index().unwrap_or(UNREGISTERED)
     }
@@ -56,7 +58,8 @@ impl Class {
     /// Returns the type index of new objects. Registers the class if it is not registered.
     ///
     /// # Errors
-    /// The errors of [`register`](Class::register); TypeError if only another language creates objects of the class.
+    /// The errors of [`register`](Class::register); TypeError if only another language creates
+    /// objects of the class.
     #[inline]
     pub(super) fn creation_index(&'static self) -> Result<i32> {
         if !self.is_registered() {
@@ -91,12 +94,13 @@ impl Class {
         self.creation.load(Ordering::Acquire) != UNREGISTERED
     }
 
-    /// Registers the class and its ancestors, unless they are registered. If another thread registers the class, waits until
-    /// it has finished. A default value that uses the class while this thread registers it sees the members registered so
-    /// far.
+    /// Registers the class and its ancestors, unless they are registered. If another thread
+    /// registers the class, waits until it has finished. A default value that uses the class while
+    /// this thread registers it sees the members registered so far.
     ///
     /// # Errors
-    /// The errors of [`Object::register`](super::Object::register). A later call resumes the registration.
+    /// The errors of [`Object::register`](super::Object::register). A later call resumes the
+    /// registration.
     #[cold]
     pub fn register(&'static self) -> Result<()> {
         let me = current_thread().map_or(RUNNING, |thread| thread.get().max(RUNNING));
@@ -129,15 +133,17 @@ impl Class {
         at_load(self.key, || self.register());
     }
 
-    /// Returns the type index, which the type table assigns on the first call. Decides whether this class defines the type: it
-    /// does if nobody else has registered the key, or if others only declared it, as C++ code does for a class that it uses.
+    /// Returns the type index, which the type table assigns on the first call. Decides whether this
+    /// class defines the type: it does if nobody else has registered the key, or if others only
+    /// declared it, as C++ code does for a class that it uses.
     fn allocate_index(&'static self) -> Result<i32> {
         let known = self.binding.index();
         if known != UNREGISTERED {
             return Ok(known);
         }
         let parent_type_index = self.parent_index()?;
-        let is_open = type_table::key_to_index(self.key.as_bytes()).is_none_or(elsewhere::is_only_declared);
+        let is_open =
+            type_table::key_to_index(self.key.as_bytes()).is_none_or(elsewhere::is_only_declared);
         plain_ensure!(
             !is_open || self.parent_creates(),
             TYPE_ERROR,
@@ -166,7 +172,9 @@ impl Class {
         // Others may have begun to make objects of the type meanwhile.
         let claimed = self
             .check_ancestor(index)
-            .and_then(|()| if is_open { elsewhere::claim_for_class(self, index) } else { Ok(false) })
+            .and_then(
+                |()| if is_open { elsewhere::claim_for_class(self, index) } else { Ok(false) },
+            )
             .inspect_err(|_| self.binding.unbind())?;
         if claimed {
             self.creation.store(index, Ordering::Release);
@@ -187,7 +195,8 @@ impl Class {
     /// Checks that a type found by its key has the parent of this class.
     pub(super) fn check_ancestor(&self, index: i32) -> Result<()> {
         let parent = self.parent_index()?;
-        let fits = type_table::depth(index) == Some(self.depth()) && type_table::is_instance(index, parent);
+        let fits = type_table::depth(index) == Some(self.depth())
+            && type_table::is_instance(index, parent);
         plain_ensure!(
             fits,
             TYPE_ERROR,
@@ -201,7 +210,8 @@ impl Class {
         Ok(())
     }
 
-    /// Registers the members of the class, or verifies those that another binary or language has registered.
+    /// Registers the members of the class, or verifies those that another binary or language has
+    /// registered.
     fn register_members(&'static self) -> Result<()> {
         let index = self.allocate_index()?;
         if self.creates() {
@@ -215,11 +225,16 @@ impl Class {
         Ok(())
     }
 
-    /// Registers fields, methods, attributes and metadata. Members that a failed registration added are skipped.
+    /// Registers fields, methods, attributes and metadata. Members that a failed registration added
+    /// are skipped.
     fn define(&'static self, index: i32) -> Result<()> {
         let found = type_table::members(index);
         let options = &self.options;
-        options.fields.iter().skip(found.fields).try_for_each(|field| field.register(index, self.mutable))?;
+        options
+            .fields
+            .iter()
+            .skip(found.fields)
+            .try_for_each(|field| field.register(index, self.mutable))?;
         let methods = options.methods.iter().filter(|method| method.kind != MethodKind::Hook);
         methods.skip(found.methods).try_for_each(|method| method.register(index))?;
         options.methods.iter().try_for_each(|method| method.register_attr(index))?;
@@ -252,8 +267,9 @@ impl Class {
         register_once(index, b"__ffi_type_final__", || Ok(self.options.is_final.into()))
     }
 
-    /// Registers the constructors that follow from the creator: one without arguments, and, for a class without a
-    /// constructor of its own, one that takes the fields, where the library offers it.
+    /// Registers the constructors that follow from the creator: one without arguments, and, for a
+    /// class without a constructor of its own, one that takes the fields, where the library offers
+    /// it.
     fn register_constructors(&self, index: i32) -> Result<()> {
         let Some(creator) = self.options.creator else { return Ok(()) };
         let new = || Function::from_packed(move |_| call_creator(creator).map(Any::from));
@@ -268,7 +284,8 @@ impl Class {
     }
 }
 
-/// Returns `true` if a class in Rust defined a field, so that objects always have a value of its type, and accessors borrow them.
+/// Returns `true` if a class in Rust defined a field, so that objects always have a value of its
+/// type, and accessors borrow them.
 pub fn is_of_rust(field: &TVMFFIFieldInfo) -> bool {
     field.flags & BORROWS != 0
 }
@@ -313,9 +330,12 @@ impl Field {
             getter: Some(self.getter),
             setter: self.setter as *mut core::ffi::c_void,
             default_value_or_factory: *default.as_raw(),
-            field_static_type_index: self.layout.map_or(type_index::ANY, |_| static_type_index(self.text)),
+            field_static_type_index: self
+                .layout
+                .map_or(type_index::ANY, |_| static_type_index(self.text)),
         };
-        // SAFETY: strings and default outlive the call; the setter is a C function, as the flags say.
+        // SAFETY: strings and default outlive the call; the setter is a C function, as the flags
+        // say.
         unsafe { type_table::register_field(type_index, &info) }
     }
 }
@@ -344,7 +364,9 @@ impl Method {
     fn register_attr(&self, type_index: i32) -> Result<()> {
         match self.kind {
             MethodKind::Constructor | MethodKind::Hook => {
-                register_once(type_index, self.name.as_bytes(), || Ok((self.function)()?.function.into()))
+                register_once(type_index, self.name.as_bytes(), || {
+                    Ok((self.function)()?.function.into())
+                })
             }
             MethodKind::Instance | MethodKind::Static => Ok(()),
         }

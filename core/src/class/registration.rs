@@ -1,5 +1,6 @@
-//! Functions with the metadata that other languages read, and their registration as global functions from static
-//! descriptions, which the attribute `function` of `ferrite-ffi-macros` writes.
+//! Functions with the metadata that other languages read, and their registration as global
+//! functions from static descriptions, which the attribute `function` of `ferrite-ffi-macros`
+//! writes.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,7 +28,8 @@ impl DescribedFunction {
         Args: 'static,
         F: TypedFn<Args> + Send + Sync + 'static,
     {
-        let call = move |args: &[AnyView<'_>]| function.invoke(&Callee::new(name, F::SIGNATURE), args);
+        let call =
+            move |args: &[AnyView<'_>]| function.invoke(&Callee::new(name, F::SIGNATURE), args);
         Ok(DescribedFunction { function: Function::from_packed(call)?, signature: F::SIGNATURE })
     }
 }
@@ -50,7 +52,8 @@ impl GlobalFunction {
         GlobalFunction { name, doc, function, is_registered: AtomicBool::new(false) }
     }
 
-    /// Registers the function, with its documentation and type schema. Does nothing if this description has been registered.
+    /// Registers the function, with its documentation and type schema. Does nothing if this
+    /// description has been registered.
     ///
     /// # Errors
     /// RuntimeError if another function has the name; MemoryError.
@@ -74,8 +77,9 @@ impl GlobalFunction {
     }
 }
 
-/// Registers functions with the attribute `function`, by their paths: `register_all!(greet, math::add)`. For builds whose
-/// linkers run no code before `main`, and for programs that want the error.
+/// Registers functions with the attribute `function`, by their paths:
+/// `register_all!(greet, math::add)`. For builds whose linkers run no code before `main`, and for
+/// programs that want the error.
 ///
 /// Returns `Result<()>`: the error of the first registration that fails. Those before it stay.
 #[macro_export]
@@ -88,8 +92,8 @@ macro_rules! register_all {
     };
 }
 
-/// Makes the loader of the program or library call a function, where it does such calls: `at_load!(register)`. The function
-/// must not panic.
+/// Makes the loader of the program or library call a function, where it does such calls:
+/// `at_load!(register)`. The function must not panic.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __at_load {
@@ -103,7 +107,10 @@ macro_rules! __at_load {
             #[used]
             #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
             #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
-            #[cfg_attr(not(any(target_vendor = "apple", windows)), unsafe(link_section = ".init_array"))]
+            #[cfg_attr(
+                not(any(target_vendor = "apple", windows)),
+                unsafe(link_section = ".init_array")
+            )]
             static CALL: extern "C" fn() = call;
         };
         #[cfg(not(any(unix, windows)))]
@@ -111,8 +118,8 @@ macro_rules! __at_load {
     };
 }
 
-/// Registers a class when the kernel library is loaded, so that the process that loads it finds the class by its key. In
-/// programs, classes are registered when they are first used.
+/// Registers a class when the kernel library is loaded, so that the process that loads it finds the
+/// class by its key. In programs, classes are registered when they are first used.
 #[cfg(feature = "client")]
 #[doc(hidden)]
 #[macro_export]
@@ -147,7 +154,13 @@ pub(crate) fn at_load(name: &str, register: impl FnOnce() -> Result<()>) {
 
 #[cfg(not(feature = "client"))]
 fn set_global(name: &str, function: &Function, doc: &str, metadata: &[u8]) -> Result<()> {
-    crate::names::global_table::set_with_texts(name.as_bytes(), function, doc.as_bytes(), metadata, false)
+    crate::names::global_table::set_with_texts(
+        name.as_bytes(),
+        function,
+        doc.as_bytes(),
+        metadata,
+        false,
+    )
 }
 
 #[cfg(feature = "client")]
@@ -162,5 +175,7 @@ fn set_global(name: &str, function: &Function, doc: &str, metadata: &[u8]) -> Re
         method: *AnyView::from(function).as_raw(),
     };
     // SAFETY: strings and function are valid for the call, which copies and retains them.
-    crate::call::function::check_status(unsafe { client::TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0) })
+    crate::call::function::check_status(unsafe {
+        client::TVMFFIFunctionSetGlobalFromMethodInfo(&info, 0)
+    })
 }

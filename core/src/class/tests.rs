@@ -9,7 +9,7 @@ use crate::object::ObjectRef;
 use crate::value::any::{Any, AnyView};
 use crate::value::string::String;
 
-/// A text that changes.
+/// A string that changes.
 struct Note {
     text: String,
 }
@@ -29,9 +29,13 @@ static NOTE: Class = Class::new::<Note>(ClassOptions {
 
 const FIELDS: &[Field] = &[
     // SAFETY: the field is there.
-    unsafe { Field::new::<String, { ObjectRecordOf::<Note>::CONTENT + offset_of!(Note, text) }>("text", "") }
-        .with_flags(1)
-        .with_default(FieldDefault::Factory(|| Ok(String::new("a default that is not short")?.into()))),
+    unsafe {
+        Field::new::<String, { ObjectRecordOf::<Note>::CONTENT + offset_of!(Note, text) }>(
+            "text", "",
+        )
+    }
+    .with_flags(1)
+    .with_default(FieldDefault::Factory(|| Ok(String::new("a default that is not short")?.into()))),
 ];
 
 const METHODS: &[Method] = &[
@@ -132,10 +136,17 @@ fn a_method_that_calls_back_stays_the_only_writer() -> Result<()> {
 fn objects_come_from_constructors_creators_and_copies() -> Result<()> {
     let text = String::new("text")?;
     let made = attr("__ffi_init__")?.call_packed(&[AnyView::from(&text)])?;
-    assert_eq!(made.clone().downcast::<Note>().map(|note| note.as_object().strong_count()).ok(), Some(2));
+    assert_eq!(
+        made.clone().downcast::<Note>().map(|note| note.as_object().strong_count()).ok(),
+        Some(2)
+    );
     let copy = attr("__ffi_shallow_copy__")?.call_packed(&[made.view()])?;
     assert_eq!(
-        copy.as_object().map(|note| note.field("text")).transpose()?.map(|text| text.get()).transpose()?,
+        copy.as_object()
+            .map(|note| note.field("text"))
+            .transpose()?
+            .map(|text| text.get())
+            .transpose()?,
         Some(text)
     );
     let empty = attr("__ffi_new__")?.call_packed(&[])?.downcast::<Note>().ok();
@@ -158,7 +169,8 @@ fn threads_see_each_others_changes() -> Result<()> {
                 // What no other thread may see.
                 note.text = String::EMPTY;
                 std::thread::yield_now();
-                note.text = String::format(format_args!("{letter}{letter}{letter} and more")).unwrap();
+                note.text =
+                    String::format(format_args!("{letter}{letter}{letter} and more")).unwrap();
             }
             if let Ok(note) = note.borrow() {
                 let text = note.text.as_bytes();
@@ -228,7 +240,10 @@ mod slow {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let made = Slow.into_arc().unwrap();
-                    assert_eq!(made.as_object().call_method("one", &[]).unwrap().get::<i64>().unwrap(), 1);
+                    assert_eq!(
+                        made.as_object().call_method("one", &[]).unwrap().get::<i64>().unwrap(),
+                        1
+                    );
                 });
             }
         });

@@ -1,5 +1,5 @@
-//! Errors of a kernel library: created by the loaded `libtvm_ffi`, so that they remain valid after the kernel library
-//! is unloaded.
+//! Errors of a kernel library: created by the loaded `libtvm_ffi`, so that they remain valid after
+//! the kernel library is unloaded.
 
 use core::ptr::{self, NonNull};
 
@@ -18,7 +18,8 @@ pub(super) struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Allocates an error with space for a message of `message_len` bytes. Returns `None` when out of memory.
+    /// Allocates an error with space for a message of `message_len` bytes. Returns `None` when out
+    /// of memory.
     pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft<'_>> {
         let mut message = Buffer::new();
         message.try_resize(message_len, 0).ok()?;
@@ -34,9 +35,15 @@ impl Draft<'_> {
     pub(super) fn finish(self) -> Option<Error> {
         let array = TVMFFIByteArray::from_slice;
         let mut handle = ptr::null_mut();
-        // SAFETY: the arrays are valid for the call, which copies them; the returned reference is owned here.
+        // SAFETY: the arrays are valid for the call, which copies them; the returned reference is
+        // owned here.
         unsafe {
-            client::TVMFFIErrorCreate(&array(self.kind), &array(&self.message), &array(b""), &mut handle);
+            client::TVMFFIErrorCreate(
+                &array(self.kind),
+                &array(&self.message),
+                &array(b""),
+                &mut handle,
+            );
             let object = NonNull::new(handle.cast())?;
             Some(Error::from_object_unchecked(ObjectRef::from_raw(object)))
         }

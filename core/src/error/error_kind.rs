@@ -7,10 +7,12 @@ use super::{Error, kind};
 
 macro_rules! error_kinds {
     ($($(#[$meta:meta])* $kind:ident = $text:expr;)*) => {
-        /// The kind of an [`Error`]: the name of Python's exception class, or [`Other`](ErrorKind::Other).
+        /// The kind of an [`Error`]: the name of Python's exception class, or
+        /// [`Other`](ErrorKind::Other).
         ///
-        /// Clients may raise errors of kinds that are not listed here; their name is [`Error::kind_bytes`]. Python raises the
-        /// class that is registered for the name, and RuntimeError for names that are not registered.
+        /// Clients may raise errors of kinds that are not listed here; their name is
+        /// [`Error::kind_bytes`]. Python raises the class that is registered for the name, and
+        /// RuntimeError for names that are not registered.
         ///
         /// # Examples
         /// ```
@@ -24,7 +26,7 @@ macro_rules! error_kinds {
         /// ```
         ///
         /// # Upstream
-        /// `ErrorKind` of the crate `tvm-ffi`, a text with constants.
+        /// `ErrorKind` of the crate `tvm-ffi`, a string with constants.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[non_exhaustive]
         pub enum ErrorKind {
@@ -34,7 +36,8 @@ macro_rules! error_kinds {
         }
 
         impl ErrorKind {
-            /// Returns the name of the kind. Errors that are created with the kind `Other` are `RuntimeError`s.
+            /// Returns the name of the kind. Errors that are created with the kind `Other` are
+            /// `RuntimeError`s.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(ErrorKind::$kind => $text,)*
@@ -119,8 +122,8 @@ impl Error {
         ErrorKind::of(self.kind_bytes())
     }
 
-    /// Borrows the message of the error. Errors of C code may have messages in other encodings: of these, the part before
-    /// the first byte that is not UTF-8.
+    /// Borrows the message of the error. Errors of C code may have messages in other encodings: of
+    /// these, the part before the first byte that is not UTF-8.
     ///
     /// # Examples
     /// ```

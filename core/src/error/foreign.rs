@@ -1,4 +1,5 @@
-//! Errors of Rust's libraries as errors of this one, for `?`. The kinds are those that Python has for the same failures.
+//! Errors of Rust's libraries as errors of this one, for `?`. The kinds are those that Python has
+//! for the same failures.
 #![forbid(unsafe_code)]
 
 use super::{Error, ErrorKind};
@@ -72,7 +73,8 @@ mod of_std {
         std::env::JoinPathsError => ValueError;
     }
 
-    /// The kinds that `open` raises in Python. Errors of this library that passed through `std::io` are as they were.
+    /// The kinds that `open` raises in Python. Errors of this library that passed through `std::io`
+    /// are as they were.
     impl From<std::io::Error> for Error {
         #[cold]
         fn from(error: std::io::Error) -> Error {
@@ -108,8 +110,8 @@ mod of_std {
         }
     }
 
-    /// Implements `From` for boxed errors: an error of this library stays as it is, others become RuntimeErrors with their
-    /// causes.
+    /// Implements `From` for boxed errors: an error of this library stays as it is, others become
+    /// RuntimeErrors with their causes.
     macro_rules! boxed_errors {
         ($($error:ty),*) => {$(
             impl From<Box<$error>> for Error {
@@ -140,9 +142,15 @@ mod tests {
     fn errors_of_core_have_pythons_kinds() {
         let parse = |text: &str| -> Result<i64> { Ok(text.parse::<i64>()?) };
         let error = parse("x1").unwrap_err();
-        assert_eq!((error.kind(), error.message()), (ErrorKind::ValueError, "invalid digit found in string"));
+        assert_eq!(
+            (error.kind(), error.message()),
+            (ErrorKind::ValueError, "invalid digit found in string")
+        );
         assert_eq!(parse("-7").unwrap(), -7);
-        assert_eq!(kind_of((|| -> Result<u8> { Ok(u8::try_from(300i64)?) })()), ErrorKind::OverflowError);
+        assert_eq!(
+            kind_of((|| -> Result<u8> { Ok(u8::try_from(300i64)?) })()),
+            ErrorKind::OverflowError
+        );
         assert_eq!(
             kind_of((|| -> Result<()> {
                 Ok(core::str::from_utf8(core::hint::black_box(&[0xff])).map(drop)?)

@@ -57,7 +57,8 @@ pub mod kind {
     /// Out of memory.
     pub const MEMORY_ERROR: &str = "MemoryError";
 
-    /// All kinds, each NUL-terminated. Message templates store the offset of their kind in this table.
+    /// All kinds, each NUL-terminated. Message templates store the offset of their kind in this
+    /// table.
     pub(crate) static ALL: &[u8] =
         b"TypeError\0ValueError\0IndexError\0KeyError\0AttributeError\0RuntimeError\0\
         InternalError\0MemoryError\0";
@@ -94,7 +95,8 @@ crate::object_class! {
 
 /// Creates an [`Error`] from a kind and a message with arguments.
 ///
-/// The kind is a variant of [`ErrorKind`], without a path, or the name of a kind of one's own as a literal.
+/// The kind is a variant of [`ErrorKind`], without a path, or the name of a kind of one's own as a
+/// literal.
 ///
 /// ```
 /// use ferrite_core::error;
@@ -117,7 +119,8 @@ macro_rules! error {
     };
 }
 
-/// Returns an [`Error`] from the enclosing function, with the arguments of [`error!`](crate::error!).
+/// Returns an [`Error`] from the enclosing function, with the arguments of
+/// [`error!`](crate::error!).
 ///
 /// ```
 /// use ferrite_core::{Result, bail};
@@ -157,16 +160,16 @@ macro_rules! ensure {
     };
 }
 
-/// Creates the MemoryError for a failed allocation of `asked_bytes`. The message states the number, unless memory is
-/// exhausted for the message, too.
+/// Creates the MemoryError for a failed allocation of `asked_bytes`. The message states the number,
+/// unless memory is exhausted for the message, too.
 #[cold]
 #[inline(never)]
 pub fn out_of_memory(asked_bytes: usize) -> Error {
     out_of_memory::error_of(asked_bytes)
 }
 
-/// Creates an error without a backtrace. Returns `None` when out of memory. `write` writes the message, and is called
-/// twice: first to measure it.
+/// Creates an error without a backtrace. Returns `None` when out of memory. `write` writes the
+/// message, and is called twice: first to measure it.
 fn compose(kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Option<Error> {
     let mut count = Writer::new(&mut []);
     write(&mut count);
@@ -191,7 +194,10 @@ impl From<TooDeep> for Error {
         match refusal {
             #[cfg(all(feature = "std", not(feature = "client")))]
             TooDeep::StackUsedUp => {
-                plain_error!(VALUE_ERROR, "Calls are nested too deep: the stack of the thread is used up")
+                plain_error!(
+                    VALUE_ERROR,
+                    "Calls are nested too deep: the stack of the thread is used up"
+                )
             }
             TooDeep::TooManyCalls => plain_error!(
                 VALUE_ERROR,
@@ -211,8 +217,8 @@ impl From<Panic> for Error {
     }
 }
 
-/// Creates an error with `site` as its source location. The backtrace is captured when the error is raised. Returns the
-/// static MemoryError when out of memory.
+/// Creates an error with `site` as its source location. The backtrace is captured when the error is
+/// raised. Returns the static MemoryError when out of memory.
 fn compose_at(site: Site, kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error {
     match compose(kind, write) {
         Some(error) => {
@@ -226,7 +232,8 @@ fn compose_at(site: Site, kind: &[u8], write: &dyn Fn(&mut Writer<'_>)) -> Error
 impl Error {
     /// Creates an error. Never fails: when out of memory, the result is the static MemoryError.
     ///
-    /// The backtrace is captured when the error is raised, and shows the calls that led into the library.
+    /// The backtrace is captured when the error is raised, and shows the calls that led into the
+    /// library.
     ///
     /// # Examples
     /// ```
@@ -261,13 +268,14 @@ impl Error {
     #[cold]
     #[inline(never)]
     fn of_text(site: Site, text: Text, args: *const Arg<'_>) -> Error {
-        // SAFETY: the template of the text has at most as many placeholders as there are arguments, by its type.
+        // SAFETY: the template of the text has at most as many placeholders as there are arguments,
+        // by its type.
         let write = move |out: &mut Writer<'_>| unsafe { text.write(args, out) };
         compose_at(site, text.kind(), &write)
     }
 
-    /// Creates an error with the given backtrace. The strings may have any encoding. When out of memory, returns the
-    /// static MemoryError.
+    /// Creates an error with the given backtrace. The strings may have any encoding. When out of
+    /// memory, returns the static MemoryError.
     ///
     /// # Upstream
     /// `TVMFFIErrorCreate`.
@@ -275,8 +283,8 @@ impl Error {
         Error::try_from_bytes(kind, message, backtrace).unwrap_or_else(static_error::out_of_memory)
     }
 
-    /// Creates an error with the given backtrace, or returns `None` when out of memory. The strings may have any
-    /// encoding.
+    /// Creates an error with the given backtrace, or returns `None` when out of memory. The strings
+    /// may have any encoding.
     pub fn try_from_bytes(kind: &[u8], message: &[u8], backtrace: &[u8]) -> Option<Error> {
         let error = compose(kind, &|out| out.put(message))?;
         if record::KEEPS_BACKTRACES && !backtrace.is_empty() {
@@ -286,8 +294,9 @@ impl Error {
         Some(error)
     }
 
-    /// Creates an error as [`Error::try_from_bytes`] does, with new references to its cause and its extra context. The
-    /// backtrace of the cause is not completed: the cause is only borrowed, and other threads may be reading it.
+    /// Creates an error as [`Error::try_from_bytes`] does, with new references to its cause and its
+    /// extra context. The backtrace of the cause is not completed: the cause is only borrowed, and
+    /// other threads may be reading it.
     ///
     /// # Upstream
     /// `TVMFFIErrorCreateWithCauseAndExtraContext`.
@@ -299,10 +308,12 @@ impl Error {
         context: Option<&ObjectRef>,
     ) -> Option<Error> {
         let error = Error::try_from_bytes(kind, message, backtrace)?;
-        let owned =
-            |object: Option<&ObjectRef>| object.cloned().map_or(ptr::null_mut(), |it| it.into_raw().as_ptr());
+        let owned = |object: Option<&ObjectRef>| {
+            object.cloned().map_or(ptr::null_mut(), |it| it.into_raw().as_ptr())
+        };
         let cell = error.cell_ptr();
-        // SAFETY: the error is not shared yet. Both fields of its cell are null, and own the references from now on.
+        // SAFETY: the error is not shared yet. Both fields of its cell are null, and own the
+        // references from now on.
         unsafe {
             (*cell).cause_chain = owned(cause.map(Error::as_object)).cast();
             (*cell).extra_context = owned(context).cast();
@@ -310,8 +321,8 @@ impl Error {
         Some(error)
     }
 
-    /// Creates an error with the same kind and backtrace but another message. When out of memory, returns the static
-    /// MemoryError.
+    /// Creates an error with the same kind and backtrace but another message. When out of memory,
+    /// returns the static MemoryError.
     ///
     /// # Examples
     /// ```
@@ -328,21 +339,25 @@ impl Error {
         }
     }
 
-    /// Returns the error. In place of the static MemoryError, which has no numbers, returns one that states the requested
-    /// bytes if its memory can be allocated by now. In firmware, whoever releases memory on the way out of a failed
-    /// operation calls this afterwards.
+    /// Returns the error. In place of the static MemoryError, which has no numbers, returns one
+    /// that states the requested bytes if its memory can be allocated by now. In firmware, whoever
+    /// releases memory on the way out of a failed operation calls this afterwards.
     #[must_use]
     pub fn with_numbers(self) -> Error {
         if static_error::is(&self) { out_of_memory::restated() } else { self }
     }
 
-    /// Creates an error as [`Error::new`] does, with a message that `write` composes in place. `write` is called twice:
-    /// first to measure the message.
+    /// Creates an error as [`Error::new`] does, with a message that `write` composes in place.
+    /// `write` is called twice: first to measure the message.
     ///
     /// # Upstream
     /// `TVMFFIErrorSetRaisedFromCStrParts`.
-    pub fn from_parts(site: Site, kind: impl AsRef<[u8]>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
-        // C may change its texts between the two passes; the text is then truncated.
+    pub fn from_parts(
+        site: Site,
+        kind: impl AsRef<[u8]>,
+        write: &dyn Fn(&mut Writer<'_>),
+    ) -> Error {
+        // C may change its strings between the two passes; the text is then truncated.
         compose_at(site, kind.as_ref(), write)
     }
 
@@ -350,12 +365,17 @@ impl Error {
     ///
     /// Only for errors that are not shared yet. The static MemoryError stays unchanged.
     #[must_use]
-    pub fn with_cause_and_context(self, mut cause: Option<Error>, context: Option<ObjectRef>) -> Error {
+    pub fn with_cause_and_context(
+        self,
+        mut cause: Option<Error>,
+        context: Option<ObjectRef>,
+    ) -> Error {
         if let Some(cause) = &mut cause {
             cause.complete_backtrace();
         }
         if self.0.is_unique() {
-            // SAFETY: this is the only reference, so nobody else reads the cell. The cell owns both references.
+            // SAFETY: this is the only reference, so nobody else reads the cell. The cell owns both
+            // references.
             unsafe {
                 let cell = self.cell_ptr();
                 for (slot, value) in [
@@ -374,9 +394,9 @@ impl Error {
         self
     }
 
-    /// Replaces the extra context and releases the previous one. An error with other references, which may be read at the same
-    /// time, stays as it is and is replaced by a copy. The static MemoryError stays unchanged, and so does a shared error when out
-    /// of memory.
+    /// Replaces the extra context and releases the previous one. An error with other references,
+    /// which may be read at the same time, stays as it is and is replaced by a copy. The static
+    /// MemoryError stays unchanged, and so does a shared error when out of memory.
     ///
     /// # Examples
     /// ```
@@ -391,24 +411,29 @@ impl Error {
     /// ```
     ///
     /// # Upstream
-    /// `UpdateVisitErrorContext` in `extra/visit_error_context.h` writes the cell, also of shared errors.
+    /// `UpdateVisitErrorContext` in `extra/visit_error_context.h` writes the cell, also of shared
+    /// errors.
     pub fn set_extra_context(&mut self, context: ObjectRef) {
         if static_error::is(self) {
             return;
         }
         if !self.0.is_unique() {
-            let copy = self.with_message(self.message_bytes()).with_cause_and_context(self.cause(), None);
+            let copy =
+                self.with_message(self.message_bytes()).with_cause_and_context(self.cause(), None);
             if static_error::is(&copy) {
                 return;
             }
             *self = copy;
         }
-        // SAFETY: this is the only reference, so nobody else reads the cell, which owns the reference from here.
+        // SAFETY: this is the only reference, so nobody else reads the cell, which owns the
+        // reference from here.
         let previous = unsafe {
             (&raw mut (*self.cell_ptr()).extra_context).replace(context.into_raw().as_ptr().cast())
         };
         // SAFETY: the cell owned a live object, or was null.
-        drop(NonNull::new(previous.cast()).map(|previous| unsafe { ObjectRef::from_raw(previous) }));
+        drop(
+            NonNull::new(previous.cast()).map(|previous| unsafe { ObjectRef::from_raw(previous) }),
+        );
     }
 
     fn cell_ptr(&self) -> *mut TVMFFIErrorCell {
@@ -436,18 +461,19 @@ impl Error {
         read(unsafe { (*self.cell_ptr()).backtrace.as_slice() })
     }
 
-    /// Replaces the backtrace, or appends to it. When out of memory, the backtrace stays unchanged. Bare-metal builds
-    /// do not store backtraces.
+    /// Replaces the backtrace, or appends to it. When out of memory, the backtrace stays unchanged.
+    /// Bare-metal builds do not store backtraces.
     ///
     /// # Safety
-    /// Other references to the error may exist, but during this call other threads may only retain and release them: an
-    /// error is changed by one thread at a time while it propagates (ABI).
+    /// Other references to the error may exist, but during this call other threads may only retain
+    /// and release them: an error is changed by one thread at a time while it propagates (ABI).
     ///
     /// # Upstream
     /// `TVMFFIErrorCell::update_backtrace`.
     pub unsafe fn set_backtrace(&self, backtrace: &[u8], append: bool) {
         let text = TVMFFIByteArray { data: backtrace.as_ptr().cast(), size: backtrace.len() };
-        // SAFETY: the error is alive, and nobody else uses its cell, which its own function updates.
+        // SAFETY: the error is alive, and nobody else uses its cell, which its own function
+        // updates.
         unsafe {
             if let Some(update) = (*self.cell_ptr()).update_backtrace {
                 update(self.0.as_ptr().cast(), &text, i32::from(append));
@@ -475,7 +501,8 @@ impl Error {
     /// Returns a new reference to the extra context, if any.
     pub fn extra_context(&self) -> Option<ObjectRef> {
         // SAFETY: the cell owns a live object, or is null.
-        let context = unsafe { NonNull::new((*self.cell_ptr()).extra_context.cast::<TVMFFIObject>()) };
+        let context =
+            unsafe { NonNull::new((*self.cell_ptr()).extra_context.cast::<TVMFFIObject>()) };
         // SAFETY: as above.
         context.map(|context| unsafe { ObjectRef::borrow_raw(context) })
     }

@@ -1,4 +1,5 @@
-//! The raised error of the current thread: a failed call stores its error here for the caller to take.
+//! The raised error of the current thread: a failed call stores its error here for the caller to
+//! take.
 
 #[cfg_attr(all(feature = "std", not(feature = "client")), path = "raised_error/slot/numbered.rs")]
 #[cfg_attr(not(all(feature = "std", not(feature = "client"))), path = "raised_error/slot/plain.rs")]
@@ -12,8 +13,8 @@ use crate::error::Error;
 #[cfg(not(feature = "client"))]
 use crate::object::release;
 
-/// Raises `error` on this thread and drops an earlier error that was not taken. If the library created the error,
-/// captures its backtrace now.
+/// Raises `error` on this thread and drops an earlier error that was not taken. If the library
+/// created the error, captures its backtrace now.
 ///
 /// # Upstream
 /// `TVMFFIErrorSetRaised`.
@@ -32,13 +33,15 @@ pub fn set_again(error: Error) {
     let raised = error.into_object().into_raw().as_ptr();
     let stale = slot::store(raised);
     if !stale.is_null() {
-        // SAFETY: the reference of the slot was taken out of it; the reference to `raised` is still owned here.
+        // SAFETY: the reference of the slot was taken out of it; the reference to `raised` is still
+        // owned here.
         unsafe { set_after(stale, raised) };
     }
 }
 
-/// Raises an error after releasing an earlier one that was not taken, because its deleters may raise errors too. If
-/// this thread is destroying objects at the maximum depth, those deleters run later.
+/// Raises an error after releasing an earlier one that was not taken, because its deleters may
+/// raise errors too. If this thread is destroying objects at the maximum depth, those deleters run
+/// later.
 ///
 /// # Safety
 /// Both point to live objects, and the caller transfers one reference to each.
@@ -67,7 +70,8 @@ pub fn take() -> Option<Error> {
 
     let raised = slot::with_raised(|slot| slot.replace(ptr::null_mut()));
     // SAFETY: the reference of the slot was taken out of it; only errors are stored there.
-    NonNull::new(raised).map(|raised| unsafe { Error::from_object_unchecked(ObjectRef::from_raw(raised)) })
+    NonNull::new(raised)
+        .map(|raised| unsafe { Error::from_object_unchecked(ObjectRef::from_raw(raised)) })
 }
 
 /// Raises `error` in the loaded `libtvm_ffi`.
@@ -94,7 +98,8 @@ pub fn take() -> Option<Error> {
         .map(|raised| unsafe { Error::from_object_unchecked(ObjectRef::from_raw(raised)) })
 }
 
-/// Drops the error of this thread's slot if it was raised before a point in time. Does nothing in builds that cannot tell.
+/// Drops the error of this thread's slot if it was raised before a point in time. Does nothing in
+/// builds that cannot tell.
 #[cfg(any(feature = "std", feature = "client"))] // who else asks a custom allocator
 #[cold]
 pub(crate) fn drop_earlier(than: Mark) {
@@ -155,7 +160,8 @@ mod tests {
         let (sender, receiver) = channel();
         let thread = std::thread::spawn(|| {
             LATE.with(|late| late.set(Late(sender)).is_ok());
-            // Where std chooses, thread-local values are destroyed in the reverse order of first use.
+            // Where std chooses, thread-local values are destroyed in the reverse order of first
+            // use.
             set(error!(ValueError, "nobody takes it"));
         });
         assert!(thread.join().is_ok());

@@ -9,8 +9,8 @@ use crate::error::site::{NOT_PENDING, Pending};
 use crate::object::object_alloc::{self, ObjectRecord};
 use crate::object::{ObjectClass, ObjectRef, release};
 
-/// The record of an error object: the cell that C reads, then private fields. The kind and the message follow the
-/// record in the same block.
+/// The record of an error object: the cell that C reads, then private fields. The kind and the
+/// message follow the record in the same block.
 #[repr(C)]
 pub(super) struct ErrorRecord {
     header: TVMFFIObject,
@@ -25,7 +25,8 @@ pub(super) struct ErrorRecord {
 unsafe impl ObjectRecord for ErrorRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let record: *mut ErrorRecord = this.cast();
-        // SAFETY: the record is initialised and not shared; it owns its backtrace block and both references.
+        // SAFETY: the record is initialised and not shared; it owns its backtrace block and both
+        // references.
         unsafe {
             block::release(record);
             let release = |owned: TVMFFIObjectHandle| {
@@ -46,14 +47,15 @@ pub(super) const KEEPS_BACKTRACES: bool = size_of::<BlockBytes>() > 0;
 pub(super) struct Draft(Error);
 
 impl Draft {
-    /// Allocates an error with space for a message of `message_len` bytes. Returns `None` when out of memory.
+    /// Allocates an error with space for a message of `message_len` bytes. Returns `None` when out
+    /// of memory.
     pub(super) fn new(kind: &[u8], message_len: usize) -> Option<Draft> {
         // No text is long enough for this sum to overflow.
         let text_bytes = (kind.len() + 2).checked_add(message_len)?;
         // Not a Result: constructing its error would recurse into this function.
         let record = object_alloc::allocate_error::<ErrorRecord>(text_bytes)?.as_ptr();
-        // SAFETY: the allocation has space for the record and for both texts with their NULs after it, and is not
-        // shared.
+        // SAFETY: the allocation has space for the record and for both strings with their NULs
+        // after it, and is not shared.
         unsafe {
             let kind_at = record.add(1).cast::<u8>();
             ptr::write_bytes(kind_at, 0, text_bytes);
@@ -62,7 +64,10 @@ impl Draft {
             (&raw mut (*record).pending).write(NOT_PENDING);
             (&raw mut (*record).cell).write(TVMFFIErrorCell {
                 kind: TVMFFIByteArray { data: kind_at.cast(), size: kind.len() },
-                message: TVMFFIByteArray { data: kind_at.add(kind.len() + 1).cast(), size: message_len },
+                message: TVMFFIByteArray {
+                    data: kind_at.add(kind.len() + 1).cast(),
+                    size: message_len,
+                },
                 backtrace: TVMFFIByteArray { data: c"".as_ptr(), size: 0 },
                 update_backtrace: Some(block::UPDATE),
                 cause_chain: ptr::null_mut(),

@@ -13,20 +13,22 @@ pub struct SourceLocation {
 }
 
 impl SourceLocation {
-    /// Returns the location of the function that encloses `marker`, a function item whose path has one more segment.
+    /// Returns the location of the function that encloses `marker`, a function item whose path has
+    /// one more segment.
     pub fn enclosing<F>(file: &'static str, line: u32, marker: &F) -> SourceLocation {
         SourceLocation::enclosing_name(file, line, core::any::type_name_of_val(marker))
     }
 
-    /// Implements [`enclosing`](Self::enclosing) from the path of the marker, so that all markers share one function
-    /// body.
+    /// Implements [`enclosing`](Self::enclosing) from the path of the marker, so that all markers
+    /// share one function body.
     #[inline(never)]
     fn enclosing_name(file: &'static str, line: u32, name: &'static str) -> SourceLocation {
         SourceLocation { file, line, function: enclosing_function(name) }
     }
 }
 
-/// Returns the path of the enclosing function: removes the last segment of a path and the closures before it.
+/// Returns the path of the enclosing function: removes the last segment of a path and the closures
+/// before it.
 fn enclosing_function(mut path: &'static str) -> &'static str {
     if let Some((outer, _)) = path.rsplit_once("::") {
         path = outer;
@@ -46,8 +48,8 @@ pub struct Site(Option<fn() -> SourceLocation>);
 
 #[cfg(all(feature = "std", not(feature = "client")))]
 impl Site {
-    /// The site of an error that was not created by this library. The backtrace of such an error begins with the
-    /// caller.
+    /// The site of an error that was not created by this library. The backtrace of such an error
+    /// begins with the caller.
     pub const UNKNOWN: Site = Site(None);
 
     /// Creates a site whose location is returned by `place`.
@@ -121,7 +123,11 @@ mod tests {
         let place = site.place().unwrap();
         assert!(place.file.ends_with("site.rs"), "{}", place.file);
         assert_eq!(place.line, line);
-        assert!(place.function.ends_with("::a_site_is_the_line_that_says_it"), "{}", place.function);
+        assert!(
+            place.function.ends_with("::a_site_is_the_line_that_says_it"),
+            "{}",
+            place.function
+        );
         assert!(Site::UNKNOWN.place().is_none());
     }
 }

@@ -3,7 +3,8 @@
 use core::ptr::{self, NonNull};
 
 use crate::abi::{
-    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectDeleterSlot, TVMFFIObjectHandle, type_index,
+    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectDeleterSlot, TVMFFIObjectHandle,
+    type_index,
 };
 use crate::error::{Error, kind};
 use crate::object::{ObjectClass, ObjectRef};
@@ -19,8 +20,8 @@ struct StaticError {
 #[repr(align(8))]
 struct OutOfMemory(core::cell::UnsafeCell<StaticError>);
 
-// SAFETY: only the counts of the object are written, atomically; its other fields are constant, and its
-// `update_backtrace` does nothing.
+// SAFETY: only the counts of the object are written, atomically; its other fields are constant, and
+// its `update_backtrace` does nothing.
 unsafe impl Sync for OutOfMemory {}
 
 const fn static_text(text: &'static core::ffi::CStr) -> TVMFFIByteArray {
@@ -62,4 +63,9 @@ pub(super) fn is(error: &Error) -> bool {
 }
 
 /// The `update_backtrace` callback of the static MemoryError, which has no effect.
-pub(super) unsafe extern "C" fn ignore_backtrace(_: TVMFFIObjectHandle, _: *const TVMFFIByteArray, _: i32) {}
+pub(super) unsafe extern "C" fn ignore_backtrace(
+    _: TVMFFIObjectHandle,
+    _: *const TVMFFIByteArray,
+    _: i32,
+) {
+}

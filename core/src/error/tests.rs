@@ -4,8 +4,8 @@ use crate::object::ObjectClass;
 #[test]
 fn an_error_carries_its_parts() {
     let cause = error!(ValueError, "inner");
-    let error =
-        error!(TypeError, "expected {} but got {}", "int", 5).with_cause_and_context(Some(cause), None);
+    let error = error!(TypeError, "expected {} but got {}", "int", 5)
+        .with_cause_and_context(Some(cause), None);
     assert_eq!(
         (error.kind_bytes(), error.message_bytes()),
         (&b"TypeError"[..], &b"expected int but got 5"[..])
@@ -32,7 +32,10 @@ fn the_last_resort_survives_its_users() {
         let error = static_error::out_of_memory();
         // SAFETY: the update of this error changes nothing.
         unsafe { error.set_backtrace(b"ignored", false) };
-        assert_eq!((error.kind_bytes(), error.message_bytes()), (&b"MemoryError"[..], &b"Out of memory"[..]));
+        assert_eq!(
+            (error.kind_bytes(), error.message_bytes()),
+            (&b"MemoryError"[..], &b"Out of memory"[..])
+        );
     }
 }
 

@@ -1,8 +1,10 @@
-//! Error types of other crates as errors of this library: the trait by which `?` takes them, and conversions with their causes.
+//! Error types of other crates as errors of this library: the trait by which `?` takes them, and
+//! conversions with their causes.
 //!
-//! [`Error`] implements `core::error::Error`, so that it passes into `anyhow`, `Box<dyn Error>` and the errors of `thiserror`. The
-//! language then allows no conversion from every type that implements it, as `anyhow::Error` has, which does not implement it: a type
-//! asks for the conversion by an empty `impl`.
+//! [`Error`] implements `core::error::Error`, so that it passes into `anyhow`, `Box<dyn Error>` and
+//! the errors of `thiserror`. The language then allows no conversion from every type that
+//! implements it, as `anyhow::Error` has, which does not implement it: a type asks for the
+//! conversion by an empty `impl`.
 #![forbid(unsafe_code)]
 
 use core::error::Error as StdError;
@@ -15,8 +17,8 @@ const MOST_CAUSES: usize = 16;
 
 /// An error type that `?` converts to an [`Error`]: an empty `impl` suffices.
 ///
-/// The message is what `Display` writes, and the chain of `source` becomes the chain of causes, which Python shows as `__cause__`.
-/// For an error type of another crate, there is [`Error::wrap`].
+/// The message is what `Display` writes, and the chain of `source` becomes the chain of causes,
+/// which Python shows as `__cause__`. For an error type of another crate, there is [`Error::wrap`].
 ///
 /// # Examples
 /// ```
@@ -64,7 +66,8 @@ const MOST_CAUSES: usize = 16;
 /// assert_eq!(twice_the_units().unwrap_err().to_string(), "KeyError: there is no layer `relu`");
 /// ```
 pub trait UserError: StdError {
-    /// Returns the kind of the error: the name of a Python exception, or of a kind of one's own. `RuntimeError` by default.
+    /// Returns the kind of the error: the name of a Python exception, or of a kind of one's own.
+    /// `RuntimeError` by default.
     fn kind(&self) -> &str {
         kind::RUNTIME_ERROR
     }
@@ -78,8 +81,8 @@ impl<E: UserError> From<E> for Error {
 }
 
 impl Error {
-    /// Creates a RuntimeError from an error of any type, with its causes, for types of other crates:
-    /// `parse(text).map_err(Error::wrap)?`. For types of one's own, there is [`UserError`].
+    /// Creates a RuntimeError from an error of any type, with its causes, for types of other
+    /// crates: `parse(text).map_err(Error::wrap)?`. For types of one's own, there is [`UserError`].
     ///
     /// # Examples
     /// ```
@@ -106,7 +109,8 @@ pub(super) fn wrap(kind: &str, error: &dyn StdError) -> Error {
     }
 }
 
-/// Converts the sources of an error. An error of this library among them ends the chain, with the causes that it has.
+/// Converts the sources of an error. An error of this library among them ends the chain, with the
+/// causes that it has.
 fn cause_of(error: &dyn StdError) -> Option<Error> {
     let mut sources = [None; MOST_CAUSES];
     let mut next = error.source();
@@ -115,13 +119,15 @@ fn cause_of(error: &dyn StdError) -> Option<Error> {
         next = next.filter(|error| !error.is::<Error>()).and_then(StdError::source);
     }
     // From the innermost one outwards. Out of memory, the chain is shorter.
-    sources.into_iter().flatten().rev().fold(None, |cause, source| match source.downcast_ref::<Error>() {
-        Some(own) => Some(own.clone()),
-        None => match cause_text(source) {
-            Some(outer) if cause.is_some() => Some(outer.with_cause_and_context(cause, None)),
-            Some(outer) => Some(outer),
-            None => cause,
-        },
+    sources.into_iter().flatten().rev().fold(None, |cause, source| {
+        match source.downcast_ref::<Error>() {
+            Some(own) => Some(own.clone()),
+            None => match cause_text(source) {
+                Some(outer) if cause.is_some() => Some(outer.with_cause_and_context(cause, None)),
+                Some(outer) => Some(outer),
+                None => cause,
+            },
+        }
     })
 }
 
@@ -181,8 +187,8 @@ mod tests {
 
     #[test]
     fn sources_become_causes() {
-        let own =
-            crate::error!(KeyError, "own").with_cause_and_context(Some(crate::error!(OSError, "file")), None);
+        let own = crate::error!(KeyError, "own")
+            .with_cause_and_context(Some(crate::error!(OSError, "file")), None);
         let error = fail(Link::End(own)).unwrap_err();
         assert_eq!(chain(&error), ["RuntimeError: last", "KeyError: own", "OSError: file"]);
     }

@@ -1,4 +1,5 @@
-//! Values as text for programmers: objects are shown by a global function, or by the key of their type.
+//! Values as text for programmers: objects are shown by a global function, or by the key of their
+//! type.
 #![forbid(unsafe_code)]
 
 use core::fmt;
@@ -11,15 +12,16 @@ use crate::value::any::{Any, AnyView};
 use crate::value::string;
 
 impl AnyView<'_> {
-    /// Asks the library for the readable form of an object. Returns `None` in builds without it, and if it fails.
+    /// Asks the library for the readable form of an object. Returns `None` in builds without it,
+    /// and if it fails.
     fn repr(self) -> Option<string::String> {
         self.object_ptr()?;
         Function::global("ffi.ReprPrint").ok()?.call_packed(&[self]).ok()?.get().ok()
     }
 }
 
-/// Shows the content: numbers and strings by themselves, objects as upstream's `repr` does where the library has that
-/// function, and otherwise by the key of their type.
+/// Shows the content: numbers and strings by themselves, objects as upstream's `repr` does where
+/// the library has that function, and otherwise by the key of their type.
 impl fmt::Debug for AnyView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.type_index() {
@@ -64,7 +66,10 @@ mod tests {
             (Any::from(2.5f64), "2.5"),
             (text, r#""a \"text\"\n""#),
         ] {
-            assert_eq!((format!("{value:?}"), format!("{:?}", value.view())), (shown.into(), shown.into()));
+            assert_eq!(
+                (format!("{value:?}"), format!("{:?}", value.view())),
+                (shown.into(), shown.into())
+            );
         }
         Ok(())
     }
@@ -73,7 +78,11 @@ mod tests {
     fn objects_are_shown_by_their_type_unless_a_function_shows_them() -> Result<()> {
         let shape = Any::new(crate::value::shape::Shape::from_slice(&[2, 3])?);
         assert_eq!(format!("{shape:?}"), "<ffi.Shape>");
-        Function::set_global("ffi.ReprPrint", &Function::from_typed(|_: Any| String::new("(2, 3)"))?, true)?;
+        Function::set_global(
+            "ffi.ReprPrint",
+            &Function::from_typed(|_: Any| String::new("(2, 3)"))?,
+            true,
+        )?;
         assert_eq!(format!("{shape:?}"), "(2, 3)");
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Default functions: found under names that another runtime may register, until it does.
 //!
-//! Some runtimes abort the process if a name that they register without permission to replace is taken. The functions
-//! that this library offers in place of such a runtime are therefore *defaults*:
+//! Some runtimes abort the process if a name that they register without permission to replace is
+//! taken. The functions that this library offers in place of such a runtime are therefore
+//! *defaults*:
 //!
 //! | A default | |
 //! |---|---|
@@ -10,7 +11,8 @@
 //! | replaces | nothing: a function registered before the first lookup wins |
 //! | is removed | like any other function, and does not come back |
 //!
-//! The tables are read-only data, as in [`builtins`](crate::names::builtins), and are installed by the binary.
+//! The tables are read-only data, as in [`builtins`](crate::names::builtins), and are installed by
+//! the binary.
 
 use core::ptr;
 
@@ -19,31 +21,36 @@ use crate::error::Result;
 use crate::names::builtins::StaticFunction;
 use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 
-/// A group of default functions whose names share a prefix, so that one comparison excludes most names.
+/// A group of default functions whose names share a prefix, so that one comparison excludes most
+/// names.
 pub struct Group {
     /// The common prefix of the names, such as `runtime.`.
     pub prefix: &'static str,
     /// The functions of the group, with their full names.
     pub functions: &'static [StaticFunction],
-    /// Creates the replacement of a default, if it still serves some calls after another function is registered.
+    /// Creates the replacement of a default, if it still serves some calls after another function
+    /// is registered.
     pub wrap: Option<Wrap>,
 }
 
-/// Creates the replacement of a default when a function is registered under its name: a function that serves some calls
-/// itself and forwards the others to `registered`. `None` uses `registered` itself.
-pub type Wrap = fn(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>>;
+/// Creates the replacement of a default when a function is registered under its name: a function
+/// that serves some calls itself and forwards the others to `registered`. `None` uses `registered`
+/// itself.
+pub type Wrap =
+    fn(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>>;
 
 /// The default functions of a binary.
 pub struct Defaults {
-    /// The groups, one list per part of the binary. Groups may share a prefix, but no two functions share a name.
+    /// The groups, one list per part of the binary. Groups may share a prefix, but no two functions
+    /// share a name.
     pub groups: &'static [&'static [Group]],
 }
 
 /// The installed defaults, or null before [`install`].
 static INSTALLED: AtomicPtr<Defaults> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the defaults of this binary. Must be called before the first lookup; repeating the call with the same
-/// defaults has no effect.
+/// Installs the defaults of this binary. Must be called before the first lookup; repeating the call
+/// with the same defaults has no effect.
 ///
 /// # Threads
 /// One atomic store.
@@ -53,7 +60,8 @@ pub fn install(defaults: &'static Defaults) {
 
 fn lists() -> &'static [&'static [Group]] {
     // SAFETY: the pointer is null or was made of a static reference.
-    unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }.map_or(&[], |defaults| defaults.groups)
+    unsafe { INSTALLED.load(Ordering::Acquire).cast_const().as_ref() }
+        .map_or(&[], |defaults| defaults.groups)
 }
 
 fn groups() -> impl Iterator<Item = &'static Group> {
@@ -79,12 +87,14 @@ fn find_with_group(name: &[u8]) -> Option<(&'static Group, &'static StaticFuncti
     let mut groups = groups().filter(|group| name.starts_with(group.prefix.as_bytes()));
     groups.find_map(|group| {
         let mut functions = group.functions.iter();
-        functions.find(|function| function.name().as_bytes() == name).map(|function| (group, function))
+        functions
+            .find(|function| function.name().as_bytes() == name)
+            .map(|function| (group, function))
     })
 }
 
-/// Creates the replacement of the default called `name` when `registered` is registered. Returns `None` if `registered`
-/// is used itself.
+/// Creates the replacement of the default called `name` when `registered` is registered. Returns
+/// `None` if `registered` is used itself.
 ///
 /// # Errors
 /// MemoryError.

@@ -1,4 +1,5 @@
-//! The `ffi.*` global functions that concern functions, strings and shapes, and are available to every build.
+//! The `ffi.*` global functions that concern functions, strings and shapes, and are available to
+//! every build.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -35,8 +36,8 @@ fn remove_global(name: String) -> Result<bool> {
     global_table::remove(name.as_bytes())
 }
 
-/// Creates a function over a snapshot of the global names: for -1 it returns the number of names, for `i` the name at
-/// index `i`.
+/// Creates a function over a snapshot of the global names: for -1 it returns the number of names,
+/// for `i` the name at index `i`.
 fn list_global_names() -> Result<Function> {
     let mut names = Buffer::new();
     global_table::names(&mut |name| Ok(names.try_push(String::from_bytes(name)?)?))?;
@@ -69,12 +70,17 @@ fn function_from_extern_c(
     safe_call: *mut c_void,
     deleter: *mut c_void,
 ) -> Result<Function> {
-    plain_ensure!(!safe_call.is_null(), VALUE_ERROR, "The safe_call of a function must not be null");
-    // SAFETY: the caller of this function guarantees that the addresses are a safe call and a deleter (null for none, by
-    // the niche of Option) that fit the context.
+    plain_ensure!(
+        !safe_call.is_null(),
+        VALUE_ERROR,
+        "The safe_call of a function must not be null"
+    );
+    // SAFETY: the caller of this function guarantees that the addresses are a safe call and a
+    // deleter (null for none, by the niche of Option) that fit the context.
     unsafe {
         let safe_call = mem::transmute::<*mut c_void, TVMFFISafeCallType>(safe_call);
-        let deleter = mem::transmute::<*mut c_void, Option<unsafe extern "C" fn(*mut c_void)>>(deleter);
+        let deleter =
+            mem::transmute::<*mut c_void, Option<unsafe extern "C" fn(*mut c_void)>>(deleter);
         Function::from_extern_c(context, safe_call, deleter)
     }
 }
@@ -83,7 +89,8 @@ fn shape(args: &[AnyView<'_>]) -> Result<Any> {
     Shape::from_args(args).map(Shape::into_any)
 }
 
-/// An immortal object without content, aligned as objects are: 32-bit x86 aligns a `u64` to 4 bytes only.
+/// An immortal object without content, aligned as objects are: 32-bit x86 aligns a `u64` to 4 bytes
+/// only.
 #[repr(align(8))]
 struct Singleton(UnsafeCell<TVMFFIObject>);
 
@@ -133,7 +140,12 @@ mod tests {
     use core::ffi::c_int;
 
     fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
-        FUNCTIONS.iter().find(|function| function.name() == name).unwrap().to_function()?.call_packed(args)
+        FUNCTIONS
+            .iter()
+            .find(|function| function.name() == name)
+            .unwrap()
+            .to_function()?
+            .call_packed(args)
     }
 
     fn text(text: &str) -> String {
@@ -199,10 +211,12 @@ mod tests {
         // SAFETY: the function has the signature of a safe call.
         let address = unsafe { OpaquePtr::new(seven as *mut c_void) };
         let null = OpaquePtr::NULL;
-        let made = call("ffi.FunctionFromExternC", &[(&null).into(), (&address).into(), (&null).into()])?;
+        let made =
+            call("ffi.FunctionFromExternC", &[(&null).into(), (&address).into(), (&null).into()])?;
         assert_eq!(made.get::<Function>()?.call_packed(&[])?.get::<i64>()?, 7);
         let error =
-            call("ffi.FunctionFromExternC", &[(&null).into(), (&null).into(), (&null).into()]).unwrap_err();
+            call("ffi.FunctionFromExternC", &[(&null).into(), (&null).into(), (&null).into()])
+                .unwrap_err();
         assert_eq!(error.kind_bytes(), b"ValueError");
         Ok(())
     }

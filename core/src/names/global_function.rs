@@ -30,7 +30,8 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// ValueError that names the function if it does not exist; the errors of [`Function::find_global`].
+    /// ValueError that names the function if it does not exist; the errors of
+    /// [`Function::find_global`].
     ///
     /// # Upstream
     /// `Function::GetGlobalRequired`.
@@ -65,7 +66,8 @@ impl Function {
         global_table::set(name.as_bytes(), function, allow_override)
     }
 
-    /// Looks up a global function of the loaded `libtvm_ffi` by name. Returns `None` if it does not exist.
+    /// Looks up a global function of the loaded `libtvm_ffi` by name. Returns `None` if it does not
+    /// exist.
     ///
     /// # Errors
     /// MemoryError.
@@ -90,6 +92,8 @@ impl Function {
         let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
         let handle = function.as_object().as_ptr().cast();
         // SAFETY: the pointers are valid for the call, which retains the function itself.
-        check_status(unsafe { client::TVMFFIFunctionSetGlobal(&name, handle, c_int::from(allow_override)) })
+        check_status(unsafe {
+            client::TVMFFIFunctionSetGlobal(&name, handle, c_int::from(allow_override))
+        })
     }
 }

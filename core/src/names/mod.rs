@@ -1,4 +1,5 @@
-//! Types and functions by name: the tables of types and of global functions, and the functions of this crate.
+//! Types and functions by name: the tables of types and of global functions, and the functions of
+//! this crate.
 //!
 //! | module | content |
 //! |---|---|

@@ -1,12 +1,12 @@
 //! The run-time borrow state of mutable objects: instances of Rust classes, Lists and Dicts.
 //!
-//! Any number of references on any thread may point to such an object, so none of them gives exclusive access by itself.
-//! The state admits any number of shared borrows, or one exclusive borrow. Nobody waits: an access that conflicts with a
-//! borrow is a RuntimeError.
+//! Any number of references on any thread may point to such an object, so none of them gives
+//! exclusive access by itself. The state admits any number of shared borrows, or one exclusive
+//! borrow. Nobody waits: an access that conflicts with a borrow is a RuntimeError.
 //!
-//! The state is in the word of the header that the ABI defines as zero: it is zero while nothing borrows the object, so
-//! objects that C++ code allocates have a valid state, too. Code in other languages that accesses content in place does
-//! not look at it.
+//! The state is in the word of the header that the ABI defines as zero: it is zero while nothing
+//! borrows the object, so objects that C++ code allocates have a valid state, too. Code in other
+//! languages that accesses content in place does not look at it.
 
 pub(crate) mod word;
 
@@ -79,11 +79,12 @@ unsafe fn conflict(object: *mut TVMFFIObject) -> Error {
     plain_error!(RUNTIME_ERROR, "The object of class `{}` is in use by a method or borrow that conflicts with this access", key; "`{}` is in use", key)
 }
 
-/// A reference to an object, borrowed or owned, which is the same object each time it is read: a guard ends the borrow of the
-/// object that it borrowed.
+/// A reference to an object, borrowed or owned, which is the same object each time it is read: a
+/// guard ends the borrow of the object that it borrowed.
 ///
 /// # Safety
-/// `Borrow::borrow` must return a reference to one object as long as the value lives, wherever it is moved.
+/// `Borrow::borrow` must return a reference to one object as long as the value lives, wherever it
+/// is moved.
 pub unsafe trait Holder: Borrow<ObjectRef> {}
 
 // SAFETY: the reference is the object's.
@@ -93,11 +94,12 @@ unsafe impl Holder for &ObjectRef {}
 
 /// Guard of a shared borrow of an object.
 ///
-/// Until the guard is dropped, each exclusive borrow of the object, on any thread, is a RuntimeError.
+/// Until the guard is dropped, each exclusive borrow of the object, on any thread, is a
+/// RuntimeError.
 pub struct Shared<O: Holder>(O);
 
-/// Returns `true` if the caller may read an object without a borrow, until it runs a user callback or starts a thread:
-/// nobody could see the borrow, since the process has one thread.
+/// Returns `true` if the caller may read an object without a borrow, until it runs a user callback
+/// or starts a thread: nobody could see the borrow, since the process has one thread.
 ///
 /// # Errors
 /// RuntimeError if the object is borrowed exclusively and the process has one thread.
@@ -107,12 +109,15 @@ pub fn is_readable_without(object: &ObjectRef) -> Result<bool> {
         return Ok(false);
     }
     // SAFETY: the reference keeps the object alive.
-    unsafe { if word::is_shareable(object.as_ptr()) { Ok(true) } else { Err(conflict(object.as_ptr())) } }
+    unsafe {
+        if word::is_shareable(object.as_ptr()) { Ok(true) } else { Err(conflict(object.as_ptr())) }
+    }
 }
 
 /// Guard of a shared borrow during which no user callback runs.
 ///
-/// A process with one thread only checks that the object is not borrowed exclusively: nobody could see the borrow.
+/// A process with one thread only checks that the object is not borrowed exclusively: nobody could
+/// see the borrow.
 pub struct BriefShared<'a> {
     object: &'a ObjectRef,
     is_counted: bool,
@@ -199,8 +204,8 @@ impl<O: Holder> Exclusive<O> {
     #[inline]
     pub fn downgrade(self) -> Shared<O> {
         let this = ManuallyDrop::new(self);
-        // SAFETY: the guard keeps the object alive and has the exclusive borrow; the reference moves to the new guard, and
-        // the old one is not dropped.
+        // SAFETY: the guard keeps the object alive and has the exclusive borrow; the reference
+        // moves to the new guard, and the old one is not dropped.
         unsafe {
             word::unclaim(this.0.borrow().as_ptr(), 1);
             Shared(core::ptr::read(&raw const this.0))

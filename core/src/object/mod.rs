@@ -93,14 +93,15 @@ impl ObjectRef {
         unsafe { refcount::strong_count(self.as_ptr()) }
     }
 
-    /// Returns the number of weak references; all strong references together count as one. Other threads may change it
-    /// at any time.
+    /// Returns the number of weak references; all strong references together count as one. Other
+    /// threads may change it at any time.
     pub fn weak_count(&self) -> u32 {
         // SAFETY: the object is alive.
         unsafe { refcount::weak_count(self.as_ptr()) }
     }
 
-    /// Returns `true` if this is the only reference, strong or weak, so that the object may be changed in place.
+    /// Returns `true` if this is the only reference, strong or weak, so that the object may be
+    /// changed in place.
     #[inline]
     pub fn is_unique(&self) -> bool {
         // SAFETY: the object is alive.
@@ -112,7 +113,8 @@ impl ObjectRef {
         self.object == other.object
     }
 
-    /// Borrows the reference as a `T`. Returns `None` unless the class of the object is exactly `T`.
+    /// Borrows the reference as a `T`. Returns `None` unless the class of the object is exactly
+    /// `T`.
     ///
     /// # Examples
     /// ```
@@ -130,7 +132,8 @@ impl ObjectRef {
         if self.type_index() != T::type_index() {
             return None;
         }
-        // SAFETY: the object is of that class; `T` is a transparent newtype over `ObjectRef` (contract of the trait).
+        // SAFETY: the object is of that class; `T` is a transparent newtype over `ObjectRef`
+        // (contract of the trait).
         Some(unsafe { &*core::ptr::from_ref(self).cast::<T>() })
     }
 }
@@ -151,11 +154,12 @@ impl Drop for ObjectRef {
 
 /// A reference type for one class of objects.
 ///
-/// Implemented by [`object_class!`](crate::object_class); the implementer is a newtype over [`ObjectRef`].
+/// Implemented by [`object_class!`](crate::object_class); the implementer is a newtype over
+/// [`ObjectRef`].
 ///
 /// # Safety
-/// The implementer must be a transparent newtype over [`ObjectRef`], and `from_object_unchecked` must only rely on the
-/// object being an instance of `type_index()`.
+/// The implementer must be a transparent newtype over [`ObjectRef`], and `from_object_unchecked`
+/// must only rely on the object being an instance of `type_index()`.
 pub unsafe trait ObjectClass: Sized {
     /// The type key of the class.
     const TYPE_KEY: &'static str;
@@ -197,7 +201,8 @@ unsafe impl ObjectClass for ObjectRef {
     }
 }
 
-/// Defines a reference type for a class: `object_class!(pub struct Shape, type_index::SHAPE, "ffi.Shape")`.
+/// Defines a reference type for a class:
+/// `object_class!(pub struct Shape, type_index::SHAPE, "ffi.Shape")`.
 #[macro_export]
 macro_rules! object_class {
     ($(#[$meta:meta])* $visibility:vis struct $name:ident, $index:expr, $key:literal) => {

@@ -40,17 +40,22 @@ impl<T: ObjectClass> WeakObjectRef<T> {
     pub fn new(strong: &T) -> WeakObjectRef<T> {
         let object = ManuallyDrop::new(strong.as_object().clone());
         let pointer = object.as_ptr();
-        // SAFETY: the clone keeps the object alive until its strong reference is released, after the weak one exists.
+        // SAFETY: the clone keeps the object alive until its strong reference is released, after
+        // the weak one exists.
         unsafe {
             refcount::retain_weak(pointer);
             release::release_object(pointer);
-            WeakObjectRef { object: NonNull::new_unchecked(pointer), class: core::marker::PhantomData }
+            WeakObjectRef {
+                object: NonNull::new_unchecked(pointer),
+                class: core::marker::PhantomData,
+            }
         }
     }
 
     /// Returns a strong reference, or `None` if the object has been destroyed.
     pub fn upgrade(&self) -> Option<T> {
-        // SAFETY: the weak reference keeps the header readable; a successful upgrade owns a strong reference.
+        // SAFETY: the weak reference keeps the header readable; a successful upgrade owns a strong
+        // reference.
         unsafe {
             refcount::try_upgrade(self.object.as_ptr())
                 .then(|| T::from_object_unchecked(ObjectRef::from_raw(self.object)))

@@ -1,7 +1,8 @@
-//! Lazily linked code: a slot for a static record of functions, which only the code that needs them sets.
+//! Lazily linked code: a slot for a static record of functions, which only the code that needs them
+//! sets.
 //!
-//! Microcontroller builds reach rarely needed code only through such a slot, so the linker drops the code from programs
-//! that never set it.
+//! Microcontroller builds reach rarely needed code only through such a slot, so the linker drops
+//! the code from programs that never set it.
 
 use core::hint::black_box;
 use core::ptr;
@@ -20,7 +21,8 @@ impl<T: Sync> LazyLink<T> {
     /// Sets or clears the record.
     pub(crate) fn set(&self, record: Option<&'static T>) {
         let record = record.map_or(ptr::null_mut(), |record| ptr::from_ref(record).cast_mut());
-        // Opaque: a compiler that knew the only possible record would call its functions directly, and so link them.
+        // Opaque: a compiler that knew the only possible record would call its functions directly,
+        // and so link them.
         self.0.store(black_box(record), Ordering::Release);
     }
 

@@ -1,4 +1,5 @@
-//! The seam to operating system, processor and firmware: memory, locks, threads, the log and backtraces.
+//! The seam to operating system, processor and firmware: memory, locks, threads, the log and
+//! backtraces.
 //!
 //! | module | content |
 //! |---|---|

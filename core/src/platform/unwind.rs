@@ -1,4 +1,5 @@
-//! Handling of panics at the boundary to C: they are caught in builds that unwind, and abort in others.
+//! Handling of panics at the boundary to C: they are caught in builds that unwind, and abort in
+//! others.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "std")]
@@ -14,8 +15,8 @@ use crate::platform::log;
 pub fn catch<T, E: From<Panic>>(body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    // An interrupted operation can only leave its own objects inconsistent, and the error tells the caller to drop
-    // them.
+    // An interrupted operation can only leave its own objects inconsistent, and the error tells the
+    // caller to drop them.
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Panic(Some(payload)).into()))
 }
 
@@ -33,7 +34,8 @@ impl Panic {
     pub fn message(&self) -> &str {
         let Some(payload) = &self.0 else { return "" };
         let text = payload.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
+        let text = text
+            .or_else(|| payload.downcast_ref::<std::string::String>().map(|text| text.as_str()));
         text.unwrap_or("unknown payload")
     }
 
@@ -57,7 +59,8 @@ impl Drop for Panic {
 #[cfg(feature = "std")]
 type Payload = std::boxed::Box<dyn core::any::Any + Send>;
 
-/// Drops a panic payload. If its destructor panics, the payload of that panic is leaked, since its destructor may panic again.
+/// Drops a panic payload. If its destructor panics, the payload of that panic is leaked, since its
+/// destructor may panic again.
 #[cfg(feature = "std")]
 fn discard(payload: Payload) {
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -103,7 +106,8 @@ mod tests {
     /// Number of destructors that still panic.
     static LEFT: AtomicUsize = AtomicUsize::new(0);
 
-    /// Payload whose destructor panics with another one. It has no size, so that nothing of it can leak.
+    /// Payload whose destructor panics with another one. It has no size, so that nothing of it can
+    /// leak.
     struct Chain;
 
     impl Drop for Chain {

@@ -1,8 +1,8 @@
 //! Short byte strings as 64-bit words, for comparison and hashing.
 #![forbid(unsafe_code)]
 
-/// The odd number nearest to 2^64 divided by the golden ratio, for Fibonacci hashing: the upper bits of a product with
-/// it are a hash, and neighbouring keys are spread.
+/// The odd number nearest to 2^64 divided by the golden ratio, for Fibonacci hashing: the upper
+/// bits of a product with it are a hash, and neighbouring keys are spread.
 pub const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Packs up to 8 bytes into a zero-padded little-endian word. Returns `None` for a longer string.
@@ -32,7 +32,8 @@ pub fn tail(text: &[u8], len: usize) -> u64 {
     // The halves may overlap; overlapping bytes are equal.
     let text = text.get(text.len() - len..).unwrap_or_default();
     if let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) {
-        return u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << (8 * (len - 4));
+        return u64::from(u32::from_le_bytes(*low))
+            | u64::from(u32::from_le_bytes(*high)) << (8 * (len - 4));
     }
     match text {
         [] => 0,
@@ -44,11 +45,12 @@ pub fn tail(text: &[u8], len: usize) -> u64 {
     }
 }
 
-/// Whether strings of 17 to 32 bytes are compared inline, too. Size-optimised builds call the library function.
+/// Whether strings of 17 to 32 bytes are compared inline, too. Size-optimised builds call the
+/// library function.
 const UP_TO_32: bool = cfg!(feature = "speed");
 
-/// Returns `true` if two byte strings are equal. Short strings are compared inline, since a call would take longer than
-/// the comparison.
+/// Returns `true` if two byte strings are equal. Short strings are compared inline, since a call
+/// would take longer than the comparison.
 #[inline]
 pub fn are_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -58,10 +60,12 @@ pub fn are_same(one: &[u8], other: &[u8]) -> bool {
         0..8 => tail(one, one.len()) == tail(other, other.len()),
         // The words may overlap.
         8..=16 => {
-            one.first_chunk::<8>() == other.first_chunk() && one.last_chunk::<8>() == other.last_chunk()
+            one.first_chunk::<8>() == other.first_chunk()
+                && one.last_chunk::<8>() == other.last_chunk()
         }
         17..=32 if UP_TO_32 => {
-            one.first_chunk::<16>() == other.first_chunk() && one.last_chunk::<16>() == other.last_chunk()
+            one.first_chunk::<16>() == other.first_chunk()
+                && one.last_chunk::<16>() == other.last_chunk()
         }
         _ => one == other,
     }
@@ -78,7 +82,11 @@ mod tests {
             for len in 0..8.min(total + 1) {
                 let mut expected = [0; 8];
                 expected[..len].copy_from_slice(&text[total - len..total]);
-                assert_eq!(tail(&text[..total], len), u64::from_le_bytes(expected), "{len} of {total}");
+                assert_eq!(
+                    tail(&text[..total], len),
+                    u64::from_le_bytes(expected),
+                    "{len} of {total}"
+                );
             }
         }
     }

@@ -11,10 +11,11 @@ use crate::value::convert::{ArgumentPlace, Described, Param, TypeText};
 
 /// A parameter that a function reads, with the checks of [`TensorCheck`].
 ///
-/// It takes tensor objects and DLTensor pointers, of any device, and keeps nothing alive. Its messages name the parameter and the
-/// function if the function is exported by the attribute `export`. The call borrows the elements of a tensor object until the function
-/// returns: nobody writes them meanwhile, and if somebody does already, the call is a RuntimeError. Those of a DLTensor pointer come from
-/// a caller in C, who is trusted not to write them.
+/// It takes tensor objects and DLTensor pointers, of any device, and keeps nothing alive. Its
+/// messages name the parameter and the function if the function is exported by the attribute
+/// `export`. The call borrows the elements of a tensor object until the function returns: nobody
+/// writes them meanwhile, and if somebody does already, the call is a RuntimeError. Those of a
+/// DLTensor pointer come from a caller in C, who is trusted not to write them.
 ///
 /// # Examples
 /// ```
@@ -57,7 +58,8 @@ impl<'a> Input<'a> {
 
     /// Begins checks of the tensor.
     pub fn check(self) -> TensorCheck<'a, Argument> {
-        // SAFETY: the call has borrowed the elements of an input for reading, or of an output, of which the check is not `'a`.
+        // SAFETY: the call has borrowed the elements of an input for reading, or of an output, of
+        // which the check is not `'a`.
         unsafe { self.tensor().check_argument(self.call, self.index) }
     }
 
@@ -68,7 +70,9 @@ impl<'a> Input<'a> {
     #[inline(never)]
     pub fn array<T: Element, const N: usize>(self) -> Result<([usize; N], &'a [T])> {
         let tensor = self.tensor();
-        if let (Some(elements), Ok(shape)) = (self.plain_elements(), <&[i64; N]>::try_from(tensor.shape())) {
+        if let (Some(elements), Ok(shape)) =
+            (self.plain_elements(), <&[i64; N]>::try_from(tensor.shape()))
+        {
             // They are positive.
             return Ok((shape.map(|extent| extent as usize), elements));
         }
@@ -96,13 +100,16 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A parameter that a function writes. It shares no memory with another tensor among the arguments of the call, and is not read-only as
-/// far as its library knows, which is checked before the function begins.
+/// A parameter that a function writes. It shares no memory with another tensor among the arguments
+/// of the call, and is not read-only as far as its library knows, which is checked before the
+/// function begins.
 ///
-/// The call borrows the elements of a tensor object exclusively until the function returns. If somebody uses them (the caller by
-/// [`Tensor::as_slice`](super::Tensor::as_slice), another thread, a function that has called this one), the call is a RuntimeError that
-/// names the parameter; so is a use that the function itself begins, of a captured reference or of a tensor in a container. The elements
-/// of a DLTensor pointer come from a caller in C, who is trusted not to use them elsewhere during the call.
+/// The call borrows the elements of a tensor object exclusively until the function returns. If
+/// somebody uses them (the caller by [`Tensor::as_slice`](super::Tensor::as_slice), another thread,
+/// a function that has called this one), the call is a RuntimeError that names the parameter; so is
+/// a use that the function itself begins, of a captured reference or of a tensor in a container.
+/// The elements of a DLTensor pointer come from a caller in C, who is trusted not to use them
+/// elsewhere during the call.
 ///
 /// # Examples
 /// See [`Input`].
@@ -114,8 +121,8 @@ impl Output<'_> {
         self.0.check()
     }
 
-    /// Checks the number of dimensions and all that a slice of the elements needs, and returns the extents and the elements, to be
-    /// written.
+    /// Checks the number of dimensions and all that a slice of the elements needs, and returns the
+    /// extents and the elements, to be written.
     ///
     /// # Errors
     /// The errors of [`TensorCheck::array`].
@@ -124,7 +131,8 @@ impl Output<'_> {
         Ok((extents, self.as_mut_slice()?))
     }
 
-    /// Checks all extents and all that a slice of the elements needs, and borrows these for writing.
+    /// Checks all extents and all that a slice of the elements needs, and borrows these for
+    /// writing.
     ///
     /// # Errors
     /// The errors of [`TensorCheck::elements`].
@@ -136,7 +144,8 @@ impl Output<'_> {
         self.as_mut_slice()
     }
 
-    /// Checks all that a slice of the elements needs, and borrows them for writing. They may be read first, to work in place.
+    /// Checks all that a slice of the elements needs, and borrows them for writing. They may be
+    /// read first, to work in place.
     ///
     /// # Errors
     /// The errors of [`TensorCheck::as_slice`].
@@ -147,8 +156,9 @@ impl Output<'_> {
             return Ok(unsafe { core::slice::from_raw_parts_mut(data, len) });
         }
         let check = self.check();
-        // SAFETY: the call has borrowed the elements exclusively, no argument overlaps them, and each argument becomes one output, which
-        // is borrowed exclusively here. A caller in C that passes a DLTensor pointer permits writing its elements.
+        // SAFETY: the call has borrowed the elements exclusively, no argument overlaps them, and
+        // each argument becomes one output, which is borrowed exclusively here. A caller in C that
+        // passes a DLTensor pointer permits writing its elements.
         match unsafe { check.tensor().as_mut_slice() } {
             Ok(elements) if check.is_on_host() => Ok(elements),
             other => check.explained::<T>().and(other),
@@ -213,14 +223,17 @@ fn input<'a>(call: &'a Call<'a>, index: usize) -> Result<Input<'a>> {
     }
 }
 
-/// Converts an argument whose elements the call has borrowed exclusively, and compares it with the other ones.
+/// Converts an argument whose elements the call has borrowed exclusively, and compares it with the
+/// other ones.
 #[inline(never)]
 fn output<'a>(call: &'a Call<'a>, index: usize) -> Result<Output<'a>> {
     let input = input(call, index)?;
     let (tensor, check) = (input.tensor(), input.check());
     let span = tensor.span();
     for (other_index, other) in call.args.iter().enumerate() {
-        let Some(other) = TensorRef::from_view(other).filter(|_| other_index != index) else { continue };
+        let Some(other) = TensorRef::from_view(other).filter(|_| other_index != index) else {
+            continue;
+        };
         check.pass(
             !overlap(tensor, span, other),
             || {
@@ -250,7 +263,8 @@ fn has_shape(tensor: TensorRef<'_>, shape: &[usize]) -> bool {
         && actual.iter().zip(shape).all(|(actual, expected)| *actual == *expected as i64)
 }
 
-/// Returns whether an element of a tensor, whose span is given, may share memory with one of another.
+/// Returns whether an element of a tensor, whose span is given, may share memory with one of
+/// another.
 fn overlap(a: TensorRef<'_>, (a_start, a_end): (u64, u64), b: TensorRef<'_>) -> bool {
     // Where `data` is the handle of a buffer, spans are of offsets within it.
     let comparable = is_direct_address(a.device()) || a.data_ptr() == b.data_ptr();
@@ -277,20 +291,27 @@ mod tests {
     fn call<'a>(x: impl Into<TensorView<'a>>, out: Option<TensorView<'_>>) -> Result<i64> {
         let names = "x, out";
         use crate::call::typed::Callee;
-        let callee = Callee { name: "fill", signature: crate::call::typed::signature_of(&fill), names };
+        let callee =
+            Callee { name: "fill", signature: crate::call::typed::signature_of(&fill), names };
         let out = out.map_or(AnyView::NONE, AnyView::from);
         use crate::call::typed::TypedFn;
         fill.invoke(&callee, &[x.into().into(), out])?.get()
     }
 
     /// Returns the tensor with other bytes before its first element and other extents.
-    fn moved(tensor: &Tensor, byte_offset: u64, shape: &mut [i64; 1], strides: &mut [i64; 1]) -> DLTensor {
+    fn moved(
+        tensor: &Tensor,
+        byte_offset: u64,
+        shape: &mut [i64; 1],
+        strides: &mut [i64; 1],
+    ) -> DLTensor {
         let (shape, strides) = (shape.as_mut_ptr(), strides.as_mut_ptr());
         DLTensor { byte_offset, shape, strides, ..*tensor.dl_tensor() }
     }
 
     fn view(tensor: &DLTensor) -> TensorView<'_> {
-        // SAFETY: the tests describe memory that outlives the record and that nothing else uses during a call.
+        // SAFETY: the tests describe memory that outlives the record and that nothing else uses
+        // during a call.
         unsafe { TensorView::new(core::ptr::NonNull::from(tensor)) }
     }
 
@@ -327,21 +348,30 @@ mod tests {
         for (byte_offset, refused) in [(0, true), (12, true), (16, false)] {
             let (mut shape, mut strides) = ([4], [1]);
             let high = moved(&memory, byte_offset, &mut shape, &mut strides);
-            let outcome = [call(view(&low), Some(view(&high))), call(view(&high), Some(view(&low)))];
+            let outcome =
+                [call(view(&low), Some(view(&high))), call(view(&high), Some(view(&low)))];
             assert_eq!(outcome.map(|outcome| outcome.is_err()), [refused; 2], "{byte_offset}");
         }
         let error = call(view(&low), Some(view(&low))).unwrap_err().to_string();
-        assert!(error.starts_with("ValueError: Overlapping out on argument #1 when calling:"), "{error}");
-        assert!(error.ends_with("expected memory apart from argument #0, got common bytes"), "{error}");
+        assert!(
+            error.starts_with("ValueError: Overlapping out on argument #1 when calling:"),
+            "{error}"
+        );
+        assert!(
+            error.ends_with("expected memory apart from argument #0, got common bytes"),
+            "{error}"
+        );
         Ok(())
     }
 
     #[test]
     fn buffers_of_devices_are_told_apart_by_their_handles() -> Result<()> {
         let memory = Tensor::from_slice(&[1; 8], &[8])?;
-        let device = crate::abi::DLDevice { device_type: crate::value::device::kind::OPENCL, device_id: 0 };
+        let device =
+            crate::abi::DLDevice { device_type: crate::value::device::kind::OPENCL, device_id: 0 };
         let (mut shape, mut strides) = ([4], [1]);
-        let on_device = |data| DLTensor { device, data, ..moved(&memory, 0, &mut shape, &mut strides) };
+        let on_device =
+            |data| DLTensor { device, data, ..moved(&memory, 0, &mut shape, &mut strides) };
         let [x, same, other] = [8, 8, 12].map(core::ptr::without_provenance_mut).map(on_device);
         let [x, same, other] = [&x, &same, &other].map(|tensor| {
             // SAFETY: shape and strides are those of the records; memory of a device is not read.
@@ -387,7 +417,8 @@ mod tests {
 
     #[test]
     fn each_message_has_what_was_given() -> Result<()> {
-        let (x, y) = (Tensor::from_slice(&[1i32; 6], &[2, 3])?, Tensor::from_slice(&[1i32; 4], &[4])?);
+        let (x, y) =
+            (Tensor::from_slice(&[1i32; 6], &[2, 3])?, Tensor::from_slice(&[1i32; 4], &[4])?);
         let function = |x: Input<'_>, y: Input<'_>, check: i64| -> Result<()> {
             match check {
                 0 => x.check().ndim(1).map(drop),

@@ -1,9 +1,11 @@
 //! The run-time borrow state of the elements of tensor objects.
 //!
-//! The state is in the word of the header that the ABI defines as zero: zero while nothing borrows the elements, so tensors that other
-//! libraries allocate have a valid state, too. The word of a tensor over the memory of another object is [`word::FORWARDED`] from its creation
-//! to its end, and borrows of its elements are in the word of the object at the end of the chain, its root: the tensor of a view, the tensor
-//! that an import was exported from, the storage of the tensors in it. A DLTensor pointer has no word.
+//! The state is in the word of the header that the ABI defines as zero: zero while nothing borrows
+//! the elements, so tensors that other libraries allocate have a valid state, too. The word of a
+//! tensor over the memory of another object is [`word::FORWARDED`] from its creation to its end,
+//! and borrows of its elements are in the word of the object at the end of the chain, its root: the
+//! tensor of a view, the tensor that an import was exported from, the storage of the tensors in it.
+//! A DLTensor pointer has no word.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
@@ -21,7 +23,8 @@ use crate::value::any::AnyView;
 /// `object` must be a live tensor object. The root lives as long as it does.
 #[inline(always)]
 unsafe fn root(mut object: NonNull<TVMFFIObject>) -> NonNull<TVMFFIObject> {
-    // SAFETY: the first object is alive by contract, each further one because the view before it keeps it alive.
+    // SAFETY: the first object is alive by contract, each further one because the view before it
+    // keeps it alive.
     unsafe {
         while word::is_forwarded(object.as_ptr()) {
             object = borrowing::keeper(object);
@@ -30,7 +33,8 @@ unsafe fn root(mut object: NonNull<TVMFFIObject>) -> NonNull<TVMFFIObject> {
     object
 }
 
-/// Returns the root of a value that is a tensor object; `None` for other values, such as DLTensor pointers.
+/// Returns the root of a value that is a tensor object; `None` for other values, such as DLTensor
+/// pointers.
 #[inline(always)]
 pub(super) fn root_of(view: AnyView<'_>) -> Option<NonNull<TVMFFIObject>> {
     if view.type_index() != type_index::TENSOR {
@@ -50,14 +54,15 @@ unsafe fn acquire<const WRITES: bool>(root: NonNull<TVMFFIObject>) -> bool {
     unsafe { if WRITES { word::claim(root.as_ptr(), 0) } else { word::share(root.as_ptr()) } }
 }
 
-/// A borrow of the elements of a tensor for reading (`WRITES` is `false`) or for writing, until it is dropped. Nothing is borrowed of a
-/// DLTensor pointer.
+/// A borrow of the elements of a tensor for reading (`WRITES` is `false`) or for writing, until it
+/// is dropped. Nothing is borrowed of a DLTensor pointer.
 pub struct Borrow<'a, const WRITES: bool> {
     root: Option<NonNull<TVMFFIObject>>,
     lifetime: PhantomData<&'a ()>,
 }
 
-// SAFETY: the pointer is that of a tensor, which any thread may use while it is alive; its word changes atomically.
+// SAFETY: the pointer is that of a tensor, which any thread may use while it is alive; its word
+// changes atomically.
 unsafe impl<const WRITES: bool> Send for Borrow<'_, WRITES> {}
 // SAFETY: as for Send; a shared borrow gives no access.
 unsafe impl<const WRITES: bool> Sync for Borrow<'_, WRITES> {}
@@ -86,7 +91,9 @@ impl<const WRITES: bool> Drop for Borrow<'_, WRITES> {
     fn drop(&mut self) {
         let Some(root) = self.root else { return };
         // SAFETY: the borrow is this one's, and the root lives for its lifetime.
-        unsafe { if WRITES { word::unclaim(root.as_ptr(), 0) } else { word::unshare(root.as_ptr()) } }
+        unsafe {
+            if WRITES { word::unclaim(root.as_ptr(), 0) } else { word::unshare(root.as_ptr()) }
+        }
     }
 }
 
@@ -101,7 +108,8 @@ fn conflict() -> Error {
     )
 }
 
-/// Borrow of the root of a tensor argument, for the call. The lowest bit of the address is set if it is exclusive.
+/// Borrow of the root of a tensor argument, for the call. The lowest bit of the address is set if
+/// it is exclusive.
 #[derive(Clone, Copy)]
 pub(super) struct HeldRoot(*mut TVMFFIObject);
 
@@ -113,10 +121,13 @@ impl HeldRoot {
     /// # Safety
     /// The root must be live.
     #[inline(always)]
-    pub(super) unsafe fn borrow<const WRITES: bool>(root: NonNull<TVMFFIObject>) -> Option<HeldRoot> {
+    pub(super) unsafe fn borrow<const WRITES: bool>(
+        root: NonNull<TVMFFIObject>,
+    ) -> Option<HeldRoot> {
         // SAFETY: the caller guarantees the root.
         let is_borrowed = unsafe { acquire::<WRITES>(root) };
-        is_borrowed.then(|| HeldRoot(root.as_ptr().map_addr(|address| address | usize::from(WRITES))))
+        is_borrowed
+            .then(|| HeldRoot(root.as_ptr().map_addr(|address| address | usize::from(WRITES))))
     }
 
     /// Returns whether this is the exclusive borrow of a root.
@@ -192,8 +203,8 @@ mod tests {
         let root = Tensor::from_slice(&[1i32], &[1]).unwrap();
         let owner = crate::Shape::from_slice(&[1]).unwrap();
         // SAFETY: `root` outlives the tensors.
-        let [one, other] =
-            [(); 2].map(|()| unsafe { Tensor::from_owner(owner.as_object(), root.dl_tensor()) }.unwrap());
+        let [one, other] = [(); 2]
+            .map(|()| unsafe { Tensor::from_owner(owner.as_object(), root.dl_tensor()) }.unwrap());
         let _elements = one.as_slice::<i32>().unwrap();
         assert!(in_use(one.borrow_mut::<i32>()) && !in_use(other.as_slice::<i32>()));
     }
@@ -222,7 +233,10 @@ mod tests {
             Ok(())
         })?;
         swap.call::<()>((&low, &high))?;
-        assert_eq!(swap.call::<()>((&low, &root)).unwrap_err().kind_bytes(), kind::VALUE_ERROR.as_bytes());
+        assert_eq!(
+            swap.call::<()>((&low, &root)).unwrap_err().kind_bytes(),
+            kind::VALUE_ERROR.as_bytes()
+        );
         let elements = root.as_slice::<i32>()?;
         for function in [&forward, &backward, &swap] {
             assert!(in_use(function.call::<()>((&low, &high))));

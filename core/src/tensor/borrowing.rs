@@ -22,8 +22,8 @@ pub(super) enum Owner {
     Managed,
     /// An object; usually the tensor of which this one is a view.
     Object,
-    /// A managed tensor in versioned form that this library exported: the keeper is the exported tensor, which the managed tensor keeps
-    /// alive. Only if [`OWN_EXPORTS`].
+    /// A managed tensor in versioned form that this library exported: the keeper is the exported
+    /// tensor, which the managed tensor keeps alive. Only if [`OWN_EXPORTS`].
     OwnVersioned,
     /// A managed tensor in legacy form that this library exported.
     OwnManaged,
@@ -37,8 +37,9 @@ impl Owner {
     }
 }
 
-/// Record of a tensor over borrowed data. Behind it come [`MANAGED_BYTES`] for the managed tensor, if this library exported it, and copied
-/// lists: the strides of an import that has none, or the shape and strides of a view.
+/// Record of a tensor over borrowed data. Behind it come [`MANAGED_BYTES`] for the managed tensor,
+/// if this library exported it, and copied lists: the strides of an import that has none, or the
+/// shape and strides of a view.
 #[repr(C)]
 struct BorrowingTensor {
     header: TVMFFIObject,
@@ -49,26 +50,30 @@ struct BorrowingTensor {
     managed: export_slot::ExportSlot,
 }
 
-/// Whether imports of tensors that this library exported share the borrows of the tensors. Size-optimised builds import them as those of
-/// other libraries, which saves 176 bytes of flash: only unsafe code imports.
+/// Whether imports of tensors that this library exported share the borrows of the tensors.
+/// Size-optimised builds import them as those of other libraries, which saves 176 bytes of flash:
+/// only unsafe code imports.
 pub(super) const OWN_EXPORTS: bool = cfg!(feature = "speed");
 
-/// Bytes for the managed tensor behind the record, which keep the lists aligned. Every record has them: one size costs less than two.
+/// Bytes for the managed tensor behind the record, which keep the lists aligned. Every record has
+/// them: one size costs less than two.
 const MANAGED_BYTES: usize = if OWN_EXPORTS { size_of::<i64>() } else { 0 };
 
-// Kernel libraries of other versions read the keeper of views that this library makes: its place is part of the ABI.
+// Kernel libraries of other versions read the keeper of views that this library makes: its place is
+// part of the ABI.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(core::mem::offset_of!(BorrowingTensor, keeper) == 72);
 #[cfg(all(target_pointer_width = "32", not(any(target_arch = "x86", feature = "speed"))))]
 const _: () = assert!(size_of::<BorrowingTensor>() == 72);
 
-// SAFETY: the header comes first; the owner of the data is released once, when the object is destroyed.
+// SAFETY: the header comes first; the owner of the data is released once, when the object is
+// destroyed.
 unsafe impl ObjectRecord for BorrowingTensor {
     const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete;
 
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is alive until its destruction ends, and owns the keeper of the data; the producer of a
-        // managed tensor guarantees its deleter.
+        // SAFETY: the record is alive until its destruction ends, and owns the keeper of the data;
+        // the producer of a managed tensor guarantees its deleter.
         unsafe {
             let record = this.cast::<BorrowingTensor>();
             match (*record).owner {
@@ -122,7 +127,8 @@ unsafe fn managed_tensor(record: *mut BorrowingTensor) -> *mut c_void {
     unsafe { record.add(1).cast::<*mut c_void>().read() }
 }
 
-/// Deleter of tensors over borrowed data, which its address identifies. Never inlined, so that the address is unique.
+/// Deleter of tensors over borrowed data, which its address identifies. Never inlined, so that the
+/// address is unique.
 #[inline(never)]
 unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
     // SAFETY: only set as the deleter of these records.
@@ -135,15 +141,17 @@ pub const KEEPER_OFFSET: usize = core::mem::offset_of!(BorrowingTensor, keeper);
 /// Makes a tensor share the borrows of the object that owns its elements.
 ///
 /// # Safety
-/// `tensor` must be a tensor object that nobody has borrowed and no other thread has. At [`KEEPER_OFFSET`] its record must have a pointer
-/// to the owner, which lives as long as the tensor, does not change while it is used, and whose borrow state has no other use.
+/// `tensor` must be a tensor object that nobody has borrowed and no other thread has. At
+/// [`KEEPER_OFFSET`] its record must have a pointer to the owner, which lives as long as the
+/// tensor, does not change while it is used, and whose borrow state has no other use.
 #[inline(always)]
 pub unsafe fn share_borrows_of_owner(tensor: *mut TVMFFIObject) {
     // SAFETY: the caller guarantees the object.
     unsafe { (*tensor).padding = word::FORWARDED };
 }
 
-/// Refuses all later borrows of a tensor's elements for writing. The tensor shares no borrows with an owner afterwards.
+/// Refuses all later borrows of a tensor's elements for writing. The tensor shares no borrows with
+/// an owner afterwards.
 ///
 /// # Safety
 /// `tensor` must be a tensor object that nobody has borrowed and no other thread has.
@@ -154,13 +162,15 @@ pub unsafe fn refuse_writers(tensor: *mut TVMFFIObject) {
     unsafe { (*tensor).padding = 1 };
 }
 
-/// Returns the DLPack flags of the import at the end of a chain of views. Returns 0 if there is none.
+/// Returns the DLPack flags of the import at the end of a chain of views. Returns 0 if there is
+/// none.
 ///
 /// # Safety
 /// `object` must be a live tensor object, or one that keeps the elements of such.
 pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
-    // SAFETY: the first object is alive by contract, each further one because the previous view keeps it alive. Only
-    // records of this file have that deleter; those of other libraries are views if their borrow state says so.
+    // SAFETY: the first object is alive by contract, each further one because the previous view
+    // keeps it alive. Only records of this file have that deleter; those of other libraries are
+    // views if their borrow state says so.
     unsafe {
         loop {
             let record = record_of(object).map(|record| (record, (*record).owner));
@@ -186,33 +196,36 @@ pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
 /// # Safety
 /// `tensor` must be a live tensor object.
 pub(super) unsafe fn source(tensor: &ObjectRef) -> Option<&ObjectRef> {
-    // SAFETY: the tensor is alive. A reference is a transparent newtype over the pointer, which a view never changes.
+    // SAFETY: the tensor is alive. A reference is a transparent newtype over the pointer, which a
+    // view never changes.
     unsafe {
         let record = record_of(tensor.as_ptr())?;
-        ((*record).owner == Owner::Object).then(|| &*(&raw const (*record).keeper).cast::<ObjectRef>())
+        ((*record).owner == Owner::Object)
+            .then(|| &*(&raw const (*record).keeper).cast::<ObjectRef>())
     }
 }
 
-/// Returns the object that has the borrows of a tensor's elements: the owner of the elements, or a tensor that shares the borrows of
-/// its own owner.
+/// Returns the object that has the borrows of a tensor's elements: the owner of the elements, or a
+/// tensor that shares the borrows of its own owner.
 ///
 /// # Safety
-/// `view` must be a live tensor whose borrow state is [`word::FORWARDED`]: a record of this file, perhaps of another library, or one that
-/// [`share_borrows_of_owner`] got.
+/// `view` must be a live tensor whose borrow state is [`word::FORWARDED`]: a record of this file,
+/// perhaps of another library, or one that [`share_borrows_of_owner`] got.
 #[inline(always)]
 pub(super) unsafe fn keeper(view: NonNull<TVMFFIObject>) -> NonNull<TVMFFIObject> {
     // SAFETY: the caller's promise; the keeper of such a view is an object.
     unsafe { NonNull::new_unchecked((*view.as_ptr().cast::<BorrowingTensor>()).keeper.cast()) }
 }
 
-/// Claims the export slot of a tensor for a managed tensor of either form. Returns `None` if the tensor has no slot or
-/// the slot is in use.
+/// Claims the export slot of a tensor for a managed tensor of either form. Returns `None` if the
+/// tensor has no slot or the slot is in use.
 ///
 /// # Safety
 /// `object` must be a live tensor object, and stay alive until [`release_export_slot`].
 #[inline(always)]
 pub(super) unsafe fn claim_export_slot(object: *mut TVMFFIObject) -> Option<NonNull<c_void>> {
-    // SAFETY: the object is alive, and only records of this file have that deleter. The flag is only accessed as such.
+    // SAFETY: the object is alive, and only records of this file have that deleter. The flag is
+    // only accessed as such.
     unsafe {
         let record = record_of(object)?;
         export_slot::claim(&(*record).is_exported)
@@ -241,14 +254,19 @@ unsafe fn record_of(object: *mut TVMFFIObject) -> Option<*mut BorrowingTensor> {
     ptr::fn_addr_eq(deleter, BorrowingTensor::DELETER).then_some(object.cast())
 }
 
-/// Creates a tensor like `prototype` that owns `keeper`, which keeps the data alive. The keeper of a view is an object,
-/// which is retained, and the shape and strides of a view are copied. Missing strides become those of a compact tensor,
-/// except for imports without dimensions, whose strides stay null as in upstream.
+/// Creates a tensor like `prototype` that owns `keeper`, which keeps the data alive. The keeper of
+/// a view is an object, which is retained, and the shape and strides of a view are copied. Missing
+/// strides become those of a compact tensor, except for imports without dimensions, whose strides
+/// stay null as in upstream.
 ///
 /// # Safety
 /// The shape of `prototype` was checked, and the keeper is live and of the stated kind.
 #[inline(never)]
-pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owner) -> Result<Tensor> {
+pub(super) unsafe fn make(
+    prototype: &DLTensor,
+    keeper: *mut c_void,
+    owner: Owner,
+) -> Result<Tensor> {
     // SAFETY: the caller guarantees the prototype.
     let shape = unsafe { TensorRef::from_raw(prototype) }.shape();
     let strides = prototype.strides;
@@ -258,12 +276,14 @@ pub(super) unsafe fn make(prototype: &DLTensor, keeper: *mut c_void, owner: Owne
         true => 1,
         false => 0,
     };
-    let bytes = size_of_val(shape).checked_mul(lists).and_then(|bytes| bytes.checked_add(MANAGED_BYTES));
+    let bytes =
+        size_of_val(shape).checked_mul(lists).and_then(|bytes| bytes.checked_add(MANAGED_BYTES));
     let Some(trailing_bytes) = bytes else {
         return Err(out_of_memory(usize::MAX));
     };
     let init = |record: *mut BorrowingTensor| {
-        // SAFETY: `record` is a new object with space for the managed tensor and the lists after it.
+        // SAFETY: `record` is a new object with space for the managed tensor and the lists after
+        // it.
         unsafe {
             describe(record, prototype, keeper, owner);
             let mut list = record.add(1).byte_add(MANAGED_BYTES).cast::<i64>();
@@ -310,13 +330,19 @@ pub(super) unsafe fn make_without_lists(
     Ok(Tensor(unsafe { allocate::<BorrowingTensor>(type_index::TENSOR, MANAGED_BYTES, init) }?))
 }
 
-/// Writes all fields except the type in the header. An import of a managed tensor that this library exported shares the borrows of the
-/// exported tensor.
+/// Writes all fields except the type in the header. An import of a managed tensor that this library
+/// exported shares the borrows of the exported tensor.
 ///
 /// # Safety
-/// `record` belongs to a new object, with [`MANAGED_BYTES`] behind it. The keeper is live and of the stated kind.
+/// `record` belongs to a new object, with [`MANAGED_BYTES`] behind it. The keeper is live and of
+/// the stated kind.
 #[inline(always)]
-unsafe fn describe(record: *mut BorrowingTensor, prototype: &DLTensor, keeper: *mut c_void, owner: Owner) {
+unsafe fn describe(
+    record: *mut BorrowingTensor,
+    prototype: &DLTensor,
+    keeper: *mut c_void,
+    owner: Owner,
+) {
     // SAFETY: the caller's promise.
     unsafe {
         store_forwarding::copy_dl_tensor(prototype, &raw mut (*record).tensor);

@@ -36,8 +36,8 @@ impl TensorUses {
     }
 }
 
-/// The borrows of the tensors among the arguments of a call, until it is dropped. A root of two arguments is borrowed once if one of them
-/// writes it.
+/// The borrows of the tensors among the arguments of a call, until it is dropped. A root of two
+/// arguments is borrowed once if one of them writes it.
 pub(crate) struct CallBorrows<'a, const N: usize> {
     held: [HeldRoot; N],
     /// Number of borrows. The exclusive ones come first.
@@ -49,7 +49,8 @@ impl<'a, const N: usize> CallBorrows<'a, N> {
     /// Borrows the elements of each argument for its use.
     ///
     /// # Errors
-    /// RuntimeError that names the first argument of which another borrow conflicts; then nothing is borrowed.
+    /// RuntimeError that names the first argument of which another borrow conflicts; then nothing
+    /// is borrowed.
     #[inline(always)]
     pub(crate) fn new(call: &Call<'a>, uses: TensorUses) -> Result<Self> {
         let mut borrows = CallBorrows { held: [HeldRoot::NONE; N], count: 0, args: PhantomData };
@@ -68,9 +69,15 @@ impl<const N: usize> Drop for CallBorrows<'_, N> {
     }
 }
 
-/// Borrows the elements of each argument for its use: first for writing, so that the order of the arguments does not matter.
+/// Borrows the elements of each argument for its use: first for writing, so that the order of the
+/// arguments does not matter.
 #[inline(never)]
-fn borrow_all(call: &Call<'_>, uses: TensorUses, held: &mut [HeldRoot], count: &mut usize) -> Result<()> {
+fn borrow_all(
+    call: &Call<'_>,
+    uses: TensorUses,
+    held: &mut [HeldRoot],
+    count: &mut usize,
+) -> Result<()> {
     borrow_each::<true>(call, uses.writes, held, count)?;
     borrow_each::<false>(call, uses.reads, held, count)
 }

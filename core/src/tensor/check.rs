@@ -33,14 +33,15 @@ use crate::value::string::String;
 /// # }
 /// ```
 ///
-/// Messages about an argument, an [`Input`](super::Input) or an [`Output`](super::Output), also have its number, the signature of the
-/// function, and what was given.
+/// Messages about an argument, an [`Input`](super::Input) or an [`Output`](super::Output), also
+/// have its number, the signature of the function, and what was given.
 ///
 /// # Upstream
-/// The checks in code that TVM generates. `ferrite/kernel.h` has the same checks for C, with the same messages.
+/// The checks in code that TVM generates. `ferrite/kernel.h` has the same checks for C, with the
+/// same messages.
 ///
-/// `S` says how the elements are borrowed: checks of an argument lend plain slices, those of a [`Tensor`] lend guards, and those of a
-/// [`TensorRef`] lend none.
+/// `S` says how the elements are borrowed: checks of an argument lend plain slices, those of a
+/// [`Tensor`] lend guards, and those of a [`TensorRef`] lend none.
 #[derive(Clone, Copy)]
 pub struct TensorCheck<'a, S = ()> {
     tensor: TensorRef<'a>,
@@ -77,7 +78,8 @@ impl<'a> ElementSource<'a> for Argument {
     type Elements<T: Element> = &'a [T];
 
     fn lend<T: Element>(check: TensorCheck<'a, Self>) -> Result<&'a [T]> {
-        // SAFETY: the call has borrowed the elements; checks of an output borrow it, so that it does not lend them for writing.
+        // SAFETY: the call has borrowed the elements; checks of an output borrow it, so that it
+        // does not lend them for writing.
         unsafe { check.tensor.as_slice() }
     }
 }
@@ -100,7 +102,11 @@ impl<'a> TensorRef<'a> {
     ///
     /// # Safety
     /// For `'a`, nobody writes the elements.
-    pub(super) unsafe fn check_argument(self, call: &'a Call<'a>, index: usize) -> TensorCheck<'a, Argument> {
+    pub(super) unsafe fn check_argument(
+        self,
+        call: &'a Call<'a>,
+        index: usize,
+    ) -> TensorCheck<'a, Argument> {
         TensorCheck { tensor: self, place: Place::Argument(call, index), source: Argument(()) }
     }
 }
@@ -137,7 +143,12 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
             actual == T::DTYPE,
             || match dtype::to_string(T::DTYPE) {
                 Ok(expected) => {
-                    plain_error!(TYPE_ERROR, "Mismatched {}.dtype, expected {}", self.name(), &expected)
+                    plain_error!(
+                        TYPE_ERROR,
+                        "Mismatched {}.dtype, expected {}",
+                        self.name(),
+                        &expected
+                    )
                 }
                 Err(error) => error,
             },
@@ -169,7 +180,15 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
     pub fn dim(self, axis: usize, extent: i64) -> Result<Self> {
         self.pass(
             self.tensor.shape().get(axis) == Some(&extent),
-            || plain_error!(VALUE_ERROR, "Invalid {}.shape[{}], expected {}", self.name(), axis, &extent),
+            || {
+                plain_error!(
+                    VALUE_ERROR,
+                    "Invalid {}.shape[{}], expected {}",
+                    self.name(),
+                    axis,
+                    &extent
+                )
+            },
             |out| got_number(out, self.extent(axis)),
         )
     }
@@ -242,7 +261,14 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
             let actual = usize::try_from(self.extent(axis));
             self.pass(
                 actual.is_ok(),
-                || plain_error!(VALUE_ERROR, "Invalid {}.shape[{}], expected 0 or more", self.name(), axis),
+                || {
+                    plain_error!(
+                        VALUE_ERROR,
+                        "Invalid {}.shape[{}], expected 0 or more",
+                        self.name(),
+                        axis
+                    )
+                },
                 |out| got_number(out, self.extent(axis)),
             )?;
             *extent = actual.unwrap_or(0);
@@ -250,7 +276,8 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         Ok(extents)
     }
 
-    /// Checks the stride of an axis, in elements. A tensor without strides has those of a compact one.
+    /// Checks the stride of an axis, in elements. A tensor without strides has those of a compact
+    /// one.
     ///
     /// # Examples
     /// ```
@@ -267,8 +294,9 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
     /// # Errors
     /// ValueError, also if there is no such axis.
     pub fn stride(self, axis: usize, stride: i64) -> Result<Self> {
-        let compact =
-            |inner: &[i64]| inner.iter().fold(1i64, |product, extent| product.wrapping_mul(*extent));
+        let compact = |inner: &[i64]| {
+            inner.iter().fold(1i64, |product, extent| product.wrapping_mul(*extent))
+        };
         let actual = match self.tensor.strides() {
             Some(strides) => strides.get(axis).copied(),
             None => self
@@ -280,7 +308,15 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         };
         self.pass(
             actual == Some(stride),
-            || plain_error!(VALUE_ERROR, "Invalid {}.strides[{}], expected {}", self.name(), axis, &stride),
+            || {
+                plain_error!(
+                    VALUE_ERROR,
+                    "Invalid {}.strides[{}], expected {}",
+                    self.name(),
+                    axis,
+                    &stride
+                )
+            },
             |out| got_number(out, actual.unwrap_or(0)),
         )
     }
@@ -292,7 +328,13 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
     pub fn contiguous(self) -> Result<Self> {
         self.pass(
             self.tensor.is_contiguous(),
-            || plain_error!(VALUE_ERROR, "Mismatched {}.strides, expected to be compact array", self.name()),
+            || {
+                plain_error!(
+                    VALUE_ERROR,
+                    "Mismatched {}.strides, expected to be compact array",
+                    self.name()
+                )
+            },
             |out| self.put_wrong_stride(out),
         )
     }
@@ -308,7 +350,12 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
             actual == device_type,
             || {
                 let expected = name_of(device_type);
-                plain_error!(VALUE_ERROR, "Mismatched {}.device_type, expected {}", self.name(), expected)
+                plain_error!(
+                    VALUE_ERROR,
+                    "Mismatched {}.device_type, expected {}",
+                    self.name(),
+                    expected
+                )
             },
             |out| got_text(out, name_of(actual).as_bytes()),
         )
@@ -347,7 +394,8 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         self.tensor.device().device_type == kind::CPU
     }
 
-    /// Checks all that a slice of the elements needs, one after the other, for a message that says what is wrong.
+    /// Checks all that a slice of the elements needs, one after the other, for a message that says
+    /// what is wrong.
     #[cold]
     pub(super) fn explained<T: Element>(self) -> Result<Self> {
         let checked = self.dtype::<T>()?.device_type(kind::CPU)?.contiguous()?;
@@ -436,15 +484,21 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
     pub fn ensure(self, condition: bool, what: &str, expected: fmt::Arguments<'_>) -> Result<Self> {
         let error = || match String::format(expected) {
             Ok(expected) => {
-                plain_error!(VALUE_ERROR, "Invalid {}.{}, expected {}", self.name(), what, &expected)
+                plain_error!(
+                    VALUE_ERROR,
+                    "Invalid {}.{}, expected {}",
+                    self.name(),
+                    what,
+                    &expected
+                )
             }
             Err(error) => error,
         };
         self.pass(condition, error, |_| {})
     }
 
-    /// Returns the checks again if the condition holds. Otherwise returns the error, with the place of the argument and what `got` writes,
-    /// if anything.
+    /// Returns the checks again if the condition holds. Otherwise returns the error, with the place
+    /// of the argument and what `got` writes, if anything.
     #[inline(always)]
     pub(super) fn pass(
         self,
@@ -465,8 +519,8 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
 }
 
 impl<'a, S: ElementSource<'a>> TensorCheck<'a, S> {
-    /// Checks all that a slice of the elements needs, and borrows them: the type, main memory, row-major order, and data that is
-    /// aligned for `T`.
+    /// Checks all that a slice of the elements needs, and borrows them: the type, main memory,
+    /// row-major order, and data that is aligned for `T`.
     ///
     /// # Errors
     /// TypeError for elements of another type, and ValueError.
@@ -478,7 +532,8 @@ impl<'a, S: ElementSource<'a>> TensorCheck<'a, S> {
         }
     }
 
-    /// Checks the number of dimensions and all that a slice of the elements needs, and returns the extents and the elements.
+    /// Checks the number of dimensions and all that a slice of the elements needs, and returns the
+    /// extents and the elements.
     ///
     /// # Examples
     /// ```
@@ -522,7 +577,8 @@ impl<'a, S: ElementSource<'a>> TensorCheck<'a, S> {
         self.extents_are(shape)?.as_slice()
     }
 
-    /// Borrows the elements as [`as_slice`](Self::as_slice) does, and checks that each is an index: 0 or more, and less than `len`.
+    /// Borrows the elements as [`as_slice`](Self::as_slice) does, and checks that each is an index:
+    /// 0 or more, and less than `len`.
     ///
     /// # Examples
     /// ```
@@ -542,9 +598,9 @@ impl<'a, S: ElementSource<'a>> TensorCheck<'a, S> {
     #[inline(never)]
     pub fn indices<T: Element + Into<i64>>(self, len: usize) -> Result<S::Elements<T>> {
         let elements = self.as_slice::<T>()?;
-        let wrong = elements
-            .iter()
-            .position(|element| usize::try_from((*element).into()).map_or(true, |index| index >= len));
+        let wrong = elements.iter().position(|element| {
+            usize::try_from((*element).into()).map_or(true, |index| index >= len)
+        });
         let Some(place) = wrong else { return Ok(elements) };
         self.pass(
             false,
@@ -569,7 +625,7 @@ fn got_number(out: &mut Writer<'_>, number: i64) {
     out.put_number(number);
 }
 
-/// Writes a text that was given.
+/// Writes a string that was given.
 fn got_text(out: &mut Writer<'_>, text: &[u8]) {
     out.put(b", got ");
     out.put_lossy(text);
@@ -589,9 +645,13 @@ mod tests {
     #[test]
     fn a_tensor_that_fits_passes_all_checks() {
         let tensor = Tensor::from_slice(&[1i16; 6], &[2, 3]).unwrap();
+        let checked = tensor
+            .check("x")
+            .dtype::<i16>()
+            .and_then(|x| x.shape(&[2, 3]))
+            .and_then(|x| x.contiguous());
         let checked =
-            tensor.check("x").dtype::<i16>().and_then(|x| x.shape(&[2, 3])).and_then(|x| x.contiguous());
-        let checked = checked.and_then(|x| x.stride(0, 3)).and_then(|x| x.device_type(kind::CPU)).unwrap();
+            checked.and_then(|x| x.stride(0, 3)).and_then(|x| x.device_type(kind::CPU)).unwrap();
         assert_eq!((checked.extent(1), checked.extent(2)), (3, 0));
         assert!(checked.same_device(tensor.check("y")).is_ok());
         assert_eq!(checked.tensor().ndim(), 2);
@@ -608,7 +668,10 @@ mod tests {
         assert_eq!(text(x.dim(2, 1)), "ValueError: Invalid x.shape[2], expected 1");
         assert_eq!(text(x.stride(0, 1)), "ValueError: Invalid x.strides[0], expected 1");
         assert_eq!(text(x.stride(7, 1)), "ValueError: Invalid x.strides[7], expected 1");
-        assert_eq!(text(x.device_type(kind::CUDA)), "ValueError: Mismatched x.device_type, expected cuda");
+        assert_eq!(
+            text(x.device_type(kind::CUDA)),
+            "ValueError: Mismatched x.device_type, expected cuda"
+        );
     }
 
     #[test]

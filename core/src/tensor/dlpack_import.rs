@@ -23,20 +23,23 @@ pub enum DLPackForm {
 }
 
 impl Tensor {
-    /// Creates a tensor over a managed tensor in legacy form and takes ownership of the latter. Its deleter runs when
-    /// the last reference is dropped.
+    /// Creates a tensor over a managed tensor in legacy form and takes ownership of the latter. Its
+    /// deleter runs when the last reference is dropped.
     ///
-    /// `require_alignment` is the required alignment of the first element in bytes: a power of two, or 0 for any.
-    /// Missing strides become those of a compact tensor. On failure the caller still owns the managed tensor.
+    /// `require_alignment` is the required alignment of the first element in bytes: a power of two,
+    /// or 0 for any. Missing strides become those of a compact tensor. On failure the caller still
+    /// owns the managed tensor.
     ///
     /// # Errors
-    /// RuntimeError if the data is not aligned or contiguous as required. ValueError if `managed` is null, its shape is
-    /// invalid (negative number of dimensions, missing extents, negative extents, more elements than memory can hold)
-    /// or the required alignment is not a power of two. MemoryError.
+    /// RuntimeError if the data is not aligned or contiguous as required. ValueError if `managed`
+    /// is null, its shape is invalid (negative number of dimensions, missing extents, negative
+    /// extents, more elements than memory can hold) or the required alignment is not a power of
+    /// two. MemoryError.
     ///
     /// # Safety
-    /// `managed` must be null or a managed tensor owned by the caller, valid until its deleter is called, which may
-    /// happen on any thread. Its elements must be as [`TensorRef::from_raw`] requires.
+    /// `managed` must be null or a managed tensor owned by the caller, valid until its deleter is
+    /// called, which may happen on any thread. Its elements must be as [`TensorRef::from_raw`]
+    /// requires.
     ///
     /// # Upstream
     /// `TVMFFITensorFromDLPack`, which checks neither shapes nor alignments.
@@ -54,8 +57,9 @@ impl Tensor {
     /// Exports of the tensor have the same flags.
     ///
     /// # Errors
-    /// Same errors as [`Tensor::from_dlpack`]. RuntimeError if the major version is not supported, in which case the caller may
-    /// only call the deleter, or if the flags say that elements narrower than a byte are padded.
+    /// Same errors as [`Tensor::from_dlpack`]. RuntimeError if the major version is not supported,
+    /// in which case the caller may only call the deleter, or if the flags say that elements
+    /// narrower than a byte are padded.
     ///
     /// # Safety
     /// Same requirements as [`Tensor::from_dlpack`].
@@ -68,7 +72,9 @@ impl Tensor {
         require_contiguous: bool,
     ) -> Result<Tensor> {
         // SAFETY: the caller's promise.
-        unsafe { import(managed.cast(), require_alignment, require_contiguous, DLPackForm::Versioned) }
+        unsafe {
+            import(managed.cast(), require_alignment, require_contiguous, DLPackForm::Versioned)
+        }
     }
 }
 
@@ -98,15 +104,15 @@ pub unsafe fn import(
     }
 }
 
-/// Returns `true` if a managed tensor has strides and can be imported without further checks. Fast path of speed
-/// builds.
+/// Returns `true` if a managed tensor has strides and can be imported without further checks. Fast
+/// path of speed builds.
 ///
 /// # Safety
 /// Same requirements as [`import`]; `managed` is not null.
 #[inline(always)]
 unsafe fn needs_no_checks(managed: *mut c_void, form: DLPackForm) -> bool {
-    // SAFETY: the caller guarantees the record, whose layout is known if its major version is supported, and for
-    // `ndim` extents.
+    // SAFETY: the caller guarantees the record, whose layout is known if its major version is
+    // supported, and for `ndim` extents.
     unsafe {
         if form == DLPackForm::Versioned {
             let versioned = managed.cast::<DLManagedTensorVersioned>();
@@ -133,10 +139,13 @@ unsafe fn described(managed: *mut c_void, form: DLPackForm) -> (*const DLTensor,
     // SAFETY: the address of a field of a live record.
     unsafe {
         match form {
-            DLPackForm::Legacy => (&raw const (*managed.cast::<DLManagedTensor>()).dl_tensor, Owner::Managed),
-            DLPackForm::Versioned => {
-                (&raw const (*managed.cast::<DLManagedTensorVersioned>()).dl_tensor, Owner::Versioned)
+            DLPackForm::Legacy => {
+                (&raw const (*managed.cast::<DLManagedTensor>()).dl_tensor, Owner::Managed)
             }
+            DLPackForm::Versioned => (
+                &raw const (*managed.cast::<DLManagedTensorVersioned>()).dl_tensor,
+                Owner::Versioned,
+            ),
         }
     }
 }
@@ -152,10 +161,14 @@ unsafe fn import_checked(
     require_contiguous: bool,
     form: DLPackForm,
 ) -> Result<Tensor> {
-    plain_ensure!(!managed.is_null(), VALUE_ERROR, "FromDLPack: the managed tensor must not be null");
+    plain_ensure!(
+        !managed.is_null(),
+        VALUE_ERROR,
+        "FromDLPack: the managed tensor must not be null"
+    );
     let versioned = managed.cast::<DLManagedTensorVersioned>();
-    // SAFETY: the managed tensor is not null, so the caller guarantees it; the layout beyond the version is known only
-    // if the major version is supported.
+    // SAFETY: the managed tensor is not null, so the caller guarantees it; the layout beyond the
+    // version is known only if the major version is supported.
     unsafe {
         if form == DLPackForm::Versioned {
             let DLPackVersion { major, minor } = (*versioned).version;
@@ -222,7 +235,8 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     let ndim = tensor.ndim;
     let has_shape = ndim == 0 || (ndim > 0 && !tensor.shape.is_null());
     // SAFETY: the caller guarantees `ndim` extents.
-    if has_shape && has_possible_size(unsafe { TensorRef::from_raw(tensor) }.shape(), tensor.dtype) {
+    if has_shape && has_possible_size(unsafe { TensorRef::from_raw(tensor) }.shape(), tensor.dtype)
+    {
         return Ok(());
     }
     Err(refusal(ndim, has_shape))
@@ -347,8 +361,9 @@ mod tests {
         let tensor = DLTensor { byte_offset: 1, ..dl_tensor(&mut data, &mut shape) };
         let mut source = versioned(tensor, 1, 0);
         // SAFETY: the arrays outlive the call.
-        let mut refusal =
-            |alignment| unsafe { Tensor::from_dlpack_versioned(&mut source, alignment, false) }.unwrap_err();
+        let mut refusal = |alignment| {
+            unsafe { Tensor::from_dlpack_versioned(&mut source, alignment, false) }.unwrap_err()
+        };
         assert_eq!(refusal(2).message_bytes(), b"FromDLPack: Data is not aligned to 2 bytes.");
         assert_eq!(refusal(2).kind_bytes(), b"RuntimeError");
         assert_eq!(refusal(-1).kind_bytes(), b"ValueError");

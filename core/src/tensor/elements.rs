@@ -1,4 +1,5 @@
-//! Guards of borrowed elements: slices during whose life the borrow state of the tensor excludes conflicting accesses.
+//! Guards of borrowed elements: slices during whose life the borrow state of the tensor excludes
+//! conflicting accesses.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -9,8 +10,8 @@ use core::slice;
 use super::Element;
 use super::borrow::Borrow;
 
-/// The elements of a tensor, borrowed for reading: a slice. While it lives, functions that would write the elements raise a
-/// RuntimeError.
+/// The elements of a tensor, borrowed for reading: a slice. While it lives, functions that would
+/// write the elements raise a RuntimeError.
 ///
 /// # Examples
 /// ```
@@ -29,14 +30,15 @@ use super::borrow::Borrow;
 /// ```
 pub struct Elements<'a, T>(Slice<'a, T, false>);
 
-/// The elements of a tensor, borrowed for writing: a mutable slice. While it lives, other borrows of the elements raise a RuntimeError.
+/// The elements of a tensor, borrowed for writing: a mutable slice. While it lives, other borrows
+/// of the elements raise a RuntimeError.
 ///
 /// # Examples
 /// See [`Elements`].
 pub struct ElementsMut<'a, T>(Slice<'a, T, true>);
 
-/// Address and number of the elements, and their borrow. Not a reference, which would have to be valid after the borrow has ended, until
-/// the guard is gone.
+/// Address and number of the elements, and their borrow. Not a reference, which would have to be
+/// valid after the borrow has ended, until the guard is gone.
 struct Slice<'a, T, const WRITES: bool> {
     data: NonNull<T>,
     len: usize,
@@ -45,7 +47,8 @@ struct Slice<'a, T, const WRITES: bool> {
     elements: PhantomData<&'a [T]>,
 }
 
-// SAFETY: a guard is a slice of elements, which are plain numbers, and a borrow, which any thread may end.
+// SAFETY: a guard is a slice of elements, which are plain numbers, and a borrow, which any thread
+// may end.
 unsafe impl<T: Element, const WRITES: bool> Send for Slice<'_, T, WRITES> {}
 // SAFETY: as for Send: a shared guard gives shared access to the elements.
 unsafe impl<T: Element, const WRITES: bool> Sync for Slice<'_, T, WRITES> {}
@@ -62,7 +65,8 @@ impl<'a, T> Elements<'a, T> {
     /// Creates the guard of a slice.
     ///
     /// # Safety
-    /// Address and length must be those of a slice that is valid for `'a` and not written while the borrow lives.
+    /// Address and length must be those of a slice that is valid for `'a` and not written while the
+    /// borrow lives.
     pub(super) unsafe fn new(elements: (*mut T, usize), borrow: Borrow<'a, false>) -> Self {
         Elements(Slice::new(elements, borrow))
     }
@@ -72,7 +76,8 @@ impl<'a, T> ElementsMut<'a, T> {
     /// Creates the guard of a slice.
     ///
     /// # Safety
-    /// Address and length must be those of a slice that is valid for `'a` and not used elsewhere while the borrow lives.
+    /// Address and length must be those of a slice that is valid for `'a` and not used elsewhere
+    /// while the borrow lives.
     pub(super) unsafe fn new(elements: (*mut T, usize), borrow: Borrow<'a, true>) -> Self {
         ElementsMut(Slice::new(elements, borrow))
     }

@@ -38,8 +38,9 @@ pub(crate) fn owner_of<T: Element>(elements: Vec<T>) -> Result<ObjectRef> {
 }
 
 impl Tensor {
-    /// Creates a tensor in main memory over the elements of a vector, in row-major order. The elements stay where they are, aligned
-    /// as the vector is; [`from_slice`](Tensor::from_slice) copies them to memory that is aligned to 64 bytes.
+    /// Creates a tensor in main memory over the elements of a vector, in row-major order. The
+    /// elements stay where they are, aligned as the vector is; [`from_slice`](Tensor::from_slice)
+    /// copies them to memory that is aligned to 64 bytes.
     ///
     /// # Examples
     /// ```
@@ -55,7 +56,8 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// ValueError if the number of elements does not match `shape`; MemoryError. On failure the vector is dropped.
+    /// ValueError if the number of elements does not match `shape`; MemoryError. On failure the
+    /// vector is dropped.
     pub fn from_vec<T: Element>(mut elements: Vec<T>, shape: &[i64]) -> Result<Tensor> {
         let expected = shape::product(shape).and_then(|expected| usize::try_from(expected).ok());
         let actual = elements.len();
@@ -76,7 +78,8 @@ impl Tensor {
             byte_offset: 0,
         };
         let owner = owner_of(elements)?;
-        // SAFETY: the shape has `ndim` extents; the elements live where they are as long as `owner`.
+        // SAFETY: the shape has `ndim` extents; the elements live where they are as long as
+        // `owner`.
         unsafe { Tensor::from_owner(&owner, &prototype) }
     }
 
@@ -95,7 +98,10 @@ impl Tensor {
     ///
     /// # Errors
     /// The errors of [`from_vec`](Tensor::from_vec).
-    pub fn from_iter<T: Element>(values: impl IntoIterator<Item = T>, shape: &[i64]) -> Result<Tensor> {
+    pub fn from_iter<T: Element>(
+        values: impl IntoIterator<Item = T>,
+        shape: &[i64],
+    ) -> Result<Tensor> {
         let values = values.into_iter();
         let mut elements = Vec::new();
         reserve(&mut elements, values.size_hint().0)?;
@@ -144,7 +150,8 @@ mod tests {
 
     #[test]
     fn iterators_of_unknown_length_are_collected() {
-        let tensor = Tensor::from_iter((0..100i64).filter(|value| value % 2 == 0), &[5, 10]).unwrap();
+        let tensor =
+            Tensor::from_iter((0..100i64).filter(|value| value % 2 == 0), &[5, 10]).unwrap();
         assert_eq!(tensor.as_slice::<i64>().unwrap()[49], 98);
         assert_eq!(Tensor::try_from(vec![7u8]).unwrap().shape(), [1]);
         assert!(Tensor::try_from(Vec::<f64>::new()).unwrap().as_slice::<f64>().unwrap().is_empty());

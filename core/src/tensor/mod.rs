@@ -1,4 +1,5 @@
-//! Tensor objects: an object header followed by a DLTensor, whose data belongs to this library or another one.
+//! Tensor objects: an object header followed by a DLTensor, whose data belongs to this library or
+//! another one.
 
 use core::fmt;
 
@@ -48,9 +49,10 @@ object_class!(
     @bare
     /// A reference to a tensor.
     ///
-    /// Tensors are shared. Shape, strides and dtype never change. The elements are borrowed at run time: any number of readers, or one
-    /// writer; a conflict is a RuntimeError. C and C++ code does not take part: a function in C that is passed a tensor, or that keeps
-    /// one, is trusted to use the elements only as its caller expects.
+    /// Tensors are shared. Shape, strides and dtype never change. The elements are borrowed at run
+    /// time: any number of readers, or one writer; a conflict is a RuntimeError. C and C++ code
+    /// does not take part: a function in C that is passed a tensor, or that keeps one, is trusted
+    /// to use the elements only as its caller expects.
     ///
     /// # Examples
     /// ```
@@ -79,17 +81,21 @@ struct TensorRecord {
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<TensorRecord>() == 72 && core::mem::offset_of!(TensorRecord, tensor) == 24);
+const _: () =
+    assert!(size_of::<TensorRecord>() == 72 && core::mem::offset_of!(TensorRecord, tensor) == 24);
 #[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
-const _: () = assert!(size_of::<TensorRecord>() == 64 && core::mem::offset_of!(TensorRecord, tensor) == 24);
+const _: () =
+    assert!(size_of::<TensorRecord>() == 64 && core::mem::offset_of!(TensorRecord, tensor) == 24);
 
 impl Tensor {
-    /// Returns a pointer to the DLTensor in the object. It is valid for the lifetime of the reference.
+    /// Returns a pointer to the DLTensor in the object. It is valid for the lifetime of the
+    /// reference.
     ///
     /// # Upstream
     /// `TVMFFITensorGetDLTensorPtr` of `include/tvm/ffi/c_api.h`.
     pub fn as_dl_tensor_ptr(&self) -> *mut DLTensor {
-        // SAFETY: the reference keeps the object alive, and every tensor has a DLTensor after the header (ABI).
+        // SAFETY: the reference keeps the object alive, and every tensor has a DLTensor after the
+        // header (ABI).
         unsafe { &raw mut (*self.0.as_ptr().cast::<TensorRecord>()).tensor }
     }
 
@@ -101,7 +107,8 @@ impl Tensor {
 
     /// Borrows the tensor as a [`TensorRef`].
     pub fn as_tensor_ref(&self) -> TensorRef<'_> {
-        // SAFETY: the creator of the tensor guarantees its fields, and the object lives as long as the borrow.
+        // SAFETY: the creator of the tensor guarantees its fields, and the object lives as long as
+        // the borrow.
         unsafe { TensorRef::from_raw(self.dl_tensor()) }
     }
 
@@ -135,8 +142,8 @@ impl Tensor {
         self.as_tensor_ref().is_contiguous()
     }
 
-    /// Borrows the elements of a contiguous tensor in host-accessible memory as a slice, until the guard is dropped. A view shares the
-    /// borrows of the tensor that it shows.
+    /// Borrows the elements of a contiguous tensor in host-accessible memory as a slice, until the
+    /// guard is dropped. A view shares the borrows of the tensor that it shows.
     ///
     /// # Examples
     /// ```
@@ -152,13 +159,15 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// Same errors as [`TensorRef::as_slice`]. RuntimeError while the elements are borrowed for writing: by a function that has them as
-    /// an [`Output`], or by [`borrow_mut`](Tensor::borrow_mut).
+    /// Same errors as [`TensorRef::as_slice`]. RuntimeError while the elements are borrowed for
+    /// writing: by a function that has them as an [`Output`], or by
+    /// [`borrow_mut`](Tensor::borrow_mut).
     pub fn as_slice<T: Element>(&self) -> Result<Elements<'_, T>> {
         TensorView::from(self).as_slice()
     }
 
-    /// Borrows the elements of a contiguous tensor in host-accessible memory as a slice for writing, until the guard is dropped.
+    /// Borrows the elements of a contiguous tensor in host-accessible memory as a slice for
+    /// writing, until the guard is dropped.
     ///
     /// # Examples
     /// ```
@@ -173,10 +182,15 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// Same errors as [`TensorRef::as_slice`]. RuntimeError while the elements are borrowed; ValueError for a read-only tensor.
+    /// Same errors as [`TensorRef::as_slice`]. RuntimeError while the elements are borrowed;
+    /// ValueError for a read-only tensor.
     pub fn borrow_mut<T: Element>(&self) -> Result<ElementsMut<'_, T>> {
         let view = TensorView::from(self);
-        plain_ensure!(!read_only::is_read_only(view.into())?, VALUE_ERROR, "The tensor is read-only");
+        plain_ensure!(
+            !read_only::is_read_only(view.into())?,
+            VALUE_ERROR,
+            "The tensor is read-only"
+        );
         // SAFETY: the view is of a tensor object, whose producer allows writes.
         unsafe { view.as_mut_slice() }
     }

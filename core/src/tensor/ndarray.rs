@@ -1,11 +1,13 @@
-//! Arrays of the crate `ndarray`: tensors over their elements, and views of tensors, both without a copy.
+//! Arrays of the crate `ndarray`: tensors over their elements, and views of tensors, both without a
+//! copy.
 
 use core::fmt;
 use core::ops::Deref;
 use core::ptr::{self, NonNull};
 
 use ndarray::{
-    Array, ArrayRef, ArrayView, ArrayViewMut, Axis, Dimension, LayoutRef, RawArrayView, ShapeBuilder as _,
+    Array, ArrayRef, ArrayView, ArrayViewMut, Axis, Dimension, LayoutRef, RawArrayView,
+    ShapeBuilder as _,
 };
 
 use crate::abi::{DLDevice, DLTensor};
@@ -20,8 +22,8 @@ use crate::value::convert::{
 };
 use crate::value::device;
 
-/// Creates a tensor in main memory over the elements of the array, which stay where they are, with the strides that they have. A
-/// view is copied first: `view.to_owned()`.
+/// Creates a tensor in main memory over the elements of the array, which stay where they are, with
+/// the strides that they have. A view is copied first: `view.to_owned()`.
 ///
 /// # Examples
 /// ```
@@ -56,7 +58,8 @@ impl<T: Element, D: Dimension> TryFrom<Array<T, D>> for Tensor {
             byte_offset: 0,
         };
         let owner = tensor::owner_of(elements)?;
-        // SAFETY: both lists have `ndim` numbers; the elements live where they are as long as `owner`.
+        // SAFETY: both lists have `ndim` numbers; the elements live where they are as long as
+        // `owner`.
         unsafe { Tensor::from_owner(&owner, &prototype) }
     }
 }
@@ -70,8 +73,8 @@ fn list<T>(numbers: &[T], convert: impl Fn(&T) -> i64) -> Result<Buffer<i64>> {
 }
 
 impl Tensor {
-    /// Borrows the elements of a tensor in host-accessible memory as an array of any strides, until the guard is dropped. `D` is the
-    /// number of dimensions, such as `Ix2`, or `IxDyn` for any.
+    /// Borrows the elements of a tensor in host-accessible memory as an array of any strides, until
+    /// the guard is dropped. `D` is the number of dimensions, such as `Ix2`, or `IxDyn` for any.
     ///
     /// # Examples
     /// ```
@@ -89,7 +92,8 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`TensorRef::as_ndarray`]. RuntimeError while the elements are borrowed for writing.
+    /// The errors of [`TensorRef::as_ndarray`]. RuntimeError while the elements are borrowed for
+    /// writing.
     pub fn as_ndarray<T: Element, D: Dimension>(&self) -> Result<ElementArray<'_, T, D>> {
         ElementArray::new(AnyView::from(self), self.as_tensor_ref())
     }
@@ -100,20 +104,24 @@ impl Tensor {
     /// The errors of [`TensorRef::as_ndarray_mut`].
     ///
     /// # Safety
-    /// No one else may read or write the elements while the result is in use, and the producer must allow writes.
-    pub unsafe fn as_ndarray_mut<T: Element, D: Dimension>(&self) -> Result<ArrayViewMut<'_, T, D>> {
+    /// No one else may read or write the elements while the result is in use, and the producer must
+    /// allow writes.
+    pub unsafe fn as_ndarray_mut<T: Element, D: Dimension>(
+        &self,
+    ) -> Result<ArrayViewMut<'_, T, D>> {
         // SAFETY: the caller's promise.
         unsafe { self.as_tensor_ref().as_ndarray_mut() }
     }
 }
 
 impl<'a> TensorRef<'a> {
-    /// Borrows the elements of a tensor in host-accessible memory as an array of any strides. [`Tensor::as_ndarray`] is safe: it borrows
-    /// the tensor.
+    /// Borrows the elements of a tensor in host-accessible memory as an array of any strides.
+    /// [`Tensor::as_ndarray`] is safe: it borrows the tensor.
     ///
     /// # Errors
-    /// TypeError if the dtype is not that of `T`. ValueError if the number of dimensions is not that of `D`, if the device is not
-    /// host-accessible, or if the elements have no data, exceed the address space or are not aligned for `T`.
+    /// TypeError if the dtype is not that of `T`. ValueError if the number of dimensions is not
+    /// that of `D`, if the device is not host-accessible, or if the elements have no data, exceed
+    /// the address space or are not aligned for `T`.
     ///
     /// # Safety
     /// No one may write the elements while the result is in use.
@@ -135,7 +143,9 @@ impl<'a> TensorRef<'a> {
                 }
                 strides[axis] = usize::try_from(stride.unsigned_abs()).unwrap_or(usize::MAX);
                 let reach = strides[axis].checked_mul(shape[axis] - 1);
-                let Some(reach) = reach.filter(|reach| *reach <= isize::MAX as usize / size_of::<T>()) else {
+                let Some(reach) =
+                    reach.filter(|reach| *reach <= isize::MAX as usize / size_of::<T>())
+                else {
                     return Err(too_large());
                 };
                 span = span.saturating_add(reach);
@@ -147,10 +157,12 @@ impl<'a> TensorRef<'a> {
                 return Err(too_large());
             }
         }
-        // SAFETY: the elements are in memory, as the creator of the tensor guarantees, from `start`, the lowest address, over a span that
-        // does not overflow; they live for `'a`, and the caller guarantees that they are not written.
-        let mut view =
-            unsafe { RawArrayView::from_shape_ptr(shape.strides(strides), start).deref_into_view() };
+        // SAFETY: the elements are in memory, as the creator of the tensor guarantees, from
+        // `start`, the lowest address, over a span that does not overflow; they live for `'a`, and
+        // the caller guarantees that they are not written.
+        let mut view = unsafe {
+            RawArrayView::from_shape_ptr(shape.strides(strides), start).deref_into_view()
+        };
         for (axis, stride) in self.strides().unwrap_or_default().iter().enumerate() {
             if *stride < 0 && !view.is_empty() {
                 let layout: &mut LayoutRef<T, D> = view.as_mut();
@@ -160,13 +172,16 @@ impl<'a> TensorRef<'a> {
         Ok(view)
     }
 
-    /// Borrows the elements of a contiguous tensor in host-accessible memory as an array for writing.
+    /// Borrows the elements of a contiguous tensor in host-accessible memory as an array for
+    /// writing.
     ///
     /// # Errors
-    /// The errors of [`as_ndarray`](Self::as_ndarray), and ValueError if the elements are not contiguous.
+    /// The errors of [`as_ndarray`](Self::as_ndarray), and ValueError if the elements are not
+    /// contiguous.
     ///
     /// # Safety
-    /// No one else may read or write the elements while the result is in use, and the producer must allow writes.
+    /// No one else may read or write the elements while the result is in use, and the producer must
+    /// allow writes.
     pub unsafe fn as_ndarray_mut<T: Element, D: Dimension>(self) -> Result<ArrayViewMut<'a, T, D>> {
         let shape = self.extents::<D>()?;
         // SAFETY: the caller's promise.
@@ -179,7 +194,13 @@ impl<'a> TensorRef<'a> {
         let ndim = self.ndim();
         let expected = D::NDIM.unwrap_or(ndim);
         let fits = ndim == expected && ndim == self.shape().len();
-        plain_ensure!(fits, VALUE_ERROR, "expected a tensor of {} dimensions but got {}", expected, ndim);
+        plain_ensure!(
+            fits,
+            VALUE_ERROR,
+            "expected a tensor of {} dimensions but got {}",
+            expected,
+            ndim
+        );
         let mut extents = D::zeros(ndim);
         let mut product = 1usize;
         for (axis, extent) in self.shape().iter().enumerate() {
@@ -196,8 +217,8 @@ fn too_large() -> Error {
     crate::plain_error!(VALUE_ERROR, "the tensor has more elements than memory can hold"; "bad shape")
 }
 
-/// The elements of a tensor as an array, borrowed for reading. While it lives, functions that would write the elements raise a
-/// RuntimeError.
+/// The elements of a tensor as an array, borrowed for reading. While it lives, functions that would
+/// write the elements raise a RuntimeError.
 ///
 /// # Examples
 /// See [`Tensor::as_ndarray`].
@@ -210,7 +231,8 @@ pub struct ElementArray<'a, T, D> {
 impl<'a, T: Element, D: Dimension> ElementArray<'a, T, D> {
     fn new(value: AnyView<'a>, tensor: TensorRef<'a>) -> Result<Self> {
         let borrow = Borrow::new(value)?;
-        // SAFETY: the borrow excludes writers of a tensor object; a caller in C that passes a DLTensor pointer excludes them.
+        // SAFETY: the borrow excludes writers of a tensor object; a caller in C that passes a
+        // DLTensor pointer excludes them.
         Ok(ElementArray { view: unsafe { tensor.as_ndarray() }?, borrow })
     }
 }
@@ -259,7 +281,8 @@ impl<T: Element, D: Dimension> Argument for Array<T, D> {
     }
 }
 
-/// A parameter that borrows the elements of a tensor until the function returns; the rules are those of [`Tensor::as_ndarray`].
+/// A parameter that borrows the elements of a tensor until the function returns; the rules are
+/// those of [`Tensor::as_ndarray`].
 ///
 /// # Examples
 /// ```
@@ -352,7 +375,8 @@ mod tests {
 
     #[test]
     fn arrays_of_any_layout_become_tensors_and_views_of_the_same_memory() -> Result<()> {
-        let base = Array::from_shape_vec((2, 3), vec![1i32, 2, 3, 4, 5, 6]).expect("the shape fits");
+        let base =
+            Array::from_shape_vec((2, 3), vec![1i32, 2, 3, 4, 5, 6]).expect("the shape fits");
         let mut mirrored = base.clone();
         mirrored.invert_axis(Axis(1));
         for array in [
@@ -400,7 +424,10 @@ mod tests {
             refusal(DLTensor { byte_offset: 2, ..good }),
             "ValueError: the data of the tensor is not aligned for its elements"
         );
-        assert_eq!(refusal(DLTensor { data: ptr::null_mut(), ..good }), "ValueError: the tensor has no data");
+        assert_eq!(
+            refusal(DLTensor { data: ptr::null_mut(), ..good }),
+            "ValueError: the tensor has no data"
+        );
         let too_large = "ValueError: the tensor has more elements than memory can hold";
         let (mut shape, mut strides) = ([i64::MAX, i64::MAX], [i64::MIN, 1]);
         assert_eq!(refusal(DLTensor { shape: shape.as_mut_ptr(), ..good }), too_large);
@@ -451,9 +478,11 @@ mod tests {
 
     #[test]
     fn arrays_are_arguments_and_results() -> Result<()> {
-        let product = Function::from_typed(|a: ArrayView2<'_, f32>, x: ArrayView1<'_, f32>| a.dot(&x))?;
+        let product =
+            Function::from_typed(|a: ArrayView2<'_, f32>, x: ArrayView1<'_, f32>| a.dot(&x))?;
         let a = array![[1.0f32, 2.0], [3.0, 4.0]];
-        let result: Array1<f32> = product.call((a.clone(), &Tensor::from_slice(&[1.0f32, 1.0], &[2])?))?;
+        let result: Array1<f32> =
+            product.call((a.clone(), &Tensor::from_slice(&[1.0f32, 1.0], &[2])?))?;
         assert_eq!(result, array![3.0, 7.0]);
         let twice = Function::from_typed(|x: Array1<f32>| x * 2.0)?;
         assert_eq!(twice.call::<Tensor>((result,))?.as_slice::<f32>()?, [6.0, 14.0]);

@@ -13,7 +13,8 @@ use crate::value::device;
 use crate::value::shape::{data_size_bytes, row_major_strides_reversed};
 use crate::{plain_bail, plain_ensure};
 
-/// Alignment of the data in bytes: the largest that vector units of hosts require. Compiled kernels rely on it.
+/// Alignment of the data in bytes: the largest that vector units of hosts require. Compiled kernels
+/// rely on it.
 const DATA_ALIGNMENT: usize = 64;
 
 /// Record of a tensor that owns its data. Shape and strides follow inline, `ndim` values each.
@@ -32,7 +33,8 @@ const _: () = assert!(core::mem::offset_of!(OwnedTensor, data) == 64);
 // SAFETY: the header comes first; the data block is released once, when the object is destroyed.
 unsafe impl ObjectRecord for OwnedTensor {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is alive until its destruction ends, and the block is unused afterwards.
+        // SAFETY: the record is alive until its destruction ends, and the block is unused
+        // afterwards.
         unsafe { (&raw mut (*this.cast::<OwnedTensor>()).data).drop_in_place() };
     }
 }
@@ -72,8 +74,8 @@ impl Drop for DataBlock {
 }
 
 impl Tensor {
-    /// Creates a compact row-major tensor of zeros in main memory, aligned to 64 bytes. The data pointer of an empty
-    /// tensor is null.
+    /// Creates a compact row-major tensor of zeros in main memory, aligned to 64 bytes. The data
+    /// pointer of an empty tensor is null.
     ///
     /// # Examples
     /// ```
@@ -90,12 +92,16 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// ValueError if an extent is negative, if the size overflows, if the number of dimensions overflows `i32` or if
-    /// `device` is not the CPU. MemoryError.
+    /// ValueError if an extent is negative, if the size overflows, if the number of dimensions
+    /// overflows `i32` or if `device` is not the CPU. MemoryError.
     pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tensor> {
         if device.device_type != device::kind::CPU {
             let name = device::type_name(device.device_type).unwrap_or("unknown");
-            plain_bail!(VALUE_ERROR, "the library allocates tensors in main memory only, not on `{}`", name);
+            plain_bail!(
+                VALUE_ERROR,
+                "the library allocates tensors in main memory only, not on `{}`",
+                name
+            );
         }
         let Ok(ndim) = i32::try_from(shape.len()) else {
             plain_bail!(VALUE_ERROR, "a tensor cannot have {} dimensions", shape.len());
@@ -110,7 +116,8 @@ impl Tensor {
         // Cannot overflow: the slice of extents already takes half of it.
         let trailing_bytes = 2 * size_of_val(shape);
         let init = |record: *mut OwnedTensor| {
-            // SAFETY: `record` is a new object with space for both lists after it, aligned as the record is.
+            // SAFETY: `record` is a new object with space for both lists after it, aligned as the
+            // record is.
             unsafe {
                 let extents = record.add(1).cast::<i64>();
                 let strides = extents.add(shape.len());
@@ -192,7 +199,10 @@ mod tests {
     #[test]
     fn impossible_tensors_are_refused() {
         for shape in [&[-1][..], &[i64::MAX, 3], &[1 << 62]] {
-            assert_eq!(Tensor::empty(shape, f64::DTYPE, CPU).unwrap_err().kind_bytes(), b"ValueError");
+            assert_eq!(
+                Tensor::empty(shape, f64::DTYPE, CPU).unwrap_err().kind_bytes(),
+                b"ValueError"
+            );
         }
         let cuda = DLDevice { device_type: 2, device_id: 0 };
         assert_eq!(Tensor::empty(&[1], f32::DTYPE, cuda).unwrap_err().kind_bytes(), b"ValueError");

@@ -14,7 +14,8 @@ use crate::value::dtype::write_dtype;
 use crate::value::shape;
 use crate::{plain_bail, plain_ensure};
 
-/// A borrowed DLTensor, which belongs to a tensor object or to the caller. It is `Copy` and owns nothing.
+/// A borrowed DLTensor, which belongs to a tensor object or to the caller. It is `Copy` and owns
+/// nothing.
 #[derive(Clone, Copy)]
 pub struct TensorRef<'a> {
     tensor: *const DLTensor,
@@ -25,16 +26,16 @@ impl<'a> TensorRef<'a> {
     /// Borrows a DLTensor.
     ///
     /// # Safety
-    /// For `'a`, `tensor` must be valid, and `shape` and `strides` must each be null or point to `ndim` readable
-    /// values; if `ndim` is not positive, they may be any pointers. Unless device, dtype or extents rule out access to
-    /// the elements, these must start at `data` plus `byte_offset`, be initialised, and only be written through
-    /// [`TensorRef::as_mut_slice`].
+    /// For `'a`, `tensor` must be valid, and `shape` and `strides` must each be null or point to
+    /// `ndim` readable values; if `ndim` is not positive, they may be any pointers. Unless device,
+    /// dtype or extents rule out access to the elements, these must start at `data` plus
+    /// `byte_offset`, be initialised, and only be written through [`TensorRef::as_mut_slice`].
     pub const unsafe fn from_raw(tensor: *const DLTensor) -> TensorRef<'a> {
         TensorRef { tensor, lifetime: PhantomData }
     }
 
-    /// Borrows the tensor that a view contains: a tensor object or a DLTensor pointer. Returns `None` for other values
-    /// and null pointers.
+    /// Borrows the tensor that a view contains: a tensor object or a DLTensor pointer. Returns
+    /// `None` for other values and null pointers.
     pub fn from_view(view: &AnyView<'a>) -> Option<TensorRef<'a>> {
         let tensor: *const DLTensor = match view.type_index() {
             type_index::TENSOR => {
@@ -93,13 +94,15 @@ impl<'a> TensorRef<'a> {
         self.get().byte_offset
     }
 
-    /// Returns the data pointer. It is an address only on devices with direct addressing; on others it is a handle.
+    /// Returns the data pointer. It is an address only on devices with direct addressing; on others
+    /// it is a handle.
     pub fn data_ptr(self) -> *mut c_void {
         self.get().data
     }
 
-    /// Returns the address of the first byte of the elements, which is the data pointer plus the byte offset. It is null if the data
-    /// pointer is null, and meaningless on devices without direct addressing.
+    /// Returns the address of the first byte of the elements, which is the data pointer plus the
+    /// byte offset. It is null if the data pointer is null, and meaningless on devices without
+    /// direct addressing.
     pub fn first_byte(self) -> *mut u8 {
         let DLTensor { data, byte_offset, .. } = self.get();
         if data.is_null() {
@@ -108,13 +111,14 @@ impl<'a> TensorRef<'a> {
         data.cast::<u8>().wrapping_add(usize::try_from(byte_offset).unwrap_or(usize::MAX))
     }
 
-    /// Computes the number of elements. Returns `None` if an extent is negative or the number overflows.
+    /// Computes the number of elements. Returns `None` if an extent is negative or the number
+    /// overflows.
     pub fn numel(self) -> Option<i64> {
         shape::product(self.shape())
     }
 
-    /// Computes the size of the elements in bytes, as if they were compact. Returns `None` if it exceeds the maximum
-    /// allocation.
+    /// Computes the size of the elements in bytes, as if they were compact. Returns `None` if it
+    /// exceeds the maximum allocation.
     pub fn size_bytes(self) -> Option<usize> {
         shape::data_size_bytes(self.shape(), self.dtype())
     }
@@ -127,8 +131,8 @@ impl<'a> TensorRef<'a> {
         self.strides().is_none_or(|strides| shape::is_contiguous(self.shape(), strides))
     }
 
-    /// Returns `true` if the first element is aligned to `alignment` bytes. On devices without direct addressing, only
-    /// the byte offset is checked.
+    /// Returns `true` if the first element is aligned to `alignment` bytes. On devices without
+    /// direct addressing, only the byte offset is checked.
     ///
     /// Every tensor counts as aligned to 0 bytes.
     ///
@@ -138,28 +142,34 @@ impl<'a> TensorRef<'a> {
         alignment == 0 || self.start().is_multiple_of(alignment)
     }
 
-    /// Returns the address of the first element, or its byte offset on devices without direct addressing.
+    /// Returns the address of the first element, or its byte offset on devices without direct
+    /// addressing.
     pub(super) fn start(self) -> u64 {
         let tensor = self.get();
         let base = if is_direct_address(tensor.device) { tensor.data.addr() as u64 } else { 0 };
         base.wrapping_add(tensor.byte_offset)
     }
 
-    /// Returns the addresses of the first byte of the elements and of that behind the last one, for any strides. They are equal if there
-    /// are no elements, and those of all memory if the strides lead out of it.
+    /// Returns the addresses of the first byte of the elements and of that behind the last one, for
+    /// any strides. They are equal if there are no elements, and those of all memory if the strides
+    /// lead out of it.
     pub(super) fn span(self) -> (u64, u64) {
         let start = self.start();
-        if let Some(bytes) = self.compact_numel().and_then(|numel| numel.checked_mul(self.element_bytes())) {
+        if let Some(bytes) =
+            self.compact_numel().and_then(|numel| numel.checked_mul(self.element_bytes()))
+        {
             return (start, start.saturating_add_signed(bytes));
         }
         match self.reach() {
-            Some((low, high)) => (start.saturating_add_signed(low), start.saturating_add_signed(high)),
+            Some((low, high)) => {
+                (start.saturating_add_signed(low), start.saturating_add_signed(high))
+            }
             None => (0, u64::MAX),
         }
     }
 
-    /// Returns the distances in bytes from the first element to the lowest byte and to that behind the highest one, both 0 if there are no
-    /// elements. `None` if they overflow.
+    /// Returns the distances in bytes from the first element to the lowest byte and to that behind
+    /// the highest one, both 0 if there are no elements. `None` if they overflow.
     fn reach(self) -> Option<(i64, i64)> {
         let (shape, strides) = (self.shape(), self.strides());
         let (mut low, mut high, mut compact) = (0i64, 1i64, 1i64);
@@ -167,7 +177,8 @@ impl<'a> TensorRef<'a> {
             if *extent <= 0 {
                 return Some((0, 0));
             }
-            let reach = strides.map_or(compact, |strides| strides[axis]).checked_mul(*extent - 1)?;
+            let reach =
+                strides.map_or(compact, |strides| strides[axis]).checked_mul(*extent - 1)?;
             (low, high) = (low.checked_add(reach.min(0))?, high.checked_add(reach.max(0))?);
             compact = compact.saturating_mul(*extent);
         }
@@ -182,19 +193,21 @@ impl<'a> TensorRef<'a> {
         (i64::from(dtype.bits) * i64::from(dtype.lanes) + 7) / 8
     }
 
-    /// Borrows the elements of a contiguous tensor in host-accessible memory. [`Tensor::as_slice`](super::Tensor::as_slice) and
+    /// Borrows the elements of a contiguous tensor in host-accessible memory.
+    /// [`Tensor::as_slice`](super::Tensor::as_slice) and
     /// [`TensorView::as_slice`](super::TensorView::as_slice) are safe: they borrow the tensor.
     ///
     /// # Errors
-    /// TypeError if the dtype is not that of `T`. ValueError if the device is not host-accessible, or if the elements
-    /// are not contiguous, have no data, exceed the address space or are not aligned for `T`.
+    /// TypeError if the dtype is not that of `T`. ValueError if the device is not host-accessible,
+    /// or if the elements are not contiguous, have no data, exceed the address space or are not
+    /// aligned for `T`.
     ///
     /// # Safety
     /// No one may write the elements while the result is in use.
     pub unsafe fn as_slice<T: Element>(self) -> Result<&'a [T]> {
         let (data, len) = self.elements::<T>()?;
-        // SAFETY: `elements` checked pointer, length and alignment; `from_raw` guarantees that the elements are
-        // initialised, and the caller that they are not written.
+        // SAFETY: `elements` checked pointer, length and alignment; `from_raw` guarantees that the
+        // elements are initialised, and the caller that they are not written.
         Ok(unsafe { core::slice::from_raw_parts(data, len) })
     }
 
@@ -204,7 +217,8 @@ impl<'a> TensorRef<'a> {
     /// Same errors as [`TensorRef::as_slice`].
     ///
     /// # Safety
-    /// No one else may read or write the elements while the result is in use, and the producer must allow writes.
+    /// No one else may read or write the elements while the result is in use, and the producer must
+    /// allow writes.
     #[allow(clippy::mut_from_ref, reason = "the caller guarantees that nobody else uses the data")]
     pub unsafe fn as_mut_slice<T: Element>(self) -> Result<&'a mut [T]> {
         let (data, len) = self.elements::<T>()?;
@@ -229,8 +243,9 @@ impl<'a> TensorRef<'a> {
         Ok((self.first_element()?, len))
     }
 
-    /// Fast path of checks: returns the number of elements of a compact tensor that has some. Returns `None` for other tensors, among
-    /// them compact ones with unusual strides of an axis of one element, and in size-optimised builds.
+    /// Fast path of checks: returns the number of elements of a compact tensor that has some.
+    /// Returns `None` for other tensors, among them compact ones with unusual strides of an axis of
+    /// one element, and in size-optimised builds.
     #[inline(always)]
     fn compact_numel(self) -> Option<i64> {
         if !cfg!(feature = "speed") {
@@ -255,7 +270,8 @@ impl<'a> TensorRef<'a> {
         len.filter(|len| *len <= isize::MAX as usize / size_of::<T>())
     }
 
-    /// Fast path of [`elements`](Self::elements) for tensors of the CPU. Returns `None` for tensors that need the checks one by one.
+    /// Fast path of [`elements`](Self::elements) for tensors of the CPU. Returns `None` for tensors
+    /// that need the checks one by one.
     #[inline(always)]
     pub(super) fn elements_on_host<T: Element>(self) -> Option<(*mut T, usize)> {
         let (tensor, data) = (self.get(), self.first_byte().cast::<T>());
@@ -295,7 +311,8 @@ impl<'a> TensorRef<'a> {
     }
 }
 
-/// Borrows a list of `ndim` values. Returns `None` if `pointer` is null, and an empty list if `ndim` is not positive.
+/// Borrows a list of `ndim` values. Returns `None` if `pointer` is null, and an empty list if
+/// `ndim` is not positive.
 ///
 /// # Safety
 /// If `ndim` is positive, `pointer` must be null or point to `ndim` values that are valid for `'a`.
@@ -311,12 +328,12 @@ unsafe fn extents<'a>(pointer: *const i64, ndim: i32) -> Option<&'a [i64]> {
 #[cold]
 fn dtype_mismatch<T>(expected: DLDataType, actual: DLDataType) -> Result<T> {
     if SHORT {
-        // The texts of dtypes would cost more flash than all else here.
+        // The strings of dtypes would cost more flash than all else here.
         plain_bail!(TYPE_ERROR, "wrong dtype");
     }
     let mut texts = [[0u8; 32]; 2];
     for (text, dtype) in texts.iter_mut().zip([expected, actual]) {
-        // A dtype without a text is shown as a question mark.
+        // A dtype without a string is shown as a question mark.
         if write_dtype(dtype, &mut SliceWriter::new(text)).is_err() {
             text[0] = b'?';
         }
@@ -326,7 +343,8 @@ fn dtype_mismatch<T>(expected: DLDataType, actual: DLDataType) -> Result<T> {
     plain_bail!(TYPE_ERROR, "expected a tensor of dtype `{}` but got `{}`", expected, actual)
 }
 
-/// Returns `true` if data pointers on this device are addresses, to which byte offsets can be added.
+/// Returns `true` if data pointers on this device are addresses, to which byte offsets can be
+/// added.
 ///
 /// # Upstream
 /// `IsDirectAddressDevice` of `include/tvm/ffi/container/tensor.h`.
@@ -407,7 +425,10 @@ mod tests {
         let error = reader(&good).elements::<i32>().unwrap_err();
         assert_eq!(error.message_bytes(), b"expected a tensor of dtype `int32` but got `float32`");
         assert_eq!(
-            refusal(&DLTensor { device: DLDevice { device_type: kind::CUDA, device_id: 0 }, ..good }),
+            refusal(&DLTensor {
+                device: DLDevice { device_type: kind::CUDA, device_id: 0 },
+                ..good
+            }),
             "ValueError"
         );
         assert_eq!(refusal(&DLTensor { strides: strides.as_mut_ptr(), ..good }), "ValueError");
@@ -429,7 +450,8 @@ mod tests {
         assert!(reader(&good).is_aligned(4));
         assert!(!reader(&DLTensor { byte_offset: 2, ..good }).is_aligned(4));
         let opencl = DLDevice { device_type: 4, device_id: 0 };
-        let buffer = DLTensor { device: opencl, data: core::ptr::without_provenance_mut(1), ..good };
+        let buffer =
+            DLTensor { device: opencl, data: core::ptr::without_provenance_mut(1), ..good };
         assert!(reader(&buffer).is_aligned(256));
     }
 

@@ -1,4 +1,5 @@
-//! Views: tensors that share the data of another tensor and have a shape and strides given by the caller.
+//! Views: tensors that share the data of another tensor and have a shape and strides given by the
+//! caller.
 
 use super::borrowing::{self, Owner};
 use super::{Tensor, dlpack_import};
@@ -8,17 +9,17 @@ use crate::object::ObjectRef;
 use crate::plain_ensure;
 
 impl Tensor {
-    /// Creates a tensor like `prototype` that keeps this tensor alive. Shape and strides are copied; the data is
-    /// shared.
+    /// Creates a tensor like `prototype` that keeps this tensor alive. Shape and strides are
+    /// copied; the data is shared.
     ///
     /// # Errors
-    /// InternalError if the prototype has dimensions but no strides. ValueError if its shape is invalid, as in
-    /// [`Tensor::from_dlpack`]. MemoryError.
+    /// InternalError if the prototype has dimensions but no strides. ValueError if its shape is
+    /// invalid, as in [`Tensor::from_dlpack`]. MemoryError.
     ///
     /// # Safety
-    /// The shape of the prototype, and its strides unless null, must have `ndim` values if `ndim` is positive. Its data
-    /// must belong to this tensor, or live as long, and be as [`TensorRef::from_raw`](super::TensorRef::from_raw)
-    /// requires.
+    /// The shape of the prototype, and its strides unless null, must have `ndim` values if `ndim`
+    /// is positive. Its data must belong to this tensor, or live as long, and be as
+    /// [`TensorRef::from_raw`](super::TensorRef::from_raw) requires.
     ///
     /// # Upstream
     /// `TVMFFITensorCreateUnsafeView`.
@@ -29,15 +30,18 @@ impl Tensor {
         unsafe { Tensor::from_owner(&self.0, prototype) }
     }
 
-    /// Creates a tensor like `prototype` that keeps `owner`, an object of any class, alive. Shape and strides are
-    /// copied; the data is shared. Missing strides become those of a compact tensor.
+    /// Creates a tensor like `prototype` that keeps `owner`, an object of any class, alive. Shape
+    /// and strides are copied; the data is shared. Missing strides become those of a compact
+    /// tensor.
     ///
     /// # Errors
-    /// ValueError if the shape of the prototype is invalid, as in [`Tensor::from_dlpack`]. MemoryError.
+    /// ValueError if the shape of the prototype is invalid, as in [`Tensor::from_dlpack`].
+    /// MemoryError.
     ///
     /// # Safety
-    /// Same requirements as [`Tensor::create_unsafe_view`], with data that lives as long as `owner`. If the owner is no tensor, the new one
-    /// has borrows of its own: nothing else may give access to the elements, except for views of it.
+    /// Same requirements as [`Tensor::create_unsafe_view`], with data that lives as long as
+    /// `owner`. If the owner is no tensor, the new one has borrows of its own: nothing else may
+    /// give access to the elements, except for views of it.
     pub unsafe fn from_owner(owner: &ObjectRef, prototype: &DLTensor) -> Result<Tensor> {
         // SAFETY: the caller guarantees the lists, and the tensor owns a reference to `owner`.
         unsafe {
@@ -46,7 +50,8 @@ impl Tensor {
         }
     }
 
-    /// Returns the tensor of which this one is a view; `None` for other tensors, such as those that own their data.
+    /// Returns the tensor of which this one is a view; `None` for other tensors, such as those that
+    /// own their data.
     pub fn view_source(&self) -> Option<&Tensor> {
         // SAFETY: the tensor is alive, and keeps the source of a view alive.
         unsafe { borrowing::source(&self.0) }.and_then(ObjectRef::as_class)
@@ -63,7 +68,8 @@ mod tests {
         let tensor = Tensor::from_slice(&[1i32, 2, 3, 4, 5, 6], &[2, 3]).unwrap();
         let (mut shape, mut strides) = ([3], [1]);
         let mut prototype = *tensor.dl_tensor();
-        (prototype.ndim, prototype.shape, prototype.strides) = (1, shape.as_mut_ptr(), strides.as_mut_ptr());
+        (prototype.ndim, prototype.shape, prototype.strides) =
+            (1, shape.as_mut_ptr(), strides.as_mut_ptr());
         prototype.byte_offset = 12;
         // SAFETY: the second row lies within the data.
         let row = unsafe { tensor.create_unsafe_view(&prototype) }.unwrap();
@@ -123,7 +129,10 @@ mod tests {
             (error.kind_bytes(), error.message_bytes()),
             (&b"InternalError"[..], &b"Check not null: prototype.strides "[..])
         );
-        assert_eq!(refusal(DLTensor { shape: core::ptr::null_mut(), ..good }).kind_bytes(), b"ValueError");
+        assert_eq!(
+            refusal(DLTensor { shape: core::ptr::null_mut(), ..good }).kind_bytes(),
+            b"ValueError"
+        );
         assert_eq!(refusal(DLTensor { ndim: -1, ..good }).kind_bytes(), b"ValueError");
     }
 

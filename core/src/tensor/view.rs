@@ -10,10 +10,11 @@ use crate::plain_bail;
 use crate::value::any::AnyView;
 use crate::value::convert::{Argument, Described, FromView, Param, TypeText};
 
-/// A borrowed tensor: a tensor object, or a DLTensor pointer. It is `Copy`, owns nothing, and does not become an owned
-/// [`Any`](crate::Any).
+/// A borrowed tensor: a tensor object, or a DLTensor pointer. It is `Copy`, owns nothing, and does
+/// not become an owned [`Any`](crate::Any).
 ///
-/// As an argument it is passed as what it is, so that the called function finds the borrow state of a tensor object.
+/// As an argument it is passed as what it is, so that the called function finds the borrow state of
+/// a tensor object.
 ///
 /// # Examples
 /// ```
@@ -43,13 +44,15 @@ impl<'a> TensorView<'a> {
     /// Creates a view of the DLTensor at an address.
     ///
     /// # Safety
-    /// For `'a`, the DLTensor must meet the requirements of [`TensorRef::from_raw`], and nothing may write its elements while they are
-    /// read through the view or a copy of it. It has no borrow state: functions that it is passed to trust the caller.
+    /// For `'a`, the DLTensor must meet the requirements of [`TensorRef::from_raw`], and nothing
+    /// may write its elements while they are read through the view or a copy of it. It has no
+    /// borrow state: functions that it is passed to trust the caller.
     pub unsafe fn new(tensor: NonNull<DLTensor>) -> TensorView<'a> {
         TensorView { value: AnyView::pointer(type_index::DL_TENSOR_PTR, tensor.as_ptr().cast()) }
     }
 
-    /// Borrows the tensor that a value is: a tensor object or a DLTensor pointer. Returns `None` for other values and null pointers.
+    /// Borrows the tensor that a value is: a tensor object or a DLTensor pointer. Returns `None`
+    /// for other values and null pointers.
     pub fn from_value(value: &AnyView<'a>) -> Option<TensorView<'a>> {
         TensorRef::from_view(value).map(|_| TensorView { value: *value })
     }
@@ -65,19 +68,21 @@ impl<'a> TensorView<'a> {
         unsafe { TensorRef::from_view(&self.value).unwrap_unchecked() }
     }
 
-    /// Borrows the elements as a slice for reading. Those of a DLTensor pointer have no borrow state: whoever passed it keeps them as
-    /// they are until the call ends.
+    /// Borrows the elements as a slice for reading. Those of a DLTensor pointer have no borrow
+    /// state: whoever passed it keeps them as they are until the call ends.
     ///
     /// # Errors
     /// Same errors as [`Tensor::as_slice`].
     pub fn as_slice<T: Element>(self) -> Result<Elements<'a, T>> {
         let elements = self.as_tensor_ref().elements()?;
         let borrow = self.borrow_elements(elements.1)?;
-        // SAFETY: address and length were checked, and the borrow excludes writers; whoever made a view of a pointer excludes them.
+        // SAFETY: address and length were checked, and the borrow excludes writers; whoever made a
+        // view of a pointer excludes them.
         Ok(unsafe { Elements::new(elements, borrow) })
     }
 
-    /// Borrows the elements for code that reads or writes them by address, until the guard is dropped.
+    /// Borrows the elements for code that reads or writes them by address, until the guard is
+    /// dropped.
     ///
     /// # Errors
     /// RuntimeError while a borrow of the elements conflicts.
@@ -101,12 +106,16 @@ impl<'a> TensorView<'a> {
         Borrow::new(self.value)
     }
 
-    /// Borrows the elements for code that copies them to `target` by address, and the target's, until the guards are dropped. Parts of
-    /// one memory may be copied to each other: then there is one borrow.
+    /// Borrows the elements for code that copies them to `target` by address, and the target's,
+    /// until the guards are dropped. Parts of one memory may be copied to each other: then there is
+    /// one borrow.
     ///
     /// # Errors
     /// RuntimeError while the target is borrowed, or these elements are borrowed for writing.
-    pub fn copy_guards<'b>(self, target: TensorView<'b>) -> Result<(Borrow<'a, false>, Borrow<'b, true>)> {
+    pub fn copy_guards<'b>(
+        self,
+        target: TensorView<'b>,
+    ) -> Result<(Borrow<'a, false>, Borrow<'b, true>)> {
         let is_one = root_of(self.value).is_some_and(|root| root_of(target.value) == Some(root));
         let source = Borrow::new(if is_one { AnyView::NONE } else { self.value })?;
         Ok((source, target.write_guard()?))
@@ -124,12 +133,13 @@ impl<'a> TensorView<'a> {
     /// Same errors as [`Tensor::borrow_mut`], except that read-only tensors are not refused.
     ///
     /// # Safety
-    /// The producer must allow writes. If the view is of a DLTensor pointer, no one else may read or write the elements while the
-    /// result is in use.
+    /// The producer must allow writes. If the view is of a DLTensor pointer, no one else may read
+    /// or write the elements while the result is in use.
     pub unsafe fn as_mut_slice<T: Element>(self) -> Result<ElementsMut<'a, T>> {
         let elements = self.as_tensor_ref().elements()?;
         let borrow = self.borrow_elements(elements.1)?;
-        // SAFETY: address and length were checked; the borrow excludes other users of a tensor object, the caller those of a pointer.
+        // SAFETY: address and length were checked; the borrow excludes other users of a tensor
+        // object, the caller those of a pointer.
         Ok(unsafe { ElementsMut::new(elements, borrow) })
     }
 }

@@ -11,13 +11,16 @@ mod view;
 pub use view::{AnyView, write_owned_at};
 
 /// The cell of the value None.
-const NONE: TVMFFIAny =
-    TVMFFIAny { type_index: type_index::NONE, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: 0 } };
+const NONE: TVMFFIAny = TVMFFIAny {
+    type_index: type_index::NONE,
+    small_str_len: 0,
+    payload: TVMFFIAnyPayload { v_int64: 0 },
+};
 
 /// An owned value, with one strong reference if the value is an object.
 ///
-/// Never holds a raw string, a byte array pointer or an rvalue reference: those are borrowed forms, which
-/// [`AnyView::to_owned`] copies.
+/// Never holds a raw string, a byte array pointer or an rvalue reference: those are borrowed forms,
+/// which [`AnyView::to_owned`] copies.
 ///
 /// # Examples
 /// ```
@@ -42,8 +45,9 @@ pub struct Any {
     raw: TVMFFIAny,
 }
 
-// SAFETY: an Any is plain data or one counted object reference; counts are atomic (see `refcount`), and objects of the
-// ABI are shared between threads by contract (`TVMFFIObject`: deleters may run on any thread).
+// SAFETY: an Any is plain data or one counted object reference; counts are atomic (see `refcount`),
+// and objects of the ABI are shared between threads by contract (`TVMFFIObject`: deleters may run
+// on any thread).
 unsafe impl Send for Any {}
 // SAFETY: as for Send: a shared Any only allows reading the cell and retaining the object.
 unsafe impl Sync for Any {}
@@ -52,14 +56,14 @@ impl Any {
     /// The value None.
     pub const NONE: Any = Any { raw: NONE };
 
-    /// Creates an owned value from a Rust value. Allocates nothing. For texts, vectors and maps of Rust, see
-    /// [`Any::try_new`].
+    /// Creates an owned value from a Rust value. Allocates nothing. For strings, vectors and maps
+    /// of Rust, see [`Any::try_new`].
     pub fn new<T: AnyCompatible>(value: T) -> Any {
         value.into_any()
     }
 
-    /// Creates an owned value from a Rust value of any type that has a value form: also texts, vectors, tuples and maps, which are
-    /// copied to objects.
+    /// Creates an owned value from a Rust value of any type that has a value form: also strings,
+    /// vectors, tuples and maps, which are copied to objects.
     ///
     /// # Examples
     /// ```
@@ -83,8 +87,8 @@ impl Any {
     /// Takes ownership of a raw cell and of its reference.
     ///
     /// # Safety
-    /// The cell must be an owned value: its object, if any, must be live, and the caller gives up one strong reference
-    /// to it.
+    /// The cell must be an owned value: its object, if any, must be live, and the caller gives up
+    /// one strong reference to it.
     pub const unsafe fn from_raw(raw: TVMFFIAny) -> Any {
         Any { raw }
     }
@@ -151,7 +155,8 @@ impl Any {
         self.as_view().get_in_place()
     }
 
-    /// Converts the value to `T` as [`AnyView::try_get`] does. Returns `None` if it does not convert.
+    /// Converts the value to `T` as [`AnyView::try_get`] does. Returns `None` if it does not
+    /// convert.
     ///
     /// # Examples
     /// ```
@@ -187,8 +192,8 @@ impl Any {
     #[inline]
     pub fn as_object(&self) -> Option<&ObjectRef> {
         self.view().object_ptr()?;
-        // SAFETY: the payload is the pointer of an object, not null, and a reference is a transparent newtype over such a
-        // pointer; the value keeps the object while it is borrowed.
+        // SAFETY: the payload is the pointer of an object, not null, and a reference is a
+        // transparent newtype over such a pointer; the value keeps the object while it is borrowed.
         Some(unsafe { &*(&raw const self.raw.payload).cast::<ObjectRef>() })
     }
 
@@ -255,7 +260,12 @@ mod tests {
         let value = Any::new(crate::value::shape::Shape::from_slice(&[2, 3])?);
         let lent = value.as_object().and_then(ObjectRef::as_class::<crate::value::shape::Shape>);
         assert_eq!(lent.map(|shape| shape.as_slice()), Some(&[2i64, 3][..]));
-        assert!(value.as_object().and_then(ObjectRef::as_class::<crate::value::big_int::BigInt>).is_none());
+        assert!(
+            value
+                .as_object()
+                .and_then(ObjectRef::as_class::<crate::value::big_int::BigInt>)
+                .is_none()
+        );
         assert!(Any::from(1i64).as_object().is_none());
         assert_eq!(value.into_object().map(|object| object.strong_count()).ok(), Some(1));
         Ok(())

@@ -14,7 +14,8 @@ const WORD_BYTES: usize = size_of::<i64>();
 
 /// The object record of [`BigInt`]. The words follow it, least significant first.
 ///
-/// Public so that objects created by other libraries can be read through it; 32 bytes on every target.
+/// Public so that objects created by other libraries can be read through it; 32 bytes on every
+/// target.
 #[repr(C)]
 pub struct BigIntRecord {
     /// The object header.
@@ -46,15 +47,17 @@ impl BigInt {
     /// Borrows the words: two's complement, least significant first. There are at least two.
     pub fn words(&self) -> &[i64] {
         let record: *const BigIntRecord = self.0.as_ptr().cast();
-        // SAFETY: the class says that the object is a BigIntRecord with its words behind it, unchanged while referenced.
+        // SAFETY: the class says that the object is a BigIntRecord with its words behind it,
+        // unchanged while referenced.
         unsafe { core::slice::from_raw_parts(record.add(1).cast(), (*record).word_count) }
     }
 }
 
-/// Creates an integer value from the words in `content`: an int if it fits 64 bits, otherwise a [`BigInt`].
+/// Creates an integer value from the words in `content`: an int if it fits 64 bits, otherwise a
+/// [`BigInt`].
 ///
-/// Words are two's complement in native byte order, least significant first. An empty `content` is zero. The bytes need
-/// no alignment.
+/// Words are two's complement in native byte order, least significant first. An empty `content` is
+/// zero. The bytes need no alignment.
 ///
 /// # Examples
 /// ```
@@ -97,7 +100,8 @@ pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
     Ok(Any::new(BigInt(object)))
 }
 
-/// Borrows the words of an int, bool or BigInt value as bytes. Returns an empty byte array for any other value.
+/// Borrows the words of an int, bool or BigInt value as bytes. Returns an empty byte array for any
+/// other value.
 ///
 /// The result points into `value` or into its object, and is valid while both stay unchanged.
 ///
@@ -105,7 +109,8 @@ pub fn from_native_bytes(content: &[u8]) -> Result<Any> {
 /// The object of a BigInt value must be null or a live BigInt.
 ///
 /// # Upstream
-/// `TVMFFIBigIntGetContentByteArray` in `object.cc`, which reads every value except an int as a BigInt.
+/// `TVMFFIBigIntGetContentByteArray` in `object.cc`, which reads every value except an int as a
+/// BigInt.
 pub unsafe fn content_of(value: &TVMFFIAny) -> TVMFFIByteArray {
     match value.type_index {
         type_index::INT | type_index::BOOL => {
@@ -130,7 +135,10 @@ unsafe fn content_of_object(object: *const TVMFFIObject) -> TVMFFIByteArray {
     let record: *const BigIntRecord = object.cast();
     // SAFETY: the caller guarantees the record and the words behind it.
     unsafe {
-        TVMFFIByteArray { data: record.add(1).cast(), size: (*record).word_count.saturating_mul(WORD_BYTES) }
+        TVMFFIByteArray {
+            data: record.add(1).cast(),
+            size: (*record).word_count.saturating_mul(WORD_BYTES),
+        }
     }
 }
 

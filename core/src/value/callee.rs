@@ -1,4 +1,5 @@
-//! The call of a function as its parameters see it: name and signature for messages, and the arguments.
+//! The call of a function as its parameters see it: name and signature for messages, and the
+//! arguments.
 #![forbid(unsafe_code)]
 
 use crate::error::kind::TYPE_ERROR;
@@ -19,7 +20,8 @@ pub enum TensorUse {
     Write,
 }
 
-/// Returns the name of a parameter, if there are names. A search for text would link 8 KB of panics and tables into firmware.
+/// Returns the name of a parameter, if there are names. A search for text would link 8 KB of panics
+/// and tables into firmware.
 fn name_in(names: &str, index: usize) -> Option<&str> {
     let commas = || names.bytes().enumerate().filter(|(_, byte)| *byte == b',').map(|(at, _)| at);
     let start = if index == 0 { 0 } else { commas().nth(index - 1)? + 2 };
@@ -78,7 +80,8 @@ impl<'a> Signature<'a> {
         self.write_params(names, out);
     }
 
-    /// Writes the parameters for messages, such as `(0: int, 1: str)`, or `(x: int, y: str)` if they have names.
+    /// Writes the parameters for messages, such as `(0: int, 1: str)`, or `(x: int, y: str)` if
+    /// they have names.
     fn write_params(&self, names: &str, out: &mut Writer<'_>) {
         out.put(b"(");
         for (index, param) in self.params.iter().enumerate() {
@@ -127,8 +130,8 @@ impl<'a> Callee<'a> {
         name_in(self.names, index).unwrap_or("argument")
     }
 
-    /// Returns the error of a check of an argument, with its place between what is wrong and what was expected, as in code that TVM
-    /// generates, and what was given, if `got` writes it.
+    /// Returns the error of a check of an argument, with its place between what is wrong and what
+    /// was expected, as in code that TVM generates, and what was given, if `got` writes it.
     #[cold]
     #[inline(never)]
     pub(crate) fn refused_argument(
@@ -156,7 +159,8 @@ impl<'a> Callee<'a> {
         })
     }
 
-    /// Returns the error of [`wrong_count`](Self::wrong_count), and does not need the callee in memory before, as above.
+    /// Returns the error of [`wrong_count`](Self::wrong_count), and does not need the callee in
+    /// memory before, as above.
     #[cfg_attr(feature = "speed", inline(always))]
     pub(crate) fn refused_count(&self, count: usize) -> Error {
         { *self }.wrong_count(count)
@@ -208,8 +212,8 @@ impl<'a> Callee<'a> {
     }
 }
 
-/// A call of a typed function. Only the implementation of [`TypedFn`](crate::call::typed::TypedFn) makes one, which borrows the elements of tensors among the
-/// arguments before it converts them.
+/// A call of a typed function. Only the implementation of [`TypedFn`](crate::call::typed::TypedFn)
+/// makes one, which borrows the elements of tensors among the arguments before it converts them.
 pub struct Call<'a> {
     /// The called function.
     pub(crate) callee: &'a Callee<'a>,
@@ -224,7 +228,9 @@ impl<'a> Call<'a> {
     /// TypeError for a wrong number or type of arguments; the errors of [`Param::param`].
     #[cfg_attr(feature = "speed", inline(always))]
     pub fn convert<T: Param + ?Sized>(&self, index: usize) -> Result<T::In<'a>> {
-        let Some(arg) = self.args.get(index) else { return Err(self.callee.refused_count(self.args.len())) };
+        let Some(arg) = self.args.get(index) else {
+            return Err(self.callee.refused_count(self.args.len()));
+        };
         match T::param(arg)? {
             Some(value) => Ok(value),
             // Of a copy: where this is inlined, only refusals then need a callee in memory.
@@ -232,7 +238,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Creates the TypeError for an argument that is converted by a type with another use of its elements.
+    /// Creates the TypeError for an argument that is converted by a type with another use of its
+    /// elements.
     #[cold]
     #[inline(never)]
     pub(crate) fn wrong_use(&self, index: usize) -> Error {

@@ -35,7 +35,8 @@ use crate::value::any::{Any, AnyView};
 /// A type that converts to and from [`Any`].
 ///
 /// # Safety
-/// `view` must return a cell that is valid as long as `self` is, and `into_any` a cell that owns its object.
+/// `view` must return a cell that is valid as long as `self` is, and `into_any` a cell that owns
+/// its object.
 ///
 /// # Upstream
 /// `tvm::ffi::TypeTraits` in `type_traits.h`.
@@ -54,7 +55,8 @@ pub unsafe trait AnyCompatible: Sized {
     #[doc(hidden)]
     const IS_BYTE: bool = false;
 
-    /// Whether the type is read from the type index and the payload of a cell alone, each in one load.
+    /// Whether the type is read from the type index and the payload of a cell alone, each in one
+    /// load.
     #[doc(hidden)]
     const IS_PLAIN: bool = false;
 
@@ -67,12 +69,12 @@ pub unsafe trait AnyCompatible: Sized {
     /// Converts a value by upstream's rules. Returns `None` if the value has another type.
     ///
     /// # Errors
-    /// MemoryError when out of memory; errors that depend on the type, such as ValueError for a string that does not
-    /// name a dtype; errors of user callbacks.
+    /// MemoryError when out of memory; errors that depend on the type, such as ValueError for a
+    /// string that does not name a dtype; errors of user callbacks.
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>>;
 
-    /// Writes the actual type of a value that does not convert to this type: its type key, or the position and type of
-    /// a mismatching element.
+    /// Writes the actual type of a value that does not convert to this type: its type key, or the
+    /// position and type of a mismatching element.
     fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
         describe_type(view, out);
     }
@@ -185,8 +187,8 @@ pub(crate) fn mismatch_error(view: AnyView<'_>, target: &TargetTexts) -> Error {
     })
 }
 
-/// Implements `From` for [`Any`]. Types are listed individually, because a blanket impl would overlap with `From<Any>
-/// for Any`.
+/// Implements `From` for [`Any`]. Types are listed individually, because a blanket impl would
+/// overlap with `From<Any> for Any`.
 #[macro_export]
 macro_rules! any_from {
     ($($name:ty),*) => {$(
@@ -216,7 +218,8 @@ impl<T: AnyCompatible> From<Option<T>> for Any {
     }
 }
 
-/// Defines the `TEXT` of an [`AnyCompatible`] implementation from the type's name in signatures and its key in schemas.
+/// Defines the `TEXT` of an [`AnyCompatible`] implementation from the type's name in signatures and
+/// its key in schemas.
 #[macro_export]
 macro_rules! any_texts {
     ($name:expr, $key:expr) => {
@@ -280,7 +283,8 @@ unsafe impl AnyCompatible for bool {
     }
 
     fn try_from_view(view: AnyView<'_>) -> Result<Option<bool>> {
-        Ok(matches!(view.type_index(), type_index::INT | type_index::BOOL).then(|| view.payload_bits() != 0))
+        Ok(matches!(view.type_index(), type_index::INT | type_index::BOOL)
+            .then(|| view.payload_bits() != 0))
     }
 }
 

@@ -13,8 +13,8 @@ pub use text::{to_string, type_name, write_device};
 
 any_from!(DLDevice);
 
-// SAFETY: `view` gives the record that the ABI defines for type index 6, and only such a cell is read as a
-// device.
+// SAFETY: `view` gives the record that the ABI defines for type index 6, and only such a cell is
+// read as a device.
 unsafe impl AnyCompatible for DLDevice {
     any_texts!("Device", "Device");
 

@@ -19,7 +19,8 @@ mod text;
 pub use code::CUSTOM_BEGIN;
 pub use text::{code_name, write_dtype, write_string};
 
-/// Returns the name of `dtype`, as [`write_dtype`] writes it. Common names fit a small string, which is not allocated.
+/// Returns the name of `dtype`, as [`write_dtype`] writes it. Common names fit a small string,
+/// which is not allocated.
 ///
 /// # Errors
 /// The errors of [`write_dtype`].
@@ -48,8 +49,8 @@ pub fn to_string(dtype: DLDataType) -> Result<String> {
 
 any_from!(DLDataType);
 
-// SAFETY: `view` gives the record that the ABI defines for type index 5, and only such a cell is read as a
-// dtype.
+// SAFETY: `view` gives the record that the ABI defines for type index 5, and only such a cell is
+// read as a dtype.
 unsafe impl AnyCompatible for DLDataType {
     any_texts!("DataType", "DataType");
 

@@ -74,6 +74,11 @@ impl Format for DLDataType {
 /// Formats the device as `name:id`, such as `cpu:0`.
 impl Format for DLDevice {
     fn format(&self, to: Formatter<'_>) {
-        write!(to, "{=str}:{=i32}", device::type_name(self.device_type).unwrap_or("?"), self.device_id);
+        write!(
+            to,
+            "{=str}:{=i32}",
+            device::type_name(self.device_type).unwrap_or("?"),
+            self.device_id
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Values: the 16-byte cell, the Rust types that convert to and from it, and the built-in types without behaviour.
+//! Values: the 16-byte cell, the Rust types that convert to and from it, and the built-in types
+//! without behaviour.
 //!
 //! | module | content |
 //! |---|---|

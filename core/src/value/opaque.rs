@@ -35,7 +35,8 @@ const _: () = assert!(core::mem::offset_of!(OpaqueRecord, deleter) == 28);
 unsafe impl ObjectRecord for OpaqueRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let this = this.cast::<OpaqueRecord>();
-        // SAFETY: the record is alive until its destruction ends, and its creator guaranteed handle and deleter.
+        // SAFETY: the record is alive until its destruction ends, and its creator guaranteed handle
+        // and deleter.
         unsafe {
             if let Some(deleter) = (*this).deleter {
                 deleter((*this).cell.handle);
@@ -101,7 +102,8 @@ mod tests {
         let deleted = AtomicUsize::new(0);
         let handle = (&raw const deleted).cast_mut().cast();
         // SAFETY: `count` accepts the counter, which outlives the object.
-        let object = unsafe { create_opaque(handle, type_index::OPAQUE_PY_OBJECT, Some(count)) }.unwrap();
+        let object =
+            unsafe { create_opaque(handle, type_index::OPAQUE_PY_OBJECT, Some(count)) }.unwrap();
         let twin = object.clone().downcast::<OpaquePyObject>().unwrap();
         assert_eq!(twin.handle(), handle);
         drop(object);
@@ -113,14 +115,16 @@ mod tests {
     #[test]
     fn a_null_deleter_is_allowed() {
         // SAFETY: there is no deleter to accept the handle.
-        let object = unsafe { create_opaque(core::ptr::null_mut(), type_index::OPAQUE_PY_OBJECT, None) };
+        let object =
+            unsafe { create_opaque(core::ptr::null_mut(), type_index::OPAQUE_PY_OBJECT, None) };
         assert_eq!(object.unwrap().type_index(), type_index::OPAQUE_PY_OBJECT);
     }
 
     #[test]
     fn other_types_are_refused() {
         // SAFETY: there is no deleter to accept the handle.
-        let error = unsafe { create_opaque(core::ptr::null_mut(), type_index::OBJECT, None) }.unwrap_err();
+        let error =
+            unsafe { create_opaque(core::ptr::null_mut(), type_index::OBJECT, None) }.unwrap_err();
         assert_eq!(error.kind_bytes(), b"RuntimeError");
         assert_eq!(error.message_bytes(), b"Only kTVMFFIOpaquePyObject is supported for now");
     }

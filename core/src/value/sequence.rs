@@ -1,4 +1,5 @@
-//! Arrays and Lists as core sees them: the elements of one, and a new Array of known length. Ring 2 has the containers.
+//! Arrays and Lists as core sees them: the elements of one, and a new Array of known length. Ring 2
+//! has the containers.
 
 use core::any::TypeId;
 use core::ffi::c_void;
@@ -14,15 +15,16 @@ use crate::plain_error;
 use crate::platform::sync::atomic::{Ordering, size_word};
 use crate::value::any::{Any, AnyView};
 
-/// The record of an Array or List, in the layout of ring 2 and of C++ code. The elements of an Array follow it.
+/// The record of an Array or List, in the layout of ring 2 and of C++ code. The elements of an
+/// Array follow it.
 #[repr(C)]
 struct Record {
     header: TVMFFIObject,
     cell: TVMFFISeqCell,
 }
 
-// SAFETY: repr(C), header first; an Array that is made here owns its elements, which lie in the object, or, after C++ code
-// replaced them, in a block with a deleter.
+// SAFETY: repr(C), header first; an Array that is made here owns its elements, which lie in the
+// object, or, after C++ code replaced them, in a block with a deleter.
 unsafe impl ObjectRecord for Record {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         let record: *mut Record = this.cast();
@@ -43,8 +45,8 @@ unsafe impl ObjectRecord for Record {
 struct Sequence(ManuallyDrop<ObjectRef>);
 
 impl Sequence {
-    /// Returns the sequence of a view, which must not outlive the view. Follows rvalue references. Returns `None` for other
-    /// values.
+    /// Returns the sequence of a view, which must not outlive the view. Follows rvalue references.
+    /// Returns `None` for other values.
     fn of(view: &AnyView<'_>) -> Option<Sequence> {
         let object = match view.rvalue_slot() {
             // SAFETY: an rvalue reference points to the caller's object pointer (ABI).
@@ -53,7 +55,8 @@ impl Sequence {
         };
         // SAFETY: the view borrows a live object, whose reference is not given up here.
         let object = ManuallyDrop::new(unsafe { ObjectRef::from_raw(object) });
-        matches!(object.type_index(), type_index::ARRAY | type_index::LIST).then_some(Sequence(object))
+        matches!(object.type_index(), type_index::ARRAY | type_index::LIST)
+            .then_some(Sequence(object))
     }
 
     fn cell(&self) -> *mut TVMFFISeqCell {
@@ -78,7 +81,9 @@ impl Sequence {
     #[inline]
     unsafe fn read(&self) -> Result<Option<BriefShared<'_>>> {
         // SAFETY: guaranteed by the caller.
-        (self.0.type_index() == type_index::LIST).then(|| unsafe { BriefShared::of(&self.0) }).transpose()
+        (self.0.type_index() == type_index::LIST)
+            .then(|| unsafe { BriefShared::of(&self.0) })
+            .transpose()
     }
 
     /// Borrows a List for reading. Arrays do not change.
@@ -95,7 +100,8 @@ impl Sequence {
     /// The sequence must be borrowed.
     unsafe fn word(&self, index: usize) -> Option<TVMFFIAny> {
         // SAFETY: the cell describes that many elements, and the caller excludes writers.
-        (index < self.len()).then(|| unsafe { (*self.cell()).data.cast::<TVMFFIAny>().add(index).read() })
+        (index < self.len())
+            .then(|| unsafe { (*self.cell()).data.cast::<TVMFFIAny>().add(index).read() })
     }
 }
 
@@ -109,9 +115,13 @@ pub(crate) fn with_elements<R>(
 ) -> Result<Option<R>> {
     let Some(sequence) = Sequence::of(view) else { return Ok(None) };
     let _borrow = sequence.borrow()?;
-    // SAFETY: the cell describes that many elements; the borrow excludes writers while they are read.
+    // SAFETY: the cell describes that many elements; the borrow excludes writers while they are
+    // read.
     let elements = unsafe {
-        AnyView::slice_from_raw((*sequence.cell()).data.cast::<TVMFFIAny>().cast_const(), sequence.len())
+        AnyView::slice_from_raw(
+            (*sequence.cell()).data.cast::<TVMFFIAny>().cast_const(),
+            sequence.len(),
+        )
     };
     each(elements).map(Some)
 }
@@ -126,8 +136,8 @@ pub(crate) fn len(view: &AnyView<'_>) -> Option<usize> {
     Sequence::of(view).map(|sequence| sequence.len())
 }
 
-/// Returns the element at `index` of an Array or List, or `None` if there is none. Owned, because conversions may run user
-/// callbacks that change a List.
+/// Returns the element at `index` of an Array or List, or `None` if there is none. Owned, because
+/// conversions may run user callbacks that change a List.
 ///
 /// # Errors
 /// RuntimeError if another thread is changing the List.
@@ -139,8 +149,8 @@ pub(crate) fn element(view: &AnyView<'_>, index: usize) -> Result<Option<Any>> {
     Ok(unsafe { sequence.word(index).and_then(|word| AnyView::from_raw(word).retain()) })
 }
 
-/// Calls `each` with the elements of an Array or List in order, until it returns `false`. Returns whether all calls returned `true`, or
-/// `None` for other values. The function may change a List.
+/// Calls `each` with the elements of an Array or List in order, until it returns `false`. Returns
+/// whether all calls returned `true`, or `None` for other values. The function may change a List.
 ///
 /// # Errors
 /// Errors of `each`; RuntimeError if another thread is changing the List.
@@ -177,9 +187,13 @@ pub(crate) fn for_each(
     }
 }
 
-/// Calls `each` with the elements in order, until it returns `false`. Returns whether all calls returned `true`.
+/// Calls `each` with the elements in order, until it returns `false`. Returns whether all calls
+/// returned `true`.
 #[cfg(feature = "alloc")]
-fn all(elements: &[AnyView<'_>], mut each: impl FnMut(&AnyView<'_>) -> Result<bool>) -> Result<bool> {
+fn all(
+    elements: &[AnyView<'_>],
+    mut each: impl FnMut(&AnyView<'_>) -> Result<bool>,
+) -> Result<bool> {
     for element in elements {
         if !each(element)? {
             return Ok(false);
@@ -232,7 +246,9 @@ impl Builder {
         unsafe {
             let cell = &mut (*self.0.as_ptr().cast::<Record>()).cell;
             if cell.size >= cell.capacity {
-                return Err(plain_error!(INTERNAL_ERROR, "more elements than an array was made for"; "full"));
+                return Err(
+                    plain_error!(INTERNAL_ERROR, "more elements than an array was made for"; "full"),
+                );
             }
             cell.data.cast::<TVMFFIAny>().add(cell.size as usize).write(value.into_raw());
             cell.size += 1;

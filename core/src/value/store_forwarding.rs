@@ -1,23 +1,26 @@
 //! Copies of recently written records that do not defeat store forwarding.
 //!
-//! A processor forwards a pending store to a later load only if that single store covers the whole load. A load wider
-//! than the stored fields stalls until the stores retire, which takes about a dozen cycles: as long as a whole call.
-//! Compilers turn assignments into such wide copies; volatile reads prevent it. Records that are read as a whole are
-//! composed in a register and stored once.
+//! A processor forwards a pending store to a later load only if that single store covers the whole
+//! load. A load wider than the stored fields stalls until the stores retire, which takes about a
+//! dozen cycles: as long as a whole call. Compilers turn assignments into such wide copies;
+//! volatile reads prevent it. Records that are read as a whole are composed in a register and
+//! stored once.
 
 use core::mem;
 
 use crate::abi::{DLDataType, DLTensor, TVMFFIAny};
 use crate::value::any::AnyView;
 
-/// Whether copies preserve store forwarding. Size-optimised builds copy records by assignment: their processors have no
-/// store buffer that would stall, and the word copies take 64 bytes of flash.
+/// Whether copies preserve store forwarding. Size-optimised builds copy records by assignment:
+/// their processors have no store buffer that would stall, and the word copies take 64 bytes of
+/// flash.
 const FORWARDS: bool = cfg!(feature = "speed");
 
 /// Joins two 32-bit fields into a word, in memory order.
 #[inline(always)]
 fn word(first: u32, second: u32) -> u64 {
-    let [low, high] = if cfg!(target_endian = "little") { [first, second] } else { [second, first] };
+    let [low, high] =
+        if cfg!(target_endian = "little") { [first, second] } else { [second, first] };
     u64::from(low) | u64::from(high) << 32
 }
 
@@ -28,7 +31,8 @@ pub(crate) fn dtype(dtype: DLDataType) -> DLDataType {
         return dtype;
     }
     let DLDataType { code, bits, lanes } = dtype;
-    // SAFETY: the record consists of these four bytes in this order, and every combination is valid.
+    // SAFETY: the record consists of these four bytes in this order, and every combination is
+    // valid.
     unsafe { mem::transmute::<u32, DLDataType>(dtype_word(code, bits, lanes)) }
 }
 
@@ -39,7 +43,8 @@ fn dtype_word(code: u8, bits: u8, lanes: u16) -> u32 {
     u32::from_ne_bytes([code, bits, first, second])
 }
 
-/// Copies a value as two words composed in registers, since readers load whole words or fields within them.
+/// Copies a value as two words composed in registers, since readers load whole words or fields
+/// within them.
 ///
 /// # Safety
 /// `from` must be valid for reading, and `to` for writing.
@@ -51,7 +56,8 @@ pub(crate) unsafe fn copy_any(from: *const TVMFFIAny, to: *mut TVMFFIAny) {
             return to.write(from.read());
         }
         let type_index = (&raw const (*from).type_index).read_volatile();
-        // Between two volatile reads this one stays apart, too, and is left out where nobody uses it.
+        // Between two volatile reads this one stays apart, too, and is left out where nobody uses
+        // it.
         let len = (*from).small_str_len;
         let payload = (&raw const (*from).payload).read_volatile();
         to.cast::<u64>().write(word(type_index as u32, len));

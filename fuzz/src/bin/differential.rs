@@ -1,11 +1,12 @@
 //! Runs the same programs on two libraries and compares what each step gave.
 //!
-//! usage: differential UPSTREAM OURS [--runs N] [--seconds N] [--seed N] [--show] [FILE or FOLDER...]
+//! usage: differential UPSTREAM OURS [--runs N] [--seconds N] [--seed N] [--show] [FILE or
+//! FOLDER...]
 //!
 //! usage: differential --c LIBRARY FILE
 //!
-//! Prints the program of a file in C, without the steps that the interpreter leaves out on the library. Says so for steps with the
-//! API of TVM 0.5 to 0.20.
+//! Prints the program of a file in C, without the steps that the interpreter leaves out on the
+//! library. Says so for steps with the API of TVM 0.5 to 0.20.
 //!
 //! usage: differential --notes LIBRARY FILE
 //!
@@ -15,9 +16,10 @@
 //!
 //! Runs programs in this process, one after another, for measurements of coverage.
 //!
-//! Programs come from the files, then N more are made of their pieces. A program that crashes upstream's library is run again
-//! without the step that crashed. Prints each kind of difference once, with the shortest program that shows it, and fails if one
-//! is not in the table of deliberate differences.
+//! Programs come from the files, then N more are made of their pieces. A program that crashes
+//! upstream's library is run again without the step that crashed. Prints each kind of difference
+//! once, with the shortest program that shows it, and fails if one is not in the table of
+//! deliberate differences.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,15 +53,18 @@ fn main() -> ExitCode {
         }
         Some("--c") => {
             let library = arguments.next().unwrap_or_default();
-            print_c(Path::new(&library), Path::new(&arguments.next().unwrap_or_default())).map(|()| true)
+            print_c(Path::new(&library), Path::new(&arguments.next().unwrap_or_default()))
+                .map(|()| true)
         }
         Some("--notes") => {
             let library = arguments.next().unwrap_or_default();
-            print_notes(Path::new(&library), Path::new(&arguments.next().unwrap_or_default())).map(|()| true)
+            print_notes(Path::new(&library), Path::new(&arguments.next().unwrap_or_default()))
+                .map(|()| true)
         }
         Some("--run") => {
             let library = arguments.next().unwrap_or_default();
-            run_all(Path::new(&library), &arguments.map(PathBuf::from).collect::<Vec<_>>()).map(|()| true)
+            run_all(Path::new(&library), &arguments.map(PathBuf::from).collect::<Vec<_>>())
+                .map(|()| true)
         }
         _ => options().and_then(|options| compare(&options)),
     };
@@ -127,7 +132,8 @@ fn run_file(library: &Path, file: &Path) -> Result<(Program, Run), String> {
 
 fn print_c(library: &Path, file: &Path) -> Result<(), String> {
     let (program, run) = run_file(library, file)?;
-    let legacy = program.lines.iter().filter(|line| matches!(line.step, Step::Legacy { .. })).count();
+    let legacy =
+        program.lines.iter().filter(|line| matches!(line.step, Step::Legacy { .. })).count();
     if legacy > 0 && Library::open(library)?.legacy.is_none() {
         eprintln!(
             "{} has no API of TVM 0.5 to 0.20 (feature `legacy`): left out the {legacy} steps with it",
@@ -182,9 +188,12 @@ fn compare(options: &Options) -> Result<bool, String> {
 fn read_all(files: &[PathBuf]) -> Result<Vec<Program>, String> {
     let mut programs = Vec::new();
     for path in files {
-        let read = |path: &Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+        };
         if path.is_dir() {
-            let entries = std::fs::read_dir(path).map_err(|error| format!("{}: {error}", path.display()))?;
+            let entries =
+                std::fs::read_dir(path).map_err(|error| format!("{}: {error}", path.display()))?;
             let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
             paths.sort();
             for path in paths {
@@ -223,7 +232,8 @@ impl Comparison {
 
     fn runs(&mut self, program: &Program, upstream: &Run, ours: &Run) -> Result<(), String> {
         self.steps += upstream.steps.len().min(ours.steps.len());
-        self.skipped += ours.steps.iter().flatten().filter(|note| note.ends_with(": skipped")).count();
+        self.skipped +=
+            ours.steps.iter().flatten().filter(|note| note.ends_with(": skipped")).count();
         let (found, mut listed) = first_difference(program, upstream, ours);
         for reason in listed.drain(..) {
             *self.listed.entry(reason).or_default() += 1;
@@ -240,12 +250,16 @@ impl Comparison {
 
     /// Takes out steps one by one as long as the same kind of difference remains.
     fn minimised(&mut self, program: &Program, found: &Found) -> Result<Program, String> {
-        let mut shortest = Program { lines: program.lines[..program.lines.len().min(found.at + 1)].to_vec() };
+        let mut shortest =
+            Program { lines: program.lines[..program.lines.len().min(found.at + 1)].to_vec() };
         for at in (0..shortest.lines.len()).rev() {
             let mut shorter = shortest.clone();
             shorter.lines.remove(at);
             let (upstream, ours) = (self.upstream.run(&shorter)?, self.ours.run(&shorter)?);
-            if first_difference(&shorter, &upstream, &ours).0.is_some_and(|other| other.kind == found.kind) {
+            if first_difference(&shorter, &upstream, &ours)
+                .0
+                .is_some_and(|other| other.kind == found.kind)
+            {
                 shortest = shorter;
             }
         }
@@ -263,7 +277,11 @@ impl Comparison {
         for (kind, (count, program, text)) in &self.unlisted {
             println!("{count:8} DIFFERENT: {kind}\n{text}");
             for line in &program.lines {
-                println!("    {}{:?}", if line.other_thread { "on another thread: " } else { "" }, line.step);
+                println!(
+                    "    {}{:?}",
+                    if line.other_thread { "on another thread: " } else { "" },
+                    line.step
+                );
             }
             let bytes: String = program.encode().iter().map(|byte| format!("{byte:02x}")).collect();
             println!("    {bytes}");
@@ -281,7 +299,11 @@ struct Found {
 }
 
 /// Returns the first difference that is not listed, and the reasons of those before it.
-fn first_difference(program: &Program, upstream: &Run, ours: &Run) -> (Option<Found>, Vec<&'static str>) {
+fn first_difference(
+    program: &Program,
+    upstream: &Run,
+    ours: &Run,
+) -> (Option<Found>, Vec<&'static str>) {
     let mut listed = Vec::new();
     for at in 0..upstream.steps.len().min(ours.steps.len()) {
         let [theirs, own] = [upstream, ours].map(|run| notes(run, at));
@@ -319,7 +341,7 @@ fn kind_of(program: &Program, at: usize, theirs: &str, own: &str) -> String {
     format!("{step}: {} / {}", outline(theirs), outline(own))
 }
 
-/// Returns the outcome of a note without texts and numbers.
+/// Returns the outcome of a note without strings and numbers.
 fn outline(note: &str) -> String {
     let last = note.lines().last().unwrap_or_default();
     let words = last.split_once(": ").map_or(last, |(_, outcome)| outcome).split(' ');

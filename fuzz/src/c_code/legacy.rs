@@ -39,7 +39,9 @@ const NULL_CALLS: &[&str] = &[
 /// Returns the call of a step.
 pub(super) fn call(call: &Legacy) -> String {
     match call {
-        Legacy::Call { function, args } => format!("do_legacy_call({}, {})", function.0, list(args)),
+        Legacy::Call { function, args } => {
+            format!("do_legacy_call({}, {})", function.0, list(args))
+        }
         Legacy::GetGlobal { name } => format!("do_legacy_get_global({})", c_text(name)),
         Legacy::SetGlobal { name, function, allow_override } => format!(
             "do_legacy_set_global(\"{}\", {}, {})",
@@ -56,7 +58,9 @@ pub(super) fn call(call: &Legacy) -> String {
             format!("do_legacy_array({}, {})", array(meta), copied_bytes(meta, *bytes, *exact))
         }
         Legacy::CopyArray { from, to } => format!("do_legacy_copy_array({}, {})", from.0, to.0),
-        Legacy::DlPack { tensor, back } => format!("do_legacy_dlpack({}, {})", tensor.0, number(*back)),
+        Legacy::DlPack { tensor, back } => {
+            format!("do_legacy_dlpack({}, {})", tensor.0, number(*back))
+        }
         Legacy::Object { object, attribute } => {
             format!("do_legacy_object({}, {})", object.0, c_text(attribute))
         }
@@ -66,12 +70,16 @@ pub(super) fn call(call: &Legacy) -> String {
         Legacy::Module { module, name, imports } => {
             format!("do_legacy_module({}, {}, {})", module.0, c_text(name), number(*imports))
         }
-        Legacy::Import { module, imported } => format!("do_legacy_import({}, {})", module.0, imported.0),
+        Legacy::Import { module, imported } => {
+            format!("do_legacy_import({}, {})", module.0, imported.0)
+        }
         Legacy::LoadModule { object } => {
             let file = object.file();
             format!("do_legacy_load_module({}, {})", literal(&file), file.len())
         }
-        Legacy::Error { text, python } => format!("do_legacy_error({}, {})", c_text(text), number(*python)),
+        Legacy::Error { text, python } => {
+            format!("do_legacy_error({}, {})", c_text(text), number(*python))
+        }
         Legacy::Device { device_type, device_id, stream: true, .. } => {
             format!("do_legacy_streams({device_type}, {device_id})")
         }
@@ -91,5 +99,9 @@ pub(super) fn call(call: &Legacy) -> String {
 fn array(meta: &Meta) -> String {
     let (shape, _) = meta.sizes_and_strides();
     let Meta { code, bits, lanes, device_type, device_id, .. } = meta;
-    format!("{}, {}, {code}, {bits}, {lanes}, {device_type}, {device_id}", sizes(&shape), meta.ndim())
+    format!(
+        "{}, {}, {code}, {bits}, {lanes}, {device_type}, {device_id}",
+        sizes(&shape),
+        meta.ndim()
+    )
 }

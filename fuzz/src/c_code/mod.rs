@@ -1,4 +1,5 @@
-//! Programs as C, for those who look into a finding: one line of C for each step, behind the headers that have the steps.
+//! Programs as C, for those who look into a finding: one line of C for each step, behind the
+//! headers that have the steps.
 
 mod legacy;
 
@@ -78,12 +79,16 @@ pub fn program(program: &Program, run: &Run) -> String {
         if let Some(fork) = line.step.fork() {
             forked = number + 1..number + 1 + fork.steps;
             let lines = ran(program, run).filter(|(number, _)| forked.contains(number));
-            let lines: String =
-                lines.map(|(number, line)| format!("  {}\n", statement(number, &line.step))).collect();
+            let lines: String = lines
+                .map(|(number, line)| format!("  {}\n", statement(number, &line.step)))
+                .collect();
             push(&mut out, format_args!("static void steps_{number}(void) {{\n{lines}}}\n\n"));
         } else if line.other_thread {
             let body = format!("  (void)unused;\n  {text}\n  return NULL;\n");
-            push(&mut out, format_args!("static void *step_{number}(void *unused) {{\n{body}}}\n\n"));
+            push(
+                &mut out,
+                format_args!("static void *step_{number}(void *unused) {{\n{body}}}\n\n"),
+            );
             text = format!("on_thread(step_{number});");
         }
         push(&mut main, format_args!("  {text}\n"));
@@ -117,14 +122,21 @@ fn call(step: &Step) -> String {
         Step::Own { value, .. } => format!("do_own({})", arg(value)),
         Step::Copy { from, .. } => format!("do_copy({})", from.0),
         Step::Drop { reg } => format!("do_drop({})", reg.0),
-        Step::Function { callback, own, .. } => format!("do_function({}, {})", kind(callback), own.0),
+        Step::Function { callback, own, .. } => {
+            format!("do_function({}, {})", kind(callback), own.0)
+        }
         Step::Call { function, args, .. } => format!("do_call({}, {})", function.0, list(args)),
         Step::Builtin { name, args, .. } => {
             format!("do_builtin(\"{}\", {})", builtins::name(*name), list(args))
         }
         Step::GetGlobal { name, .. } => format!("do_get_global({})", text(name)),
         Step::SetGlobal { name, function, allow_override } => {
-            format!("do_set_global({}, {}, {})", chosen(GLOBALS, *name), function.0, number(*allow_override))
+            format!(
+                "do_set_global({}, {}, {})",
+                chosen(GLOBALS, *name),
+                function.0,
+                number(*allow_override)
+            )
         }
         Step::SetGlobalInfo { name, function, doc, allow_override } => format!(
             "do_set_global_info({}, {}, {}, {})",
@@ -147,7 +159,8 @@ fn call(step: &Step) -> String {
             format!("do_raise_text({}, {})", c_text(kind), c_text(message))
         }
         Step::RaiseParts { kind, parts, .. } => {
-            let part = |part: &Text| if part.c_string() == b"x\0" { "NULL".into() } else { c_text(part) };
+            let part =
+                |part: &Text| if part.c_string() == b"x\0" { "NULL".into() } else { c_text(part) };
             let all: Vec<_> = parts.iter().map(part).chain(["NULL".to_string()]).collect();
             format!(
                 "do_raise_parts({}, (const char *[]){{{}}}, {})",
@@ -176,7 +189,13 @@ fn call(step: &Step) -> String {
             default.0
         ),
         Step::Method { class: key, name, function, is_static } => {
-            format!("do_method({}, {}, {}, {})", class(*key), text(name), function.0, number(*is_static))
+            format!(
+                "do_method({}, {}, {}, {})",
+                class(*key),
+                text(name),
+                function.0,
+                number(*is_static)
+            )
         }
         Step::Metadata { class: key, kind, doc } => {
             format!("do_metadata({}, {}, {})", class(*key), kind % 6, text(doc))
@@ -206,19 +225,28 @@ fn call(step: &Step) -> String {
         }
         Step::View { source, meta, .. } => format!("do_view({}, {})", source.0, tensor(meta)),
         Step::TensorAlloc { meta, .. } => format!("do_tensor_alloc({})", tensor(meta)),
-        Step::DataTypeFromText { text: name, .. } => format!("do_data_type_from_text({})", text(name)),
+        Step::DataTypeFromText { text: name, .. } => {
+            format!("do_data_type_from_text({})", text(name))
+        }
         Step::DataTypeToText { code, bits, lanes, .. } => {
             format!("do_data_type_to_text({code}, {bits}, {lanes})")
         }
         Step::BigIntContent { reg } => format!("do_big_int_content({})", reg.0),
         Step::Backtrace { crossing } => format!("do_backtrace({})", number(*crossing)),
         Step::InitOnce { init_fails, deinit_fails, empty } => {
-            format!("do_init_once({}, {}, {})", number(*init_fails), number(*deinit_fails), number(*empty))
+            format!(
+                "do_init_once({}, {}, {})",
+                number(*init_fails),
+                number(*deinit_fails),
+                number(*empty)
+            )
         }
         Step::Stream { device_type, device_id, stream } => {
             format!("do_stream({device_type}, {device_id}, {stream})")
         }
-        Step::Allocator { mode, global } => format!("do_allocator({}, {})", mode % 3, number(*global)),
+        Step::Allocator { mode, global } => {
+            format!("do_allocator({}, {})", mode % 3, number(*global))
+        }
         Step::Signals { fails } => format!("do_signals({})", number(*fails)),
         Step::CApi { name } => format!("do_c_api({})", c_text(name)),
         Step::ContextSymbol { name } => format!("do_context_symbol({})", c_text(name)),
@@ -237,7 +265,9 @@ fn call(step: &Step) -> String {
             let at = usize::from(*call) % NULLS.len();
             format!("do_null({}, \"{}\")", NULL_CALLS[at], NULLS[at].0)
         }
-        Step::ExternC { callback, own, .. } => format!("do_extern_c({}, {})", kind(callback), own.0),
+        Step::ExternC { callback, own, .. } => {
+            format!("do_extern_c({}, {})", kind(callback), own.0)
+        }
         Step::Weak { reg, released } => format!("do_weak({}, {})", reg.0, number(*released)),
         Step::Payload { payload, .. } => {
             let bytes = payload.bytes();
@@ -263,11 +293,14 @@ fn set(value: &Value) -> String {
             format!("do_own(plain(kTVMFFIFloat, {}))", int(value.to_bits().cast_signed()))
         }
         Value::DataType { code, bits, lanes } => format!("do_own(dtype({code}, {bits}, {lanes}))"),
-        Value::Device { device_type, device_id } => format!("do_own(device({device_type}, {device_id}))"),
+        Value::Device { device_type, device_id } => {
+            format!("do_own(device({device_type}, {device_id}))")
+        }
         Value::Text { text: content } => format!("do_string({})", text(content)),
         Value::Bytes { text: content } => format!("do_bytes({})", text(content)),
         Value::BigInt { words } => {
-            let all: Vec<_> = words.iter().map(|word| int(*word)).chain(["0".to_string()]).collect();
+            let all: Vec<_> =
+                words.iter().map(|word| int(*word)).chain(["0".to_string()]).collect();
             format!("do_big_int((const int64_t[]){{{}}}, {})", all.join(", "), words.len())
         }
     }
@@ -286,7 +319,8 @@ fn arg(arg: &Arg) -> String {
 }
 
 fn list(args: &[Arg]) -> String {
-    let uses = |reg: Reg| args.iter().filter(|arg| crate::machine::register(arg) == Some(reg)).count();
+    let uses =
+        |reg: Reg| args.iter().filter(|arg| crate::machine::register(arg) == Some(reg)).count();
     let all: Vec<_> = args
         .iter()
         .map(|one| match one {

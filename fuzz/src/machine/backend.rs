@@ -39,7 +39,8 @@ impl Machine {
         let state = Loop { fails, barrier, ran: AtomicI32::new(0) };
         let data = (&raw const state).cast_mut().cast();
         // SAFETY: the tasks share the state, which outlives the loop.
-        let status = unsafe { (backend.TVMBackendParallelLaunch)(Some(task), data, (tasks % 9).into()) };
+        let status =
+            unsafe { (backend.TVMBackendParallelLaunch)(Some(task), data, (tasks % 9).into()) };
         Outcome::Shown(status, format!("ran {}", state.ran.into_inner() > 0))
     }
 
@@ -68,7 +69,9 @@ unsafe extern "C" fn task(number: c_int, env: *mut ParallelGroupEnv, data: *mut 
     }
     match &library().backend {
         // SAFETY: the environment is that of the task.
-        Some(backend) if state.barrier => unsafe { (backend.TVMBackendParallelBarrier)(number, env) },
+        Some(backend) if state.barrier => unsafe {
+            (backend.TVMBackendParallelBarrier)(number, env)
+        },
         _ => 0,
     }
 }

@@ -73,7 +73,8 @@ impl Machine {
         ];
         // SAFETY: the functions have the types that the names imply, and are removed again.
         unsafe {
-            let register = |name: &CStr, function| (symbols.TVMFFIEnvRegisterCAPI)(name.as_ptr(), function);
+            let register =
+                |name: &CStr, function| (symbols.TVMFFIEnvRegisterCAPI)(name.as_ptr(), function);
             let registered = functions.map(|(name, function)| register(name, function));
             let checked = (symbols.TVMFFIEnvCheckSignals)();
             let removed = functions.map(|(name, _)| register(name, ptr::null_mut()));
@@ -84,7 +85,10 @@ impl Machine {
     pub(super) fn c_api(&self, name: &Text) -> Outcome {
         // SAFETY: the name is a C string, and null removes the function.
         status(unsafe {
-            (self.library.symbols.TVMFFIEnvRegisterCAPI)(name.c_string().as_ptr().cast(), ptr::null_mut())
+            (self.library.symbols.TVMFFIEnvRegisterCAPI)(
+                name.c_string().as_ptr().cast(),
+                ptr::null_mut(),
+            )
         })
     }
 
@@ -127,7 +131,11 @@ impl Machine {
     pub(super) fn reset_environment(&self) {
         // SAFETY: null unsets the allocator.
         unsafe {
-            (self.library.symbols.TVMFFIEnvSetDLPackManagedTensorAllocator)(None, 1, ptr::null_mut());
+            (self.library.symbols.TVMFFIEnvSetDLPackManagedTensorAllocator)(
+                None,
+                1,
+                ptr::null_mut(),
+            );
         }
     }
 }

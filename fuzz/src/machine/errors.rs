@@ -12,7 +12,7 @@ use crate::texts::Text;
 impl Machine {
     pub(super) fn error(&self, kind: &Text, message: &Text, backtrace: &Text) -> Outcome {
         let mut out = ptr::null_mut();
-        // SAFETY: the texts live through the call.
+        // SAFETY: the strings live through the call.
         let status = unsafe {
             (self.library.symbols.TVMFFIErrorCreate)(
                 &bytes(&kind.0),
@@ -24,7 +24,13 @@ impl Machine {
         handle(status, out)
     }
 
-    pub(super) fn error_with(&self, kind: &Text, message: &Text, cause: Reg, context: Reg) -> Outcome {
+    pub(super) fn error_with(
+        &self,
+        kind: &Text,
+        message: &Text,
+        cause: Reg,
+        context: Reg,
+    ) -> Outcome {
         let mut out = ptr::null_mut();
         let cause = self.object_of(cause, kTVMFFIError).unwrap_or(ptr::null_mut());
         let context = self.get(context);
@@ -34,7 +40,7 @@ impl Machine {
             false => ptr::null_mut(),
         };
         let backtrace = bytes(b"");
-        // SAFETY: texts and objects live through the call.
+        // SAFETY: strings and objects live through the call.
         let status = unsafe {
             (self.library.symbols.TVMFFIErrorCreateWithCauseAndExtraContext)(
                 &bytes(&kind.0),
@@ -50,7 +56,11 @@ impl Machine {
 
     pub(super) fn backtraced(&self, reg: Reg, text: &Text, replace: bool) -> Outcome {
         let Some(error) = self.object_of(reg, kTVMFFIError) else { return Outcome::Skipped };
-        let mode = if replace { kTVMFFIBacktraceUpdateModeReplace } else { kTVMFFIBacktraceUpdateModeAppend };
+        let mode = if replace {
+            kTVMFFIBacktraceUpdateModeReplace
+        } else {
+            kTVMFFIBacktraceUpdateModeAppend
+        };
         // SAFETY: the error lives, and so does the text.
         unsafe {
             let cell = normal::content::<TVMFFIErrorCell>(&object(error));
@@ -104,7 +114,7 @@ impl Machine {
     }
 
     pub(super) fn backtrace(&self, crossing: bool) -> Outcome {
-        // SAFETY: the texts are C strings; the result lives until the next call on this thread.
+        // SAFETY: the strings are C strings; the result lives until the next call on this thread.
         let text = unsafe {
             (*(self.library.symbols.TVMFFIBacktrace)(
                 c"file.c".as_ptr(),

@@ -46,12 +46,14 @@ impl Machine {
         self.builtin_by_name(builtins::name(name), args)
     }
 
-    /// Finds a function of the library and calls it, unless it has a limit that the arguments exceed.
+    /// Finds a function of the library and calls it, unless it has a limit that the arguments
+    /// exceed.
     pub(super) fn builtin_by_name(&mut self, name: &str, args: &[Arg]) -> Outcome {
         let mut function = ptr::null_mut();
         // SAFETY: name and result live through the call.
-        let status =
-            unsafe { (self.library.symbols.TVMFFIFunctionGetGlobal)(&bytes(name.as_bytes()), &mut function) };
+        let status = unsafe {
+            (self.library.symbols.TVMFFIFunctionGetGlobal)(&bytes(name.as_bytes()), &mut function)
+        };
         if status != 0 || function.is_null() {
             return Outcome::Skipped;
         }
@@ -94,10 +96,13 @@ impl Machine {
         }
     }
 
-    /// Makes a string anew. Upstream has objects for short results of some functions, ours small strings.
+    /// Makes a string anew. Upstream has objects for short results of some functions, ours small
+    /// strings.
     pub(super) fn anew(&self, outcome: Outcome) -> Outcome {
         match outcome {
-            Outcome::Status(0, value) if matches!(value.type_index, kTVMFFISmallStr | kTVMFFIStr) => {
+            Outcome::Status(0, value)
+                if matches!(value.type_index, kTVMFFISmallStr | kTVMFFIStr) =>
+            {
                 let text = normal::text_of(&value).unwrap_or_default();
                 release(&value);
                 self.set(&Value::Text { text: Text(text) })
@@ -109,13 +114,18 @@ impl Machine {
     /// Hides a hash unless the argument is a value whose hash has no address in it.
     fn without_address(&self, args: &[Arg], outcome: Outcome) -> Outcome {
         let hashed = args.first().map(|arg| match arg {
-            Arg::Reg { reg } | Arg::Movable { reg } | Arg::TensorPtr { reg } => self.get(*reg).type_index,
+            Arg::Reg { reg } | Arg::Movable { reg } | Arg::TensorPtr { reg } => {
+                self.get(*reg).type_index
+            }
             _ => kTVMFFIInt,
         });
         match outcome {
             Outcome::Status(0, value)
                 if hashed.is_some_and(|index| index >= kTVMFFIStaticObjectBegin)
-                    && !matches!(hashed, Some(kTVMFFIStr | kTVMFFIBytes | kTVMFFIShape | kTVMFFIBigInt)) =>
+                    && !matches!(
+                        hashed,
+                        Some(kTVMFFIStr | kTVMFFIBytes | kTVMFFIShape | kTVMFFIBigInt)
+                    ) =>
             {
                 release(&value);
                 Outcome::Shown(0, "a hash".into())
@@ -127,7 +137,8 @@ impl Machine {
     pub(super) fn get_global(&self, name: &Text) -> Outcome {
         let mut out = ptr::null_mut();
         // SAFETY: name and result live through the call.
-        let status = unsafe { (self.library.symbols.TVMFFIFunctionGetGlobal)(&bytes(&name.0), &mut out) };
+        let status =
+            unsafe { (self.library.symbols.TVMFFIFunctionGetGlobal)(&bytes(&name.0), &mut out) };
         // Functions with limits are called by the step Builtin only.
         if status == 0 && !out.is_null() && !limits::may_find(&name.0) {
             release(&object(out));
@@ -137,7 +148,9 @@ impl Machine {
     }
 
     pub(super) fn set_global(&self, name: u8, function: Reg, allow_override: bool) -> Outcome {
-        let Some(function) = self.object_of(function, kTVMFFIFunction) else { return Outcome::Skipped };
+        let Some(function) = self.object_of(function, kTVMFFIFunction) else {
+            return Outcome::Skipped;
+        };
         let name = texts::choose(GLOBALS, name);
         // SAFETY: name and function live through the call.
         status(unsafe {
@@ -168,15 +181,21 @@ impl Machine {
         };
         // SAFETY: the record and what it refers to live through the call.
         status(unsafe {
-            (self.library.symbols.TVMFFIFunctionSetGlobalFromMethodInfo)(&info, allow_override.into())
+            (self.library.symbols.TVMFFIFunctionSetGlobalFromMethodInfo)(
+                &info,
+                allow_override.into(),
+            )
         })
     }
 
     pub(super) fn extern_c(&mut self, callback: &Callback, own: Reg) -> Outcome {
         let context = callbacks::context(callback.clone(), &self.get(own));
         let address = |address| super::pointer(kTVMFFIOpaquePtr, address);
-        let args =
-            [address(context), address(callbacks::call as *mut _), address(callbacks::delete as *mut _)];
+        let args = [
+            address(context),
+            address(callbacks::call as *mut _),
+            address(callbacks::delete as *mut _),
+        ];
         let mut out = TVMFFIAny::NONE;
         let status = callbacks::call_global("ffi.FunctionFromExternC", &args, &mut out);
         if status != 0 || out.type_index != kTVMFFIFunction {
@@ -193,7 +212,9 @@ impl Machine {
     pub(super) fn remove_globals(&mut self) {
         for name in GLOBALS {
             let arg = Arg::RawStr { text: Text::new(name) };
-            if let Outcome::Status(_, value) = self.builtin_by_name("ffi.FunctionRemoveGlobal", &[arg]) {
+            if let Outcome::Status(_, value) =
+                self.builtin_by_name("ffi.FunctionRemoveGlobal", &[arg])
+            {
                 release(&value);
             }
         }

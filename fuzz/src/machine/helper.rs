@@ -1,5 +1,5 @@
-//! Threads that run steps. The start of a thread takes 20 ms under the address sanitizer, a hundred times as long as a step, so
-//! that most programs share a few threads that live on.
+//! Threads that run steps. The start of a thread takes 20 ms under the address sanitizer, a hundred
+//! times as long as a step, so that most programs share a few threads that live on.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{LazyLock, Mutex};

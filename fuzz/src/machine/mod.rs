@@ -47,7 +47,8 @@ unsafe impl Send for Machine {}
 
 /// Result of a step.
 enum Outcome {
-    /// The step was left out: it would do what the ABI leaves undefined, or it has nothing to work on.
+    /// The step was left out: it would do what the ABI leaves undefined, or it has nothing to work
+    /// on.
     Skipped,
     /// Status and result of a call.
     Status(c_int, TVMFFIAny),
@@ -76,7 +77,8 @@ impl Machine {
         }
     }
 
-    /// Chooses whether steps on another thread share one that lives on, or each has its own, which ends with it.
+    /// Chooses whether steps on another thread share one that lives on, or each has its own, which
+    /// ends with it.
     pub fn keep_thread(&mut self, keep: bool) {
         self.keeps_thread = keep;
     }
@@ -96,8 +98,8 @@ impl Machine {
         }
     }
 
-    /// Prints each register by the library, releases all values, and empties what may contain itself. Returns the rules that
-    /// the library broke.
+    /// Prints each register by the library, releases all values, and empties what may contain
+    /// itself. Returns the rules that the library broke.
     pub fn finish(mut self) -> Vec<String> {
         self.join();
         for number in 0..REGISTERS as u8 {
@@ -137,7 +139,8 @@ impl Machine {
         self.settle(&format!("{number} {}", name_of(step)), target(step), outcome);
     }
 
-    /// Takes the error that a call raised, checks that status and error agree, and stores the result or the error.
+    /// Takes the error that a call raised, checks that status and error agree, and stores the
+    /// result or the error.
     fn settle(&mut self, what: &str, to: Option<Reg>, outcome: Outcome) {
         let error = self.take_raised();
         let (status, value, shown) = match outcome {
@@ -220,7 +223,9 @@ impl Machine {
             Step::Drop { reg } => self.drop_register(*reg),
             Step::BigIntContent { reg } => self.big_int_content(*reg),
             Step::DataTypeFromText { text, .. } => self.data_type_from_text(text),
-            Step::DataTypeToText { code, bits, lanes, .. } => self.data_type_to_text(*code, *bits, *lanes),
+            Step::DataTypeToText { code, bits, lanes, .. } => {
+                self.data_type_to_text(*code, *bits, *lanes)
+            }
             Step::Version {} => self.version(),
             Step::Opaque { odd_index, .. } => self.opaque(*odd_index),
             Step::ObjectAllocator {} => self.object_allocator(),
@@ -251,10 +256,14 @@ impl Machine {
             Step::RaiseParts { kind, parts, .. } => self.raise_parts(kind, parts),
             Step::Backtrace { crossing } => self.backtrace(*crossing),
 
-            Step::Class { class, parent, slots, overflow } => self.class(*class, *parent, *slots, *overflow),
+            Step::Class { class, parent, slots, overflow } => {
+                self.class(*class, *parent, *slots, *overflow)
+            }
             Step::KeyToIndex { key } => self.key_to_index(key),
             Step::TypeInfo { index, dynamic } => self.type_info(*index, *dynamic),
-            Step::Field { class, field, flags, default } => self.field(*class, *field, *flags, *default),
+            Step::Field { class, field, flags, default } => {
+                self.field(*class, *field, *flags, *default)
+            }
             Step::Method { class, name, function, is_static } => {
                 self.method(*class, name, *function, *is_static)
             }
@@ -279,7 +288,9 @@ impl Machine {
             Step::Export { tensor, versioned, back, .. } => self.export(*tensor, *versioned, *back),
             Step::View { source, meta, .. } => self.view(*source, meta),
 
-            Step::Stream { device_type, device_id, stream } => self.stream(*device_type, *device_id, *stream),
+            Step::Stream { device_type, device_id, stream } => {
+                self.stream(*device_type, *device_id, *stream)
+            }
             Step::Allocator { mode, global } => self.allocator(*mode, *global),
             Step::TensorAlloc { meta, .. } => self.tensor_alloc(meta),
             Step::Signals { fails } => self.signals(*fails),
@@ -302,7 +313,11 @@ impl Machine {
     }
 
     /// Calls `f` with the arguments of a packed call.
-    fn with_args(&mut self, args: &[Arg], f: impl FnOnce(&Library, &[TVMFFIAny]) -> Outcome) -> Outcome {
+    fn with_args(
+        &mut self,
+        args: &[Arg],
+        f: impl FnOnce(&Library, &[TVMFFIAny]) -> Outcome,
+    ) -> Outcome {
         let texts: Vec<_> = args
             .iter()
             .map(|arg| match arg {
@@ -319,7 +334,9 @@ impl Machine {
             .enumerate()
             .map(|(at, arg)| match arg {
                 Arg::Int { value } => int((*value).into()),
-                Arg::Bool { value } => TVMFFIAny { type_index: kTVMFFIBool, ..int((*value).into()) },
+                Arg::Bool { value } => {
+                    TVMFFIAny { type_index: kTVMFFIBool, ..int((*value).into()) }
+                }
                 Arg::RawStr { .. } => pointer(kTVMFFIRawStr, texts[at].as_ptr().cast_mut().cast()),
                 Arg::ByteArray { .. } => {
                     pointer(kTVMFFIByteArrayPtr, (&raw const arrays[at]).cast_mut().cast())
@@ -327,9 +344,11 @@ impl Machine {
                 Arg::Reg { reg } => self.registers[reg.at()],
                 Arg::TensorPtr { reg } => match self.registers[reg.at()] {
                     // SAFETY: the content of a tensor object is a DLTensor.
-                    tensor if tensor.type_index == kTVMFFITensor => pointer(kTVMFFIDLTensorPtr, unsafe {
-                        normal::content::<DLTensor>(&tensor).cast_mut().cast()
-                    }),
+                    tensor if tensor.type_index == kTVMFFITensor => {
+                        pointer(kTVMFFIDLTensorPtr, unsafe {
+                            normal::content::<DLTensor>(&tensor).cast_mut().cast()
+                        })
+                    }
                     _ => TVMFFIAny::NONE,
                 },
                 Arg::Movable { reg } => match self.registers[reg.at()] {
@@ -350,7 +369,9 @@ impl Machine {
             // The argument that made the call fail may come before or after one that was moved.
             let passed = args.iter().zip(&values);
             let movable = passed.filter(|(_, value)| value.type_index == kTVMFFIObjectRValueRef);
-            movable.filter_map(|(arg, _)| register(arg)).for_each(|reg| self.put(reg, TVMFFIAny::NONE));
+            movable
+                .filter_map(|(arg, _)| register(arg))
+                .for_each(|reg| self.put(reg, TVMFFIAny::NONE));
         }
         outcome
     }
@@ -359,7 +380,9 @@ impl Machine {
 /// Empties a register from which an object was moved.
 fn forget_moved(register: &mut TVMFFIAny) {
     // SAFETY: objects have a handle.
-    if register.type_index >= kTVMFFIStaticObjectBegin && unsafe { register.payload.v_ptr.is_null() } {
+    if register.type_index >= kTVMFFIStaticObjectBegin
+        && unsafe { register.payload.v_ptr.is_null() }
+    {
         *register = TVMFFIAny::NONE;
     }
 }
@@ -373,7 +396,11 @@ pub fn register(arg: &Arg) -> Option<Reg> {
 }
 
 fn int(value: i64) -> TVMFFIAny {
-    TVMFFIAny { type_index: kTVMFFIInt, small_str_len: 0, payload: TVMFFIAnyPayload { v_int64: value } }
+    TVMFFIAny {
+        type_index: kTVMFFIInt,
+        small_str_len: 0,
+        payload: TVMFFIAnyPayload { v_int64: value },
+    }
 }
 
 fn pointer(type_index: i32, pointer: *mut c_void) -> TVMFFIAny {
@@ -437,7 +464,8 @@ pub fn target(step: &Step) -> Option<Reg> {
     }
 }
 
-/// Returns the number of objects of programs that live: functions, opaque objects, records and tensors.
+/// Returns the number of objects of programs that live: functions, opaque objects, records and
+/// tensors.
 pub fn live() -> usize {
     callbacks::live() + classes::live().len() + crate::tensors::live()
 }

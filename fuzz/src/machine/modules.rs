@@ -11,8 +11,9 @@ impl Machine {
     pub(super) fn payload(&self, payload: &Payload) -> Outcome {
         let mut out = TVMFFIAny::NONE;
         // SAFETY: content and result live through the call.
-        let status =
-            unsafe { (self.library.symbols.TVMFFIBytesFromByteArray)(&bytes(&payload.bytes()), &mut out) };
+        let status = unsafe {
+            (self.library.symbols.TVMFFIBytesFromByteArray)(&bytes(&payload.bytes()), &mut out)
+        };
         Outcome::Status(status, out)
     }
 

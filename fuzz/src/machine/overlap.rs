@@ -1,8 +1,10 @@
 //! Steps that run on several threads at the same time.
 //!
-//! Only steps whose result does not depend on the order of the threads overlap: they retain and release, make values, read
-//! containers, look up functions and types, call functions, raise errors. Any other step waits for the threads first. Each thread
-//! works on copies of the registers, and must take the same notes as the program's own thread, which runs the steps once before.
+//! Only steps whose result does not depend on the order of the threads overlap: they retain and
+//! release, make values, read containers, look up functions and types, call functions, raise
+//! errors. Any other step waits for the threads first. Each thread works on copies of the
+//! registers, and must take the same notes as the program's own thread, which runs the steps once
+//! before.
 
 use ferrite_core::abi::kTVMFFIFunction;
 
@@ -21,8 +23,8 @@ struct Work {
 }
 
 impl Machine {
-    /// Runs the lines behind the one of this number, and starts threads that run them again. Returns the number of the line
-    /// behind them.
+    /// Runs the lines behind the one of this number, and starts threads that run them again.
+    /// Returns the number of the line behind them.
     pub(super) fn fork(
         &mut self,
         number: usize,
@@ -47,7 +49,8 @@ impl Machine {
         self.absorb(first);
         for thread in 0..fork.threads {
             let machine = self.duplicate();
-            let work = Work { lines: lines.clone(), rounds: fork.rounds, expected: expected.clone() };
+            let work =
+                Work { lines: lines.clone(), rounds: fork.rounds, expected: expected.clone() };
             let job = Box::new(move || machine.do_work(&work));
             self.running.push(helper::start(thread + 1, self.keeps_thread, job));
         }
@@ -112,7 +115,8 @@ impl Machine {
         }
     }
 
-    /// Returns `true` if a step neither changes what other threads read nor depends on what they do.
+    /// Returns `true` if a step neither changes what other threads read nor depends on what they
+    /// do.
     pub(super) fn may_overlap(&self, step: &Step) -> bool {
         match step {
             Step::Set { .. }

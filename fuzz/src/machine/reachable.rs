@@ -1,4 +1,5 @@
-//! The end of a program: empties Lists, Dicts and objects that may contain themselves, so that no cycle outlives it.
+//! The end of a program: empties Lists, Dicts and objects that may contain themselves, so that no
+//! cycle outlives it.
 
 use core::ffi::c_void;
 use std::collections::BTreeSet;
@@ -17,13 +18,16 @@ pub(super) fn empty_all(machine: &mut Machine) {
     let mut work = machine.mutable.clone();
     work.extend(machine.registers);
     work.extend(
-        classes::live().into_iter().map(|address| super::object(ptr::with_exposed_provenance_mut(address))),
+        classes::live()
+            .into_iter()
+            .map(|address| super::object(ptr::with_exposed_provenance_mut(address))),
     );
     work.iter().for_each(retain);
     let mut found = Vec::new();
     while let Some(value) = work.pop() {
         // SAFETY: objects have a handle.
-        if value.type_index < kTVMFFIStaticObjectBegin || !seen.insert(unsafe { value.payload.v_ptr }.addr())
+        if value.type_index < kTVMFFIStaticObjectBegin
+            || !seen.insert(unsafe { value.payload.v_ptr }.addr())
         {
             release(&value);
             continue;
@@ -48,7 +52,8 @@ fn elements(value: &TVMFFIAny) -> Vec<TVMFFIAny> {
             match cell.data.is_null() {
                 true => Vec::new(),
                 false => {
-                    std::slice::from_raw_parts(cell.data.cast::<TVMFFIAny>(), cell.size as usize).to_vec()
+                    std::slice::from_raw_parts(cell.data.cast::<TVMFFIAny>(), cell.size as usize)
+                        .to_vec()
                 }
             }
         },

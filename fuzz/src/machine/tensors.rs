@@ -52,8 +52,12 @@ impl Machine {
                 status
             } else {
                 let managed = meta.managed();
-                let status =
-                    (symbols.TVMFFITensorFromDLPack)(managed, alignment, how.contiguous.into(), &mut out);
+                let status = (symbols.TVMFFITensorFromDLPack)(
+                    managed,
+                    alignment,
+                    how.contiguous.into(),
+                    &mut out,
+                );
                 if status != 0 {
                     (*managed).deleter.expect("tensors of programs have one")(managed);
                 }
@@ -78,7 +82,8 @@ impl Machine {
         let Some(tensor) = self.object_of(tensor, kTVMFFITensor) else { return Outcome::Skipped };
         let symbols = &self.library.symbols;
         let mut out = ptr::null_mut();
-        // SAFETY: the export is owned, and its deleter is called once: here, or by the tensor that takes it back.
+        // SAFETY: the export is owned, and its deleter is called once: here, or by the tensor that
+        // takes it back.
         unsafe {
             if versioned {
                 let mut managed = ptr::null_mut();

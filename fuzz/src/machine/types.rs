@@ -55,12 +55,14 @@ impl Machine {
     pub(super) fn key_to_index(&self, key: &Text) -> Outcome {
         let mut index = -7;
         // SAFETY: key and result live through the call.
-        let status = unsafe { (self.library.symbols.TVMFFITypeKeyToIndex)(&bytes(&key.0), &mut index) };
+        let status =
+            unsafe { (self.library.symbols.TVMFFITypeKeyToIndex)(&bytes(&key.0), &mut index) };
         Outcome::Shown(status, index.to_string())
     }
 
     pub(super) fn type_info(&self, index: u8, dynamic: bool) -> Outcome {
-        let index = if dynamic { kTVMFFIDynObjectBegin + i32::from(index % 16) } else { index.into() };
+        let index =
+            if dynamic { kTVMFFIDynObjectBegin + i32::from(index % 16) } else { index.into() };
         // SAFETY: type information lives as long as the process.
         unsafe {
             let info = (self.library.symbols.TVMFFIGetTypeInfo)(index);
@@ -77,13 +79,19 @@ impl Machine {
             let fields: Vec<String> = (0..info.num_fields as usize)
                 .map(|at| {
                     let field = &*info.fields.add(at);
-                    format!(" ({} {:x} {})", quoted(field.name.as_slice()), field.flags, field.offset)
+                    format!(
+                        " ({} {:x} {})",
+                        quoted(field.name.as_slice()),
+                        field.flags,
+                        field.offset
+                    )
                 })
                 .collect();
             let methods: Vec<String> = (0..info.num_methods as usize)
                 .map(|at| format!(" {}", quoted((*info.methods.add(at)).name.as_slice())))
                 .collect();
-            write!(out, " fields{} methods{}", fields.concat(), methods.concat()).expect("strings take text");
+            write!(out, " fields{} methods{}", fields.concat(), methods.concat())
+                .expect("strings take text");
             if !info.metadata.is_null() {
                 let metadata = &*info.metadata;
                 write!(
@@ -193,7 +201,8 @@ impl Machine {
         handle(status, out)
     }
 
-    /// Returns a field that the type of an object or one of its ancestors has, by number, with its address in the object.
+    /// Returns a field that the type of an object or one of its ancestors has, by number, with its
+    /// address in the object.
     fn field_of(&self, object: Reg, field: u8) -> Option<(TVMFFIFieldInfo, *mut c_void)> {
         let value = self.get(object);
         if value.type_index < kTVMFFIStaticObjectBegin {
@@ -242,7 +251,11 @@ impl Machine {
         let args = [int(index.into()), int(classes::SIZE.into())];
         let status = match init_only {
             true => crate::callbacks::call_global("ffi._RegisterFFIInit", &args[..1], &mut out),
-            false => crate::callbacks::call_global("ffi._PyClassRegisterTypeAttrColumns", &args, &mut out),
+            false => crate::callbacks::call_global(
+                "ffi._PyClassRegisterTypeAttrColumns",
+                &args,
+                &mut out,
+            ),
         };
         Outcome::Status(status, out)
     }

@@ -24,12 +24,14 @@ impl Machine {
         let plain = match value {
             Value::Text { text } => {
                 // SAFETY: the text lives through the call.
-                let status = unsafe { (symbols.TVMFFIStringFromByteArray)(&bytes(&text.0), &mut out) };
+                let status =
+                    unsafe { (symbols.TVMFFIStringFromByteArray)(&bytes(&text.0), &mut out) };
                 return Outcome::Status(status, out);
             }
             Value::Bytes { text } => {
                 // SAFETY: the text lives through the call.
-                let status = unsafe { (symbols.TVMFFIBytesFromByteArray)(&bytes(&text.0), &mut out) };
+                let status =
+                    unsafe { (symbols.TVMFFIBytesFromByteArray)(&bytes(&text.0), &mut out) };
                 return Outcome::Status(status, out);
             }
             Value::BigInt { words } => {
@@ -47,7 +49,8 @@ impl Machine {
                 data_type(DLDataType { code: *code, bits: *bits, lanes: *lanes })
             }
             Value::Device { device_type, device_id } => {
-                let device = DLDevice { device_type: (*device_type).into(), device_id: (*device_id).into() };
+                let device =
+                    DLDevice { device_type: (*device_type).into(), device_id: (*device_id).into() };
                 plain(kTVMFFIDevice, TVMFFIAnyPayload { v_device: device })
             }
         };
@@ -90,7 +93,8 @@ impl Machine {
         if value.type_index < kTVMFFIStaticObjectBegin {
             return Outcome::Skipped;
         }
-        // SAFETY: objects have a header, which lives as long as a reference of either kind. Its counts are changed atomically.
+        // SAFETY: objects have a header, which lives as long as a reference of either kind. Its
+        // counts are changed atomically.
         unsafe {
             let object = value.payload.v_ptr.cast::<TVMFFIObject>();
             let counts = AtomicU64::from_ptr(&raw mut (*object).combined_ref_count);
@@ -118,15 +122,17 @@ impl Machine {
             return Outcome::Skipped;
         }
         // SAFETY: the value lives while its words are read.
-        let words =
-            unsafe { (self.library.symbols.TVMFFIBigIntGetContentByteArray)(&value).as_slice().to_vec() };
+        let words = unsafe {
+            (self.library.symbols.TVMFFIBigIntGetContentByteArray)(&value).as_slice().to_vec()
+        };
         Outcome::Shown(0, quoted(&words))
     }
 
     pub(super) fn data_type_from_text(&self, text: &Text) -> Outcome {
         let mut out = DLDataType { code: 0, bits: 0, lanes: 0 };
         // SAFETY: text and result live through the call.
-        let status = unsafe { (self.library.symbols.TVMFFIDataTypeFromString)(&bytes(&text.0), &mut out) };
+        let status =
+            unsafe { (self.library.symbols.TVMFFIDataTypeFromString)(&bytes(&text.0), &mut out) };
         Outcome::Status(status, if status == 0 { data_type(out) } else { TVMFFIAny::NONE })
     }
 
@@ -167,7 +173,8 @@ impl Machine {
     /// Gets the allocator, allocates with it, and sets it again.
     pub(super) fn object_allocator(&self) -> Outcome {
         let symbols = &self.library.symbols;
-        // SAFETY: allocators live as long as the process; the memory is freed by the function in front of it.
+        // SAFETY: allocators live as long as the process; the memory is freed by the function in
+        // front of it.
         unsafe {
             let allocator = (symbols.TVMFFIGetCustomAllocator)();
             let Some(allocate) = (*allocator).allocate else {

@@ -37,7 +37,11 @@ pub(super) fn classes() -> Vec<Step> {
         call(
             5,
             "ffi.MakeObjectFromPackedArgs",
-            &[Arg::RawStr { text: Text::new("fuzz.A") }, Arg::RawStr { text: Text::new("a") }, arg(0)],
+            &[
+                Arg::RawStr { text: Text::new("fuzz.A") },
+                Arg::RawStr { text: Text::new("a") },
+                arg(0),
+            ],
         ),
         Step::TypeInfo { index: 10, dynamic: true },
         Step::TypeInfo { index: 73, dynamic: false },
@@ -80,7 +84,11 @@ pub(super) fn hooks() -> Vec<Step> {
             "ffi.StructuralEqual",
             &[arg(0), arg(1), Arg::Bool { value: false }, Arg::Bool { value: false }],
         ),
-        call(2, "ffi.StructuralHash", &[arg(0), Arg::Bool { value: false }, Arg::Bool { value: false }]),
+        call(
+            2,
+            "ffi.StructuralHash",
+            &[arg(0), Arg::Bool { value: false }, Arg::Bool { value: false }],
+        ),
         call(2, "ffi.ToJSONGraphString", &[arg(0), arg(7)]),
     ]);
     steps

@@ -8,10 +8,12 @@ fn legacy(to: u8, call: Legacy) -> Step {
 
 /// Calls of functions by the API of TVM 0.5 to 0.20.
 pub(super) fn legacy_calls() -> Vec<Step> {
-    let call =
-        |to, function, args: &[Arg]| legacy(to, Legacy::Call { function: r(function), args: args.to_vec() });
+    let call = |to, function, args: &[Arg]| {
+        legacy(to, Legacy::Call { function: r(function), args: args.to_vec() })
+    };
     let name = |name| Text::new(name);
-    let object = SharedObject { has_tree: false, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
+    let object =
+        SharedObject { has_tree: false, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
     let mut steps = vec![
         legacy(0, Legacy::Function { fails: false }),
         legacy(1, Legacy::Function { fails: true }),

@@ -21,7 +21,8 @@ fn library(to: u8, kinds: &[u8], imports: &[u8], damage: &[(u8, i8)]) -> Step {
 /// Shared objects with and without modules in them.
 pub(super) fn libraries() -> Vec<Step> {
     let name = |text| Arg::RawStr { text: Text::new(text) };
-    let alone = SharedObject { has_tree: false, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
+    let alone =
+        SharedObject { has_tree: false, parts: vec![], imports: vec![], damage: vec![], cut: 0 };
     let mut steps = vec![
         Step::Library { to: r(0), object: alone },
         call(1, "ffi.ModuleGetFunction", &[arg(0), name("fuzz_a"), Arg::Bool { value: true }]),
@@ -40,9 +41,17 @@ pub(super) fn libraries() -> Vec<Step> {
     ];
     for module in [5, 6] {
         steps.extend([
-            call(1, "ffi.ModuleGetFunction", &[arg(module), name("fuzz_a"), Arg::Bool { value: true }]),
+            call(
+                1,
+                "ffi.ModuleGetFunction",
+                &[arg(module), name("fuzz_a"), Arg::Bool { value: true }],
+            ),
             Step::Imports { module: r(module), name: Text::new("fuzz_a") },
-            call(1, "ffi.ModuleGetFunctionDoc", &[arg(module), name("fuzz_a"), Arg::Bool { value: true }]),
+            call(
+                1,
+                "ffi.ModuleGetFunctionDoc",
+                &[arg(module), name("fuzz_a"), Arg::Bool { value: true }],
+            ),
             call(1, "ffi.ReprPrint", &[arg(module)]),
         ]);
     }
@@ -51,10 +60,13 @@ pub(super) fn libraries() -> Vec<Step> {
 
 pub(super) fn damaged_libraries() -> Vec<Step> {
     let cut = |cut| match library(0, &[0, 2], &[0x01], &[]) {
-        Step::Library { to, object } => Step::Library { to, object: SharedObject { cut, ..object } },
+        Step::Library { to, object } => {
+            Step::Library { to, object: SharedObject { cut, ..object } }
+        }
         other => other,
     };
-    let mut steps: Vec<_> = (0..9).map(|word| library(0, &[0, 2], &[0x01], &[(word, -1)])).collect();
+    let mut steps: Vec<_> =
+        (0..9).map(|word| library(0, &[0, 2], &[0x01], &[(word, -1)])).collect();
     steps.extend((0..9).map(|word| library(0, &[0, 2], &[0x01], &[(word, 7)])));
     steps.extend([1, 8, 9, 40, 255].map(cut));
     steps.push(library(0, &[], &[], &[]));
@@ -68,7 +80,11 @@ pub(super) fn models() -> Vec<Step> {
         call(to, "ffi.ModuleGetFunction", &[arg(module), name(text), Arg::Bool { value: false }])
     };
     let mut steps = vec![function(0, Callback::First {}, 0)];
-    steps.extend((7..12).map(|name| Step::SetGlobal { name, function: r(0), allow_override: true }));
+    steps.extend((7..12).map(|name| Step::SetGlobal {
+        name,
+        function: r(0),
+        allow_override: true,
+    }));
     steps.push(Step::Import {
         to: r(6),
         meta: meta(&[4]),
@@ -87,7 +103,9 @@ pub(super) fn models() -> Vec<Step> {
         alignment: 0,
         contiguous: true,
     });
-    for (file, edits) in [(6, vec![]), (7, vec![]), (6, vec![Edit { at: 2000, operation: 2, byte: 1 }])] {
+    for (file, edits) in
+        [(6, vec![]), (7, vec![]), (6, vec![Edit { at: 2000, operation: 2, byte: 1 }])]
+    {
         steps.extend([
             Step::Payload { to: r(0), payload: Payload::File { file, edits } },
             call(1, "ffi.Module.load_from_bytes.relax.VMExecutable", &[arg(0)]),
@@ -96,7 +114,11 @@ pub(super) fn models() -> Vec<Step> {
             find(3, 1, "vm_load_executable"),
             Step::Call { to: r(4), function: r(3), args: vec![] },
             find(5, 4, "vm_initialization"),
-            Step::Call { to: r(5), function: r(5), args: [1, 0, 2].map(|value| Arg::Int { value }).into() },
+            Step::Call {
+                to: r(5),
+                function: r(5),
+                args: [1, 0, 2].map(|value| Arg::Int { value }).into(),
+            },
             find(3, 4, "choose"),
             Step::Call { to: r(5), function: r(3), args: vec![arg(7), arg(6)] },
             Step::Call { to: r(5), function: r(3), args: vec![arg(6)] },
@@ -105,13 +127,15 @@ pub(super) fn models() -> Vec<Step> {
     steps
 }
 
-/// Modules for devices and models, sound and damaged; libraries without the features leave the calls out.
+/// Modules for devices and models, sound and damaged; libraries without the features leave the
+/// calls out.
 pub(super) fn devices() -> Vec<Step> {
     let loaders = ["opencl", "cuda", "hip", "metal", "webgpu", "vulkan", "relax.VMExecutable"];
     let name = |text| Arg::RawStr { text: Text::new(text) };
     let mut steps = Vec::new();
     for (file, kind) in (0..).zip(loaders) {
-        let edits = if file % 2 == 0 { vec![] } else { vec![Edit { at: 900, operation: 2, byte: 7 }] };
+        let edits =
+            if file % 2 == 0 { vec![] } else { vec![Edit { at: 900, operation: 2, byte: 7 }] };
         steps.extend([
             Step::Payload { to: r(0), payload: Payload::File { file, edits } },
             call(1, &format!("ffi.Module.load_from_bytes.{kind}"), &[arg(0)]),

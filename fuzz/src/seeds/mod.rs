@@ -1,4 +1,5 @@
-//! Seeds of the corpus: programs as a client would write them, a few for each section of the header.
+//! Seeds of the corpus: programs as a client would write them, a few for each section of the
+//! header.
 
 mod classes;
 mod legacy;
@@ -43,7 +44,8 @@ pub fn all() -> Vec<(String, Program)> {
         ("threads", containers()),
         ("threads-classes", classes::classes()),
     ];
-    let mut seeds: Vec<_> = named.map(|(name, steps)| (name.to_string(), Program::from_iter(steps))).into();
+    let mut seeds: Vec<_> =
+        named.map(|(name, steps)| (name.to_string(), Program::from_iter(steps))).into();
     for (_, program) in seeds.iter_mut().filter(|(name, _)| name.starts_with("threads")) {
         for line in program.lines.iter_mut().step_by(2) {
             line.other_thread = true;
@@ -128,7 +130,9 @@ fn values() -> Vec<Step> {
     for known in ["float32x4", "bool", "float8_e4m3fn", "custom[fuzz]3", "int99999999999", ""] {
         steps.push(Step::DataTypeFromText { to: r(0), text: Text::new(known) });
     }
-    for (code, bits, lanes) in [(0, 8, 1), (6, 8, 1), (3, 0, 0), (10, 8, 4), (2, 32, 0xfffc), (200, 7, 3)] {
+    for (code, bits, lanes) in
+        [(0, 8, 1), (6, 8, 1), (3, 0, 0), (10, 8, 4), (2, 32, 0xfffc), (200, 7, 3)]
+    {
         steps.push(Step::DataTypeToText { to: r(0), code, bits, lanes });
     }
     for (init_fails, deinit_fails, empty) in
@@ -144,14 +148,23 @@ fn functions() -> Vec<Step> {
         int(0, 7),
         function(1, Callback::Own {}, 0),
         function(2, Callback::Forward {}, 1),
-        Step::Call { to: r(3), function: r(2), args: vec![arg(0), Arg::RawStr { text: Text::new("x") }] },
+        Step::Call {
+            to: r(3),
+            function: r(2),
+            args: vec![arg(0), Arg::RawStr { text: Text::new("x") }],
+        },
         Step::Call { to: r(3), function: r(1), args: vec![] },
         function(4, Callback::Fail {}, 0),
         Step::Call { to: r(5), function: r(4), args: vec![] },
         Step::SetGlobal { name: 0, function: r(1), allow_override: false },
         Step::SetGlobal { name: 0, function: r(2), allow_override: false },
         Step::SetGlobal { name: 0, function: r(2), allow_override: true },
-        Step::SetGlobalInfo { name: 1, function: r(1), doc: Text::new("{}"), allow_override: false },
+        Step::SetGlobalInfo {
+            name: 1,
+            function: r(1),
+            doc: Text::new("{}"),
+            allow_override: false,
+        },
         Step::GetGlobal { to: r(6), name: Text::new("fuzz.f0") },
         Step::Call { to: r(6), function: r(6), args: vec![arg(4)] },
         Step::GetGlobal { to: r(6), name: Text::new("fuzz.missing") },
@@ -167,12 +180,27 @@ fn functions() -> Vec<Step> {
 fn errors() -> Vec<Step> {
     let kind = || Text::new("TypeError");
     vec![
-        Step::Error { to: r(0), kind: kind(), message: Text::new("a message"), backtrace: Text::new("") },
-        Step::ErrorWith { to: r(1), kind: kind(), message: Text::new("b"), cause: r(0), context: r(0) },
+        Step::Error {
+            to: r(0),
+            kind: kind(),
+            message: Text::new("a message"),
+            backtrace: Text::new(""),
+        },
+        Step::ErrorWith {
+            to: r(1),
+            kind: kind(),
+            message: Text::new("b"),
+            cause: r(0),
+            context: r(0),
+        },
         Step::Backtraced { reg: r(1), text: Text::new("one line\n"), mode: true },
         Step::Backtraced { reg: r(1), text: Text::new("one more\n"), mode: false },
         Step::Raise { to: r(2), error: r(1) },
-        Step::RaiseText { to: r(3), kind: kind(), message: Text::new("abcdefghijklmnopqrstuvwxyz") },
+        Step::RaiseText {
+            to: r(3),
+            kind: kind(),
+            message: Text::new("abcdefghijklmnopqrstuvwxyz"),
+        },
         Step::RaiseParts {
             to: r(4),
             kind: kind(),
@@ -200,7 +228,11 @@ fn containers() -> Vec<Step> {
         call(5, "ffi.Map", &[arg(0), arg(4), arg(2), Arg::Int { value: 1 }]),
         call(6, "ffi.ListAppend", &[arg(2), arg(5)]),
         call(6, "ffi.ListInsert", &[arg(2), Arg::Int { value: 0 }, arg(1)]),
-        call(6, "ffi.ListReplaceSlice", &[arg(2), Arg::Int { value: 0 }, Arg::Int { value: 2 }, arg(3)]),
+        call(
+            6,
+            "ffi.ListReplaceSlice",
+            &[arg(2), Arg::Int { value: 0 }, Arg::Int { value: 2 }, arg(3)],
+        ),
         call(6, "ffi.ListPop", &[arg(2), Arg::Int { value: 0 }]),
         call(6, "ffi.DictSetItem", &[arg(4), arg(6), arg(5)]),
         call(6, "ffi.DictErase", &[arg(4), arg(0)]),
@@ -263,7 +295,11 @@ fn tensors() -> Vec<Step> {
         call(6, "ffi.Array", &[arg(0), arg(1), Arg::TensorPtr { reg: r(0) }]),
         call(6, "ffi.Array", &[arg(1), arg(3)]),
         call(6, "ffi.ContainerFindFirstNonCPUDevice", &[arg(6)]),
-        call(7, "ffi.StructuralHash", &[arg(0), Arg::Bool { value: false }, Arg::Bool { value: false }]),
+        call(
+            7,
+            "ffi.StructuralHash",
+            &[arg(0), Arg::Bool { value: false }, Arg::Bool { value: false }],
+        ),
         call(
             7,
             "ffi.StructuralEqual",
@@ -304,7 +340,11 @@ fn modules() -> Vec<Step> {
         Step::Call { to: r(3), function: r(2), args: vec![Arg::Int { value: 4 }] },
         call(3, "ffi.ModuleImportModule", &[arg(0), arg(1)]),
         call(3, "ffi.ModuleImportModule", &[arg(1), arg(0)]),
-        call(3, "ffi.ModuleImplementsFunction", &[arg(0), name("fuzz_b"), Arg::Bool { value: false }]),
+        call(
+            3,
+            "ffi.ModuleImplementsFunction",
+            &[arg(0), name("fuzz_b"), Arg::Bool { value: false }],
+        ),
         Step::Imports { module: r(0), name: Text::new("fuzz_a") },
         Step::Imports { module: r(0), name: Text::new("ffi.ReprPrint") },
         call(3, "ffi.ModuleClearImports", &[arg(0)]),
@@ -338,9 +378,14 @@ fn nulls() -> Vec<Step> {
 
 fn json() -> Vec<Step> {
     let mut steps = Vec::new();
-    for known in
-        ["{}", "[1,2.5,null,true,\"x\"]", "{\"a\":[1,{\"b\":-0.0}],\"c\":\"\\u00e9\"}", "[1,", "NaN", "1e400"]
-    {
+    for known in [
+        "{}",
+        "[1,2.5,null,true,\"x\"]",
+        "{\"a\":[1,{\"b\":-0.0}],\"c\":\"\\u00e9\"}",
+        "[1,",
+        "NaN",
+        "1e400",
+    ] {
         steps.push(call(0, "ffi.json.Parse", &[Arg::RawStr { text: Text::new(known) }]));
         steps.push(call(1, "ffi.json.Stringify", &[arg(0), Arg::Int { value: 2 }]));
     }
@@ -437,7 +482,9 @@ mod tests {
     fn the_seeds_have_every_kind_of_step() {
         let names: std::collections::BTreeSet<_> = all()
             .iter()
-            .flat_map(|(_, program)| program.lines.iter().map(|line| crate::machine::name_of(&line.step)))
+            .flat_map(|(_, program)| {
+                program.lines.iter().map(|line| crate::machine::name_of(&line.step))
+            })
             .collect();
         let missing: Vec<_> = Step::NAMES.iter().filter(|name| !names.contains(*name)).collect();
         assert!(missing.is_empty(), "{missing:?}");

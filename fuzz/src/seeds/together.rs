@@ -27,7 +27,11 @@ pub(super) fn together() -> Vec<Step> {
     ];
     steps.extend(shared());
     steps.extend(shared());
-    steps.extend([Step::Join {}, call(3, "ffi.ListAppend", &[arg(1), Arg::Int { value: 5 }]), fork(4, 2)]);
+    steps.extend([
+        Step::Join {},
+        call(3, "ffi.ListAppend", &[arg(1), Arg::Int { value: 5 }]),
+        fork(4, 2),
+    ]);
     steps.extend([
         Step::Copy { to: r(3), from: r(1) },
         call(4, "ffi.ReprPrint", &[arg(3)]),
@@ -67,7 +71,11 @@ pub(super) fn together_calls() -> Vec<Step> {
             Step::Launch { tasks: 2, fails: true, barrier: false },
             Step::Workspace { device_type: 1, size: 100 },
             Step::InitOnce { init_fails: false, deinit_fails: false, empty: false },
-            call(4, "ffi.json.Parse", &[Arg::RawStr { text: Text::new("[1,2.5,null,true,\"x\"]") }]),
+            call(
+                4,
+                "ffi.json.Parse",
+                &[Arg::RawStr { text: Text::new("[1,2.5,null,true,\"x\"]") }],
+            ),
             Step::SetGlobal { name: 0, function: r(1), allow_override: true },
         ]);
     }

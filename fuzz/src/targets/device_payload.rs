@@ -1,8 +1,9 @@
-//! Fuzzes payloads of device modules of every kind. Any bytes give a module or an error, and launch plans or errors. A
-//! parsed payload serialises to the same content. The bytes also serve as declarations of a SPIR-V shader.
+//! Fuzzes payloads of device modules of every kind. Any bytes give a module or an error, and launch
+//! plans or errors. A parsed payload serialises to the same content. The bytes also serve as
+//! declarations of a SPIR-V shader.
 //!
-//! An input is either the bytes of a payload, or edits to a fixture of `tests/programs/device`, so that all parts of a
-//! payload are reached.
+//! An input is either the bytes of a payload, or edits to a fixture of `tests/programs/device`, so
+//! that all parts of a payload are reached.
 
 use std::sync::OnceLock;
 
@@ -15,15 +16,23 @@ use ferrite_gpu::opencl_source;
 use ferrite_gpu::payload::{CodeLayout, Layout, Payload, Writer, read_binaries};
 use ferrite_gpu::spirv;
 
-const LAYOUTS: [&Layout; 6] =
-    [&Layout::CUDA, &Layout::OPENCL, &Layout::HIP, &Layout::METAL, &Layout::VULKAN, &Layout::WEBGPU];
+const LAYOUTS: [&Layout; 6] = [
+    &Layout::CUDA,
+    &Layout::OPENCL,
+    &Layout::HIP,
+    &Layout::METAL,
+    &Layout::VULKAN,
+    &Layout::WEBGPU,
+];
 
-/// Returns a payload with one kernel, which has two buffers, a number, and a shader with these declarations.
+/// Returns a payload with one kernel, which has two buffers, a number, and a shader with these
+/// declarations.
 fn with_declarations(flags: u32, declarations: &[u8]) -> Result<Payload> {
     let header = [0x0723_0203, 0x0001_0000, 0, 100, 0];
     let entry_point = [4 << 16 | 15, 5, 1, u32::from(b'k')];
     let function_end = [1 << 16 | 56];
-    let mut code: Vec<u8> = header.iter().chain(&entry_point).flat_map(|word| word.to_le_bytes()).collect();
+    let mut code: Vec<u8> =
+        header.iter().chain(&entry_point).flat_map(|word| word.to_le_bytes()).collect();
     code.extend_from_slice(&declarations[..declarations.len() / 4 * 4]);
     code.extend(function_end.iter().flat_map(|word: &u32| word.to_le_bytes()));
     let mut payload = Writer::new();
@@ -32,7 +41,9 @@ fn with_declarations(flags: u32, declarations: &[u8]) -> Result<Payload> {
     payload.kernel_name(b"k")?;
     payload.count(3)?;
     let types = [(3, 64), (3, 64), (0, 32)];
-    types.into_iter().try_for_each(|(code, bits)| payload.dtype(DLDataType { code, bits, lanes: 1 }))?;
+    types
+        .into_iter()
+        .try_for_each(|(code, bits)| payload.dtype(DLDataType { code, bits, lanes: 1 }))?;
     payload.count(0)?;
     payload.count(0)?;
     payload.count(1)?;
@@ -80,8 +91,9 @@ fn fixtures() -> &'static [Fixture] {
         let kinds = LAYOUTS.into_iter().enumerate();
         let found: Vec<_> = kinds
             .flat_map(|(kind, layout)| {
-                let is_one =
-                    |bytes: &&[u8]| Payload::read(layout, Bytes::new(bytes).expect("memory")).is_ok();
+                let is_one = |bytes: &&[u8]| {
+                    Payload::read(layout, Bytes::new(bytes).expect("memory")).is_ok()
+                };
                 FILES.iter().copied().filter(is_one).map(move |bytes| (kind, bytes))
             })
             .collect();

@@ -1,4 +1,5 @@
-//! Fuzzes the import of managed tensors: arbitrary metadata is accepted or rejected, and exported unchanged.
+//! Fuzzes the import of managed tensors: arbitrary metadata is accepted or rejected, and exported
+//! unchanged.
 
 use core::ptr;
 
@@ -44,9 +45,9 @@ pub fn run(input: &[u8]) {
         },
     };
     // SAFETY: the managed tensor outlives the tensor, and the elements are not read.
-    let Ok(tensor) =
-        (unsafe { Tensor::from_dlpack_versioned(&mut managed, source.alignment, source.contiguous) })
-    else {
+    let Ok(tensor) = (unsafe {
+        Tensor::from_dlpack_versioned(&mut managed, source.alignment, source.contiguous)
+    }) else {
         return;
     };
     assert_eq!(tensor.shape(), source.shape);

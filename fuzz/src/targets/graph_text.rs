@@ -1,4 +1,5 @@
-//! Fuzzes object graphs in JSON: any nodes are accepted or rejected, and accepted graphs survive a round trip through JSON.
+//! Fuzzes object graphs in JSON: any nodes are accepted or rejected, and accepted graphs survive a
+//! round trip through JSON.
 
 use std::fmt::Write;
 use std::sync::Once;
@@ -75,8 +76,10 @@ impl Data {
             Data::Text(text) => format!("\"{}\"", text.replace(['"', '\\'], "x")),
             Data::Nodes(nodes) => format!("{nodes:?}"),
             Data::Fields(fields) => {
-                let fields: Vec<_> =
-                    fields.iter().map(|(name, node)| format!("\"{}\":{node}", pick(FIELDS, *name))).collect();
+                let fields: Vec<_> = fields
+                    .iter()
+                    .map(|(name, node)| format!("\"{}\":{node}", pick(FIELDS, *name)))
+                    .collect();
                 format!("{{{}}}", fields.join(","))
             }
         }

@@ -1,4 +1,5 @@
-//! Fuzzes JSON: any bytes parse or are rejected, and parsed values survive a round trip through JSON with any indentation.
+//! Fuzzes JSON: any bytes parse or are rejected, and parsed values survive a round trip through
+//! JSON with any indentation.
 
 use ferrite_alloc_ext::json::{parse, stringify};
 

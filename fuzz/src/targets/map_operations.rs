@@ -1,5 +1,5 @@
-//! Fuzzes Map and Dict against a model built on the standard library: the same operations give the same entries in the same
-//! order.
+//! Fuzzes Map and Dict against a model built on the standard library: the same operations give the
+//! same entries in the same order.
 
 use arbitrary::Arbitrary;
 use ferrite_alloc_ext::containers::{Dict, Map};
@@ -11,7 +11,8 @@ enum Operation {
     Clear,
 }
 
-/// Model of both containers: entries in insertion order. In the hashed layout, an update moves its entry to the end.
+/// Model of both containers: entries in insertion order. In the hashed layout, an update moves its
+/// entry to the end.
 #[derive(Default)]
 struct Model {
     entries: Vec<(i64, i64)>,

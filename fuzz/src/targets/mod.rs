@@ -1,4 +1,5 @@
-//! The fuzz targets as functions of an input, which libFuzzer calls, and the test that replays the kept inputs under Miri.
+//! The fuzz targets as functions of an input, which libFuzzer calls, and the test that replays the
+//! kept inputs under Miri.
 //!
 //! `c_symbols` is not among them: it needs the library in the program.
 

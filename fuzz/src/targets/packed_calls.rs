@@ -1,5 +1,5 @@
-//! Fuzzes programs of packed calls: every global function, called with arbitrary values and results of earlier calls,
-//! returns or fails, but never crashes.
+//! Fuzzes programs of packed calls: every global function, called with arbitrary values and results
+//! of earlier calls, returns or fails, but never crashes.
 
 use std::sync::LazyLock;
 use std::sync::Once;
@@ -119,8 +119,8 @@ fn function(kind: Callback, own: Any) -> Result<Any> {
     Function::from_packed(answer).map(Any::new)
 }
 
-/// The values of a program. Each has a bound on the number of nodes that a traversal of it visits, which counts a shared
-/// value once per reference.
+/// The values of a program. Each has a bound on the number of nodes that a traversal of it visits,
+/// which counts a shared value once per reference.
 #[derive(Default)]
 struct Values {
     values: Vec<(Any, u64)>,
@@ -148,15 +148,17 @@ impl Values {
             return Ok(());
         }
         let (name, function) = &FUNCTIONS[usize::from(number) % FUNCTIONS.len()];
-        // A deep copy of a list that contains itself may be unreachable for emptying: a leak of the program, not of the
-        // library.
+        // A deep copy of a list that contains itself may be unreachable for emptying: a leak of the
+        // program, not of the library.
         if *name == "ffi.DeepCopy" && !self.made.is_empty() {
             return Ok(());
         }
         let args: Vec<_> = args.iter().map(|(value, _)| value.view()).collect();
         let answer = function.call_packed(&args)?;
         // A mutable value grows by the size of the argument.
-        self.values.iter_mut().for_each(|(_, before)| *before += if *before > 1 { size } else { 0 });
+        self.values
+            .iter_mut()
+            .for_each(|(_, before)| *before += if *before > 1 { size } else { 0 });
         self.push(answer, size + 1);
         Ok(())
     }

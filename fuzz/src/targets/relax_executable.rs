@@ -1,8 +1,8 @@
-//! Fuzzes Relax executables: any bytes are rejected or give an executable that survives serialisation, and whose functions
-//! return a result or an error.
+//! Fuzzes Relax executables: any bytes are rejected or give an executable that survives
+//! serialisation, and whose functions return a result or an error.
 //!
-//! An input is either the bytes of an executable, or edits to a fixture of `tests/programs/relax`, so that all parts of an
-//! executable are reached.
+//! An input is either the bytes of an executable, or edits to a fixture of `tests/programs/relax`,
+//! so that all parts of an executable are reached.
 
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Bytes, Function, Shape, Tensor};
@@ -16,12 +16,13 @@ macro_rules! model {
     };
 }
 
-/// Fixtures that are small and contain instructions of every kind. They are in the program, since a fuzzer runs without the
-/// repository.
-const MODELS: [&[u8]; 4] = [model!("control"), model!("mlp_dyn"), model!("mlp_i8"), model!("values")];
+/// Fixtures that are small and contain instructions of every kind. They are in the program, since a
+/// fuzzer runs without the repository.
+const MODELS: [&[u8]; 4] =
+    [model!("control"), model!("mlp_dyn"), model!("mlp_i8"), model!("values")];
 
-/// Returns the fixture that the first byte selects, with one byte replaced for each three further bytes; or the input itself
-/// if there is no such fixture.
+/// Returns the fixture that the first byte selects, with one byte replaced for each three further
+/// bytes; or the input itself if there is no such fixture.
 fn executable_of(input: &[u8]) -> Vec<u8> {
     let Some((first, edits)) = input.split_first() else { return Vec::new() };
     let Some(fixture) = MODELS.get(usize::from(*first)) else { return input.to_vec() };
@@ -39,10 +40,12 @@ fn run_executable(bytes: &[u8]) -> Result<()> {
     let text = executable.as_text()?;
     executable.as_python()?;
     let _ = executable.stats();
-    let saved = Executable::load(Source::Bytes(executable.save()?)).expect("what was saved is loaded");
+    let saved =
+        Executable::load(Source::Bytes(executable.save()?)).expect("what was saved is loaded");
     assert_eq!(saved.as_text()?.as_bytes(), text.as_bytes());
     let machine = Machine::new(executable);
-    machine.initialize_on_cpu(Kind::Naive, &|_| Function::from_packed(|_| Ok(Any::NONE)).map(Some))?;
+    machine
+        .initialize_on_cpu(Kind::Naive, &|_| Function::from_packed(|_| Ok(Any::NONE)).map(Some))?;
     let values: [Any; 3] = [
         Tensor::from_slice(&[1.0f32; 4], &[4])?.into(),
         Tensor::from_slice(&[0i64], &[])?.into(),

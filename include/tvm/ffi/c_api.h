@@ -6,20 +6,24 @@
  * Generated from the Rust sources; change those instead.
  *
  * Rules for every function:
- * - 0 is success. Failure is -1 with the error raised on the calling thread; TVMFFIErrorMoveFromRaised takes it. On failure no
- *   out-parameter is written and nothing has changed.
+ * - 0 is success. Failure is -1 with the error raised on the calling thread;
+ *   TVMFFIErrorMoveFromRaised takes it. On failure no out-parameter is written and nothing has
+ *   changed.
  * - Results and arguments may overlap: an out-parameter may alias an argument or its content.
- * - A null handle, a null out-parameter, a null byte array, null data with a size and a negative count raise ValueError; a handle
- *   of the wrong type raises TypeError.
- * - Handles passed in are borrowed; handles written out are new references, which the caller releases with TVMFFIObjectDecRef.
- *   Exceptions are documented with the function.
+ * - A null handle, a null out-parameter, a null byte array, null data with a size and a negative
+ *   count raise ValueError; a handle of the wrong type raises TypeError.
+ * - Handles passed in are borrowed; handles written out are new references, which the caller
+ *   releases with TVMFFIObjectDecRef. Exceptions are documented with the function.
  * - Every function may be called on any thread.
- * - A process may fork at any time: the child may call every function, regardless of the other threads of its parent. A handle
- *   that another thread was initialising (TVMFFIHandleInitOnce) is initialised anew by the first caller in the child.
- * - Signal handlers may call TVMFFIGetVersion, TVMFFIGetCustomAllocator, TVMFFIObjectIncRef, TVMFFIObjectDecRef while other
- *   references remain, and TVMFFIAnyViewToOwnedAny of values other than raw strings and byte arrays; for names that the program
- *   has looked up before, TVMFFIFunctionGetGlobal, TVMFFITypeKeyToIndex, TVMFFIGetTypeInfo and TVMFFIGetTypeAttrColumn; and
- *   TVMFFIFunctionCall of functions that do no more than this. Any other function may wait for a lock of the interrupted code.
+ * - A process may fork at any time: the child may call every function, regardless of the other
+ *   threads of its parent. A handle that another thread was initialising (TVMFFIHandleInitOnce) is
+ *   initialised anew by the first caller in the child.
+ * - Signal handlers may call TVMFFIGetVersion, TVMFFIGetCustomAllocator, TVMFFIObjectIncRef,
+ *   TVMFFIObjectDecRef while other references remain, and TVMFFIAnyViewToOwnedAny of values other
+ *   than raw strings and byte arrays; for names that the program has looked up before,
+ *   TVMFFIFunctionGetGlobal, TVMFFITypeKeyToIndex, TVMFFIGetTypeInfo and TVMFFIGetTypeAttrColumn;
+ *   and TVMFFIFunctionCall of functions that do no more than this. Any other function may wait for
+ *   a lock of the interrupted code.
  */
 
 #ifndef TVM_FFI_C_API_H_
@@ -40,8 +44,8 @@
 #define TVM_FFI_WEAK __attribute__((weak))
 #endif
 
-/* TVM_FFI_DLL: a symbol of this library, exported by a build that defines TVM_FFI_EXPORTS, otherwise imported.
- * TVM_FFI_DLL_EXPORT: a symbol that the code being compiled exports. */
+/* TVM_FFI_DLL: a symbol of this library, exported by a build that defines TVM_FFI_EXPORTS,
+ * otherwise imported. TVM_FFI_DLL_EXPORT: a symbol that the code being compiled exports. */
 #if !defined(TVM_FFI_DLL) && defined(__EMSCRIPTEN__)
 #include <emscripten/emscripten.h>
 #define TVM_FFI_DLL EMSCRIPTEN_KEEPALIVE
@@ -60,7 +64,8 @@
 #define TVM_FFI_DLL_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* A function whose result depends only on its arguments and on memory that does not change between calls. */
+/* A function whose result depends only on its arguments and on memory that does not change between
+ * calls. */
 #if defined(__GNUC__) || defined(__clang__)
 #define TVM_FFI_ATTRIBUTE_PURE __attribute__((__pure__))
 #else
@@ -96,7 +101,8 @@ typedef struct TVMFFIObject {
   uint32_t __padding;
   TVM_FFI_UNNAMED_ union {
     /**
-     * Called with the object's handle and `TVMFFIObjectDeleterFlagBitMask` bits; null when nothing needs to be done.
+     * Called with the object's handle and `TVMFFIObjectDeleterFlagBitMask` bits; null when nothing
+     * needs to be done.
      */
     void (*deleter)(void *self, int flags);
     /**
@@ -109,8 +115,8 @@ typedef struct TVMFFIObject {
 /**
  * A value of any type: an argument, a result or an element of a container.
  *
- * Whether a record owns or borrows its object depends on its use: arguments are borrowed, results are owned. Unused bytes
- * must be zero, since values are compared word by word.
+ * Whether a record owns or borrows its object depends on its use: arguments are borrowed, results
+ * are owned. Unused bytes must be zero, since values are compared word by word.
  */
 typedef struct TVMFFIAny {
   /**
@@ -199,7 +205,8 @@ enum TVMFFISEqHashKind
    */
   kTVMFFISEqHashKindTreeNode = 1,
   /**
-   * As a variable, which corresponds to another variable if both are defined at the same point.
+   * As a variable, which corresponds to another variable if both are defined at the same
+   * point.
    */
   kTVMFFISEqHashKindFreeVar = 2,
   /**
@@ -226,7 +233,8 @@ typedef int32_t TVMFFISEqHashKind;
 /**
  * The type of a value or an object.
  *
- * Below `kTVMFFIStaticObjectBegin` the value lies in the record itself; from there on the record points to an object.
+ * Below `kTVMFFIStaticObjectBegin` the value lies in the record itself; from there on the
+ * record points to an object.
  */
 enum TVMFFITypeIndex
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -354,10 +362,11 @@ enum TVMFFITypeIndex
    */
   kTVMFFIVisitInterrupt = 77,
   /**
-   * An integer that does not fit 64 bits: header, `size_t` word count, then that many `int64_t` words.
+   * An integer that does not fit 64 bits: header, `size_t` word count, then that many
+   * `int64_t` words.
    *
-   * Words in two's complement and native byte order, least significant first, without redundant sign words. A
-   * value that fits `int64_t` is always `kTVMFFIInt` instead.
+   * Words in two's complement and native byte order, least significant first, without
+   * redundant sign words. A value that fits `int64_t` is always `kTVMFFIInt` instead.
    */
   kTVMFFIBigInt = 78,
   /**
@@ -460,7 +469,8 @@ enum TVMFFIFieldFlagBitMask
    */
   kTVMFFIFieldFlagBitMaskSEqHashDefPattern = (1 << 4),
   /**
-   * The default is a function without arguments that returns the value. Only together with `HasDefault`.
+   * The default is a function without arguments that returns the value. Only together with
+   * `HasDefault`.
    */
   kTVMFFIFieldFlagBitMaskDefaultFromFactory = (1 << 5),
   /**
@@ -476,7 +486,8 @@ enum TVMFFIFieldFlagBitMask
    */
   kTVMFFIFieldFlagBitMaskHashOff = (1 << 8),
   /**
-   * The generated `__ffi_init__` does not take the field; it has a default or the creator sets it.
+   * The generated `__ffi_init__` does not take the field; it has a default or the creator
+   * sets it.
    */
   kTVMFFIFieldFlagBitMaskInitOff = (1 << 9),
   /**
@@ -484,7 +495,8 @@ enum TVMFFIFieldFlagBitMask
    */
   kTVMFFIFieldFlagBitMaskKwOnly = (1 << 10),
   /**
-   * `setter` is the handle of a function object that takes the field's address and the value, not a C function.
+   * `setter` is the handle of a function object that takes the field's address and the
+   * value, not a C function.
    */
   kTVMFFIFieldFlagBitSetterIsFunctionObj = (1 << 11),
   /**
@@ -509,7 +521,8 @@ enum TVMFFIDefRegionKind
 #endif /* defined(__cplusplus) || __STDC_VERSION__ >= 202311L */
  {
   /**
-   * Variables are used here, not defined. They must be defined in an enclosing region, or compare by address.
+   * Variables are used here, not defined. They must be defined in an enclosing region, or
+   * compare by address.
    */
   kTVMFFIDefRegionKindNone = 0,
   /**
@@ -519,7 +532,8 @@ enum TVMFFIDefRegionKind
    */
   kTVMFFIDefRegionKindPattern = 1,
   /**
-   * Simple: only the variable itself is defined; variables in its type are used. Has no effect inside a pattern.
+   * Simple: only the variable itself is defined; variables in its type are used. Has no
+   * effect inside a pattern.
    */
   kTVMFFIDefRegionKindSimple = 2
 };
@@ -557,14 +571,17 @@ typedef void *TVMFFIObjectHandle;
 /**
  * An allocator of objects.
  *
- * It must stay valid as long as the process runs, and may be called by several threads concurrently.
+ * It must stay valid as long as the process runs, and may be called by several threads
+ * concurrently.
  */
 typedef struct TVMFFICustomAllocator {
   /**
-   * Allocates `size` bytes of uninitialised storage for an object of the given type, aligned to `alignment`.
+   * Allocates `size` bytes of uninitialised storage for an object of the given type, aligned to
+   * `alignment`.
    *
-   * A `TVMFFIObjectAllocHeader` with its callback set must directly precede the returned address; `size` does not
-   * include it. On failure, returns null after raising an error with `TVMFFIErrorSetRaised`.
+   * A `TVMFFIObjectAllocHeader` with its callback set must directly precede the returned
+   * address; `size` does not include it. On failure, returns null after raising an error with
+   * `TVMFFIErrorSetRaised`.
    */
   void *(*allocate)(size_t size, size_t alignment, int32_t type_index, void *context);
   /**
@@ -576,11 +593,11 @@ typedef struct TVMFFICustomAllocator {
 /**
  * The safe-call convention of functions: arguments and result are values, failure is a status.
  *
- * Arguments are borrowed for the duration of the call. On entry `result` must hold a value that owns nothing, normally
- * `kTVMFFINone`; on success it holds a value owned by the caller.
+ * Arguments are borrowed for the duration of the call. On entry `result` must hold a value that
+ * owns nothing, normally `kTVMFFINone`; on success it holds a value owned by the caller.
  *
- * Returns 0 on success. Returns -1 on failure with an error raised, which `TVMFFIErrorMoveFromRaised` takes. Must not
- * throw.
+ * Returns 0 on success. Returns -1 on failure with an error raised, which
+ * `TVMFFIErrorMoveFromRaised` takes. Must not throw.
  */
 typedef int (*TVMFFISafeCallType)(void *handle,
                                   const TVMFFIAny *args,
@@ -588,8 +605,8 @@ typedef int (*TVMFFISafeCallType)(void *handle,
                                   TVMFFIAny *result);
 
 /**
- * A pointer and a length in bytes: the content of string and bytes objects, and the form in which strings are passed
- * to the library.
+ * A pointer and a length in bytes: the content of string and bytes objects, and the form in which
+ * strings are passed to the library.
  */
 typedef struct TVMFFIByteArray {
   /**
@@ -674,7 +691,8 @@ typedef struct TVMFFIFieldInfo {
   /**
    * Writes the field. Also set for read-only fields, since loading a saved object needs it.
    *
-   * A `TVMFFIFieldSetter`, or with `kTVMFFIFieldFlagBitSetterIsFunctionObj` the handle of a function.
+   * A `TVMFFIFieldSetter`, or with `kTVMFFIFieldFlagBitSetterIsFunctionObj` the handle of a
+   * function.
    */
   void *setter;
   /**
@@ -721,8 +739,9 @@ typedef struct TVMFFITypeMetadata {
 /**
  * A type attribute: a column with one value per type, indexed by type index.
  *
- * The entry of a type is `data[type_index - begin_index]`. A type does not have the attribute if its index is outside
- * `[begin_index, begin_index + size)` or its entry is None. Attributes are not inherited from the parent type.
+ * The entry of a type is `data[type_index - begin_index]`. A type does not have the attribute if
+ * its index is outside `[begin_index, begin_index + size)` or its entry is None. Attributes are
+ * not inherited from the parent type.
  */
 typedef struct TVMFFITypeAttrColumn {
   /**
@@ -834,11 +853,13 @@ typedef struct TVMFFIErrorCell {
    */
   struct TVMFFIByteArray message;
   /**
-   * The backtrace, one line per frame, most recent call first, so that outer frames are appended.
+   * The backtrace, one line per frame, most recent call first, so that outer frames are
+   * appended.
    */
   struct TVMFFIByteArray backtrace;
   /**
-   * Updates `backtrace` with a copy of the given string; `update_mode` is a `TVMFFIBacktraceUpdateMode`.
+   * Updates `backtrace` with a copy of the given string; `update_mode` is a
+   * `TVMFFIBacktraceUpdateMode`.
    */
   void (*update_backtrace)(TVMFFIObjectHandle self,
                            const struct TVMFFIByteArray *backtrace,
@@ -862,7 +883,8 @@ typedef struct TVMFFIFunctionCell {
    */
   TVMFFISafeCallType safe_call;
   /**
-   * The C++ calling convention, which throws instead of returning a status; null unless C++ created the object.
+   * The C++ calling convention, which throws instead of returning a status; null unless C++
+   * created the object.
    *
    * Only for callers built with the same C++ exception ABI.
    */
@@ -886,8 +908,9 @@ typedef struct TVMFFIObjectAllocHeader {
   /**
    * Frees the storage of an object, given the address of its header.
    *
-   * Called once, by the object's deleter, when the last weak reference is released. The content is already destroyed
-   * and must not be read. Null when the deleter frees the storage in another way.
+   * Called once, by the object's deleter, when the last weak reference is released. The content
+   * is already destroyed and must not be read. Null when the deleter frees the storage in
+   * another way.
    */
   void (*delete_space)(void *ptr);
 } TVMFFIObjectAllocHeader;
@@ -904,13 +927,12 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Writes the ABI version to `out_version`. This function has the same signature and behaviour in every version of the
- * library.
+ * Writes the ABI version to `out_version`. This function has the same signature and behaviour in
+ * every version of the library.
  *
  * Does nothing if `out_version` is null.
  */
-TVM_FFI_DLL
-void TVMFFIGetVersion(struct TVMFFIVersion *out_version);
+TVM_FFI_DLL void TVMFFIGetVersion(struct TVMFFIVersion *out_version);
 
 /**
  * Adds a strong reference to an object.
@@ -922,25 +944,26 @@ TVM_FFI_DLL int TVMFFIObjectIncRef(TVMFFIObjectHandle obj);
 /**
  * Releases a strong reference to an object, which is destroyed with the last one.
  *
- * Returns 0, or -1 with ValueError raised if `obj` is null. Long chains of objects are released without deep
- * recursion: beyond 32 nested destructions on this thread (beyond one in size-optimised builds), an object is
- * destroyed later, before the outermost destruction ends. A deleter at that depth must not rely on the destruction of
- * the objects that it releases.
+ * Returns 0, or -1 with ValueError raised if `obj` is null. Long chains of objects are released
+ * without deep recursion: beyond 32 nested destructions on this thread (beyond one in
+ * size-optimised builds), an object is destroyed later, before the outermost destruction ends. A
+ * deleter at that depth must not rely on the destruction of the objects that it releases.
  *
  * The caller must ensure:
  * The caller owns the reference, and does not use it afterwards.
  */
-TVM_FFI_DLL
-int TVMFFIObjectDecRef(TVMFFIObjectHandle obj);
+TVM_FFI_DLL int TVMFFIObjectDecRef(TVMFFIObjectHandle obj);
 
 /**
  * Creates an object that owns a resource of another language, such as a Python object.
  *
- * The object owns `handle`, and calls `deleter` with it when it is destroyed. `deleter` may be null. On failure, the
- * caller still owns `handle`. The only type index supported so far is `kTVMFFIOpaquePyObject`.
+ * The object owns `handle`, and calls `deleter` with it when it is destroyed. `deleter` may be
+ * null. On failure, the caller still owns `handle`. The only type index supported so far is
+ * `kTVMFFIOpaquePyObject`.
  *
- * Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with an error raised:
- * RuntimeError for an unsupported type index, ValueError for a null pointer, or MemoryError.
+ * Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with
+ * an error raised: RuntimeError for an unsupported type index, ValueError for a null pointer, or
+ * MemoryError.
  *
  * The caller must ensure:
  * `deleter` may be called on any thread.
@@ -961,27 +984,26 @@ TVM_FFI_DLL struct TVMFFICustomAllocator *TVMFFIGetCustomAllocator(void);
 /**
  * Sets the allocator for new objects. Null restores the built-in one.
  *
- * Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do; there the custom
- * allocator is used only by clients that call it explicitly.
+ * Builds with the feature `cxx-abi` allocate their own objects with `malloc`, as C++ clients do;
+ * there the custom allocator is used only by clients that call it explicitly.
  *
- * Existing objects keep their allocator. Set it once, early. Returns 0, or -1 with ValueError raised if the
- * allocator's function pointer is null.
+ * Existing objects keep their allocator. Set it once, early. Returns 0, or -1 with ValueError
+ * raised if the allocator's function pointer is null.
  *
  * The caller must ensure:
  * `allocator` stays valid and unchanged as long as the process runs, and meets the contract of
  * `TVMFFICustomAllocator`.
  */
-TVM_FFI_DLL
-int TVMFFISetCustomAllocator(struct TVMFFICustomAllocator *allocator);
+TVM_FFI_DLL int TVMFFISetCustomAllocator(struct TVMFFICustomAllocator *allocator);
 
 /**
  * Creates a function object from a C function and a context pointer.
  *
- * The function object owns `self`, and calls `deleter` with it when it is destroyed. `deleter` may be null. On
- * failure, the caller still owns `self`.
+ * The function object owns `self`, and calls `deleter` with it when it is destroyed. `deleter` may
+ * be null. On failure, the caller still owns `self`.
  *
- * Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with ValueError or
- * MemoryError raised.
+ * Returns 0 and stores the new object, owned by the caller, in `out`. On failure, returns -1 with
+ * ValueError or MemoryError raised.
  *
  * The caller must ensure:
  * `safe_call` and `deleter` may be called on any thread, with `self`, while the object lives.
@@ -995,8 +1017,8 @@ int TVMFFIFunctionCreate(void *self,
 /**
  * Finds a global function by name.
  *
- * Returns 0 and stores the function, owned by the caller, in `out`, or null if it does not exist. On failure, returns
- * -1 with ValueError or MemoryError raised.
+ * Returns 0 and stores the function, owned by the caller, in `out`, or null if it does not exist.
+ * On failure, returns -1 with ValueError or MemoryError raised.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionGetGlobal(const struct TVMFFIByteArray *name,
@@ -1005,25 +1027,23 @@ int TVMFFIFunctionGetGlobal(const struct TVMFFIByteArray *name,
 /**
  * Converts a borrowed value into an owned one.
  *
- * Raw strings and byte arrays are copied, objects are retained, and an object passed as `kTVMFFIObjectRValueRef` is
- * moved. `out` is overwritten without being released.
+ * Raw strings and byte arrays are copied, objects are retained, and an object passed as
+ * `kTVMFFIObjectRValueRef` is moved. `out` is overwritten without being released.
  *
- * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with an error raised:
- * ValueError for a null pointer, TypeError for an invalid type index, InternalError for an object that was moved
- * before, MemoryError.
+ * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with an
+ * error raised: ValueError for a null pointer, TypeError for an invalid type index, InternalError
+ * for an object that was moved before, MemoryError.
  */
-TVM_FFI_DLL
-int TVMFFIAnyViewToOwnedAny(const TVMFFIAny *any_view,
-                            TVMFFIAny *out);
+TVM_FFI_DLL int TVMFFIAnyViewToOwnedAny(const TVMFFIAny *any_view, TVMFFIAny *out);
 
 /**
  * Calls a function object.
  *
- * `args` are borrowed during the call. On entry, `*result` must be a value that needs no release, normally
- * `kTVMFFINone`. On success, it is a value owned by the caller.
+ * `args` are borrowed during the call. On entry, `*result` must be a value that needs no release,
+ * normally `kTVMFFINone`. On success, it is a value owned by the caller.
  *
- * Returns 0 on success. Returns -1 with an error raised otherwise: the function's own error, TypeError if `func` is
- * not a function, or ValueError for a null pointer or a negative count.
+ * Returns 0 on success. Returns -1 with an error raised otherwise: the function's own error,
+ * TypeError if `func` is not a function, or ValueError for a null pointer or a negative count.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionCall(TVMFFIObjectHandle func,
@@ -1034,8 +1054,9 @@ int TVMFFIFunctionCall(TVMFFIObjectHandle func,
 /**
  * Registers a global function under a name.
  *
- * The global function table retains `f`. Returns 0, or -1 with an error raised: RuntimeError if the name is taken and
- * `allow_override` is 0, TypeError if `f` is not a function, ValueError for a null pointer, or MemoryError.
+ * The global function table retains `f`. Returns 0, or -1 with an error raised: RuntimeError if
+ * the name is taken and `allow_override` is 0, TypeError if `f` is not a function, ValueError for
+ * a null pointer, or MemoryError.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionSetGlobal(const struct TVMFFIByteArray *name,
@@ -1045,44 +1066,43 @@ int TVMFFIFunctionSetGlobal(const struct TVMFFIByteArray *name,
 /**
  * Registers a global function with its documentation and metadata.
  *
- * Name, function, documentation and metadata come from `method_info`. Strings are copied. Ownership, result and errors
- * are those of `TVMFFIFunctionSetGlobal`.
+ * Name, function, documentation and metadata come from `method_info`. Strings are copied.
+ * Ownership, result and errors are those of `TVMFFIFunctionSetGlobal`.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionSetGlobalFromMethodInfo(const struct TVMFFIMethodInfo *method_info,
                                           int allow_override);
 
 /**
- * Moves the raised error of this thread to `*result`, or stores null if there is none. The caller owns the error.
+ * Moves the raised error of this thread to `*result`, or stores null if there is none. The caller
+ * owns the error.
  *
  * If `result` is null, logs a warning and leaves the error raised. Allocates nothing.
  */
-TVM_FFI_DLL
-void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
+TVM_FFI_DLL void TVMFFIErrorMoveFromRaised(TVMFFIObjectHandle *result);
 
 /**
  * Raises an error object on this thread, replacing any raised error.
  *
- * Retains the object. Null clears the raised error. If the object is not an error, raises TypeError instead.
+ * Retains the object. Null clears the raised error. If the object is not an error, raises
+ * TypeError instead.
  */
-TVM_FFI_DLL
-void TVMFFIErrorSetRaised(TVMFFIObjectHandle error);
+TVM_FFI_DLL void TVMFFIErrorSetRaised(TVMFFIObjectHandle error);
 
 /**
  * Raises an error of the given kind and message on this thread, with the backtrace of the caller.
  *
- * Both strings are copied. A null or empty `kind` means RuntimeError. A null `message` is an empty message. Raises
- * MemoryError when out of memory.
+ * Both strings are copied. A null or empty `kind` means RuntimeError. A null `message` is an empty
+ * message. Raises MemoryError when out of memory.
  */
-TVM_FFI_DLL
-void TVMFFIErrorSetRaisedFromCStr(const char *kind,
-                                  const char *message);
+TVM_FFI_DLL void TVMFFIErrorSetRaisedFromCStr(const char *kind, const char *message);
 
 /**
- * Raises an error whose message is the concatenation of several strings. Messages can thus share common parts.
+ * Raises an error whose message is the concatenation of several strings. Messages can thus share
+ * common parts.
  *
- * Null parts are skipped. If the count is negative or `message_parts` is null, the message is empty. Kind, backtrace
- * and out-of-memory behaviour are those of `TVMFFIErrorSetRaisedFromCStr`.
+ * Null parts are skipped. If the count is negative or `message_parts` is null, the message is
+ * empty. Kind, backtrace and out-of-memory behaviour are those of `TVMFFIErrorSetRaisedFromCStr`.
  *
  * The caller must ensure:
  * `message_parts` points to `num_parts` pointers, each null or a C string.
@@ -1095,8 +1115,9 @@ void TVMFFIErrorSetRaisedFromCStrParts(const char *kind,
 /**
  * Creates an error object. Strings are copied.
  *
- * `backtrace` has one line per frame, most recent call first; bare-metal builds discard it. Returns 0 and stores the
- * object, owned by the caller, in `out`. On failure, returns -1 with ValueError or MemoryError raised.
+ * `backtrace` has one line per frame, most recent call first; bare-metal builds discard it.
+ * Returns 0 and stores the object, owned by the caller, in `out`. On failure, returns -1 with
+ * ValueError or MemoryError raised.
  */
 TVM_FFI_DLL
 int TVMFFIErrorCreate(const struct TVMFFIByteArray *kind,
@@ -1107,8 +1128,8 @@ int TVMFFIErrorCreate(const struct TVMFFIByteArray *kind,
 /**
  * Creates an error object with a cause and an arbitrary object as extra context.
  *
- * Cause and context may be null, and are retained otherwise. The other arguments, results and errors are those of
- * `TVMFFIErrorCreate`. Raises TypeError if `cause_chain` is not an error.
+ * Cause and context may be null, and are retained otherwise. The other arguments, results and
+ * errors are those of `TVMFFIErrorCreate`. Raises TypeError if `cause_chain` is not an error.
  */
 TVM_FFI_DLL
 int TVMFFIErrorCreateWithCauseAndExtraContext(const struct TVMFFIByteArray *kind,
@@ -1119,14 +1140,17 @@ int TVMFFIErrorCreateWithCauseAndExtraContext(const struct TVMFFIByteArray *kind
                                               TVMFFIObjectHandle *out);
 
 /**
- * Creates a tensor object from an unversioned managed tensor (before DLPack 1.0), and takes ownership of it.
+ * Creates a tensor object from an unversioned managed tensor (before DLPack 1.0), and takes
+ * ownership of it.
  *
- * The data is not copied. The managed tensor's deleter runs when the tensor object is destroyed. On failure, the
- * caller still owns `from`. `require_alignment` is the required alignment of the first element in bytes, a power of
- * two or 0 for any; `require_contiguous` other than 0 requires compact row-major order.
+ * The data is not copied. The managed tensor's deleter runs when the tensor object is destroyed.
+ * On failure, the caller still owns `from`. `require_alignment` is the required alignment of the
+ * first element in bytes, a power of two or 0 for any; `require_contiguous` other than 0 requires
+ * compact row-major order.
  *
- * Returns 0 and stores the tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised:
- * RuntimeError for a tensor that is not aligned or not contiguous, ValueError for an invalid one, or MemoryError.
+ * Returns 0 and stores the tensor, owned by the caller, in `out`. On failure, returns -1 with an
+ * error raised: RuntimeError for a tensor that is not aligned or not contiguous, ValueError for an
+ * invalid one, or MemoryError.
  *
  * The caller must ensure:
  * `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -1138,20 +1162,21 @@ int TVMFFITensorFromDLPack(DLManagedTensor *from,
                            TVMFFIObjectHandle *out);
 
 /**
- * Exports a tensor object as an unversioned managed tensor (before DLPack 1.0). The data is not copied.
+ * Exports a tensor object as an unversioned managed tensor (before DLPack 1.0). The data is not
+ * copied.
  *
- * The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and stores the managed
- * tensor, owned by the caller, in `out`. On failure, returns -1 with TypeError, ValueError or MemoryError raised.
+ * The managed tensor keeps the tensor object alive until its deleter is called. Returns 0 and
+ * stores the managed tensor, owned by the caller, in `out`. On failure, returns -1 with TypeError,
+ * ValueError or MemoryError raised.
  */
-TVM_FFI_DLL
-int TVMFFITensorToDLPack(TVMFFIObjectHandle from,
-                         DLManagedTensor **out);
+TVM_FFI_DLL int TVMFFITensorToDLPack(TVMFFIObjectHandle from, DLManagedTensor **out);
 
 /**
- * Creates a tensor object from a versioned managed tensor (DLPack 1.0 or later), and takes ownership of it.
+ * Creates a tensor object from a versioned managed tensor (DLPack 1.0 or later), and takes
+ * ownership of it.
  *
- * Arguments, ownership and errors are the same as for `TVMFFITensorFromDLPack`. A different major version of DLPack is
- * an error, too.
+ * Arguments, ownership and errors are the same as for `TVMFFITensorFromDLPack`. A different major
+ * version of DLPack is an error, too.
  *
  * The caller must ensure:
  * `from` describes valid memory until its deleter runs, which may happen on any thread.
@@ -1163,7 +1188,8 @@ int TVMFFITensorFromDLPackVersioned(DLManagedTensorVersioned *from,
                                     TVMFFIObjectHandle *out);
 
 /**
- * Exports a tensor object as a versioned managed tensor (DLPack 1.0 or later). The data is not copied.
+ * Exports a tensor object as a versioned managed tensor (DLPack 1.0 or later). The data is not
+ * copied.
  *
  * Ownership and errors are the same as for `TVMFFITensorToDLPack`.
  */
@@ -1172,11 +1198,12 @@ int TVMFFITensorToDLPackVersioned(TVMFFIObjectHandle from,
                                   DLManagedTensorVersioned **out);
 
 /**
- * Creates a view: a tensor that shares the memory of another one, with the data pointer, shape, strides, data type and
- * byte offset of a prototype.
+ * Creates a view: a tensor that shares the memory of another one, with the data pointer, shape,
+ * strides, data type and byte offset of a prototype.
  *
- * Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and stores the tensor, owned by the
- * caller, in `out`. On failure, returns -1 with TypeError, ValueError or MemoryError raised.
+ * Shape and strides are copied. The new tensor keeps `source` alive. Returns 0 and stores the
+ * tensor, owned by the caller, in `out`. On failure, returns -1 with TypeError, ValueError or
+ * MemoryError raised.
  *
  * The caller must ensure:
  * The data of `prototype` lies in memory that `source` keeps alive; this is not checked.
@@ -1189,15 +1216,13 @@ int TVMFFITensorCreateUnsafeView(TVMFFIObjectHandle source,
 /**
  * Creates a string value from a byte array, which is copied.
  *
- * Strings of up to seven bytes are stored inline in the value, longer ones in an object. `out` is overwritten without
- * being released.
+ * Strings of up to seven bytes are stored inline in the value, longer ones in an object. `out` is
+ * overwritten without being released.
  *
- * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with ValueError or MemoryError
- * raised.
+ * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with
+ * ValueError or MemoryError raised.
  */
-TVM_FFI_DLL
-int TVMFFIStringFromByteArray(const struct TVMFFIByteArray *input,
-                              TVMFFIAny *out);
+TVM_FFI_DLL int TVMFFIStringFromByteArray(const struct TVMFFIByteArray *input, TVMFFIAny *out);
 
 /**
  * Creates a bytes value from a byte array, which is copied.
@@ -1209,85 +1234,78 @@ TVM_FFI_DLL int TVMFFIBytesFromByteArray(const struct TVMFFIByteArray *input, TV
 /**
  * Creates an integer value from an array of 64-bit words, which are copied.
  *
- * `input` contains whole 64-bit words in native byte order, least significant first, in two's complement. An empty
- * array is zero. A value that fits into 64 bits becomes a plain integer. `out` is overwritten without being released.
+ * `input` contains whole 64-bit words in native byte order, least significant first, in two's
+ * complement. An empty array is zero. A value that fits into 64 bits becomes a plain integer.
+ * `out` is overwritten without being released.
  *
- * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with ValueError raised if the
- * size is not a multiple of 8 bytes, or with MemoryError.
+ * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with
+ * ValueError raised if the size is not a multiple of 8 bytes, or with MemoryError.
  */
-TVM_FFI_DLL
-int TVMFFIBigIntFromByteArray(const struct TVMFFIByteArray *input,
-                              TVMFFIAny *out);
+TVM_FFI_DLL int TVMFFIBigIntFromByteArray(const struct TVMFFIByteArray *input, TVMFFIAny *out);
 
 /**
- * Returns a borrowed view of an integer value's words, in the format of `TVMFFIBigIntFromByteArray`.
+ * Returns a borrowed view of an integer value's words, in the format of
+ * `TVMFFIBigIntFromByteArray`.
  *
- * The result points into `value` or into its object and is valid while both are unchanged. It is empty if `value` is
- * null or not an integer.
+ * The result points into `value` or into its object and is valid while both are unchanged. It is
+ * empty if `value` is null or not an integer.
  */
-TVM_FFI_DLL
-struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
+TVM_FFI_DLL struct TVMFFIByteArray TVMFFIBigIntGetContentByteArray(const TVMFFIAny *value);
 
 /**
  * Parses a data type such as `int32`, `float32x4` or `float8_e4m3fn`.
  *
- * Returns 0 and stores the data type in `out`. On failure, returns -1 with ValueError raised. Allocates only for an
- * error and for `custom[name]`, whose type code is looked up by a global function. The profile `core` supports custom
- * types only with the feature `ferrite-ffi-core/custom-dtypes`.
+ * Returns 0 and stores the data type in `out`. On failure, returns -1 with ValueError raised.
+ * Allocates only for an error and for `custom[name]`, whose type code is looked up by a global
+ * function. The profile `core` supports custom types only with the feature
+ * `ferrite-ffi-core/custom-dtypes`.
  */
-TVM_FFI_DLL
-int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str,
-                             DLDataType *out);
+TVM_FFI_DLL int TVMFFIDataTypeFromString(const struct TVMFFIByteArray *str, DLDataType *out);
 
 /**
  * Formats a data type as a string that `TVMFFIDataTypeFromString` can parse.
  *
- * `out` is overwritten without being released. Returns 0 and stores a string value, owned by the caller, in `out`. On
- * failure, returns -1 with ValueError or MemoryError raised.
+ * `out` is overwritten without being released. Returns 0 and stores a string value, owned by the
+ * caller, in `out`. On failure, returns -1 with ValueError or MemoryError raised.
  */
-TVM_FFI_DLL
-int TVMFFIDataTypeToString(const DLDataType *dtype,
-                           TVMFFIAny *out);
+TVM_FFI_DLL int TVMFFIDataTypeToString(const DLDataType *dtype, TVMFFIAny *out);
 
 /**
  * Finds the index of a registered type by its key.
  *
- * Returns 0 and stores the index in `out_tindex`. Returns -1 with InternalError raised if no type has the key.
+ * Returns 0 and stores the index in `out_tindex`. Returns -1 with InternalError raised if no type
+ * has the key.
  */
-TVM_FFI_DLL
-int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key,
-                         int32_t *out_tindex);
+TVM_FFI_DLL int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key, int32_t *out_tindex);
 
 /**
  * Adds a field to a registered type.
  *
- * Strings are copied, and a default value is retained. Returns 0, or -1 with an error raised: InternalError for an
- * unknown type or a duplicate field name, ValueError for an empty name, TypeError for a setter that is flagged as a
- * function object but is none, or MemoryError. Registering a field that the library itself provides has no effect.
+ * Strings are copied, and a default value is retained. Returns 0, or -1 with an error raised:
+ * InternalError for an unknown type or a duplicate field name, ValueError for an empty name,
+ * TypeError for a setter that is flagged as a function object but is none, or MemoryError.
+ * Registering a field that the library itself provides has no effect.
  *
  * The caller must ensure:
  * Getter and setter are valid for that field in every object of the type.
  */
-TVM_FFI_DLL
-int TVMFFITypeRegisterField(int32_t type_index,
-                            const struct TVMFFIFieldInfo *info);
+TVM_FFI_DLL int TVMFFITypeRegisterField(int32_t type_index, const struct TVMFFIFieldInfo *info);
 
 /**
  * Adds a method to a registered type.
  *
- * Strings are copied; the function is retained. Returns 0, or -1 with an error raised: InternalError for an unknown
- * type, ValueError for an empty name, or MemoryError. Registering a method that the library itself provides has no
- * effect.
+ * Strings are copied; the function is retained. Returns 0, or -1 with an error raised:
+ * InternalError for an unknown type, ValueError for an empty name, or MemoryError. Registering a
+ * method that the library itself provides has no effect.
  */
-TVM_FFI_DLL
-int TVMFFITypeRegisterMethod(int32_t type_index,
-                             const struct TVMFFIMethodInfo *info);
+TVM_FFI_DLL int TVMFFITypeRegisterMethod(int32_t type_index, const struct TVMFFIMethodInfo *info);
 
 /**
- * Sets the metadata of a registered type. It can be set only once; setting the same metadata again has no effect.
+ * Sets the metadata of a registered type. It can be set only once; setting the same metadata again
+ * has no effect.
  *
- * Strings are copied. Returns 0, or -1 with an error raised: InternalError for an unknown type, RuntimeError if the
- * type has different metadata, or MemoryError.
+ * Strings are copied. Returns 0, or -1 with an error raised: InternalError for an unknown type,
+ * RuntimeError if the type has different metadata, or MemoryError.
  *
  * The caller must ensure:
  * The creator function creates objects of the type.
@@ -1299,9 +1317,9 @@ int TVMFFITypeRegisterMetadata(int32_t type_index,
 /**
  * Sets an attribute of a registered type, for lookup by `TVMFFIGetTypeAttrColumn`.
  *
- * The value is retained. Returns 0, or -1 with an error raised: InternalError for an unknown type, RuntimeError if the
- * type already has the attribute, or MemoryError. Registering an attribute that the library itself provides has no
- * effect.
+ * The value is retained. Returns 0, or -1 with an error raised: InternalError for an unknown type,
+ * RuntimeError if the type already has the attribute, or MemoryError. Registering an attribute
+ * that the library itself provides has no effect.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterAttr(int32_t type_index,
@@ -1309,11 +1327,11 @@ int TVMFFITypeRegisterAttr(int32_t type_index,
                            const TVMFFIAny *attr_value);
 
 /**
- * Returns the column of an attribute: an array of the attribute's values for consecutive type indices, beginning with
- * `begin_index`. Returns null if no type has the attribute.
+ * Returns the column of an attribute: an array of the attribute's values for consecutive type
+ * indices, beginning with `begin_index`. Returns null if no type has the attribute.
  *
- * The column lives as long as the process. Its array may be reallocated when types are registered, so do not cache
- * `data` across registrations.
+ * The column lives as long as the process. Its array may be reallocated when types are registered,
+ * so do not cache `data` across registrations.
  */
 TVM_FFI_DLL
 const struct TVMFFITypeAttrColumn *TVMFFIGetTypeAttrColumn(const struct TVMFFIByteArray *attr_name);
@@ -1323,13 +1341,16 @@ const struct TVMFFITypeAttrColumn *TVMFFIGetTypeAttrColumn(const struct TVMFFIBy
  *
  * - `static_type_index`: the index of a built-in type, or -1 to allocate an index at run time.
  * - `type_depth`: the number of ancestors, one more than the parent's.
- * - `num_child_slots`: number of indices to reserve for child types directly after the type's own index, so that an
- *   instance check is a range check.
- * - `child_slots_can_overflow`: whether the type may have more child types than reserved indices; 0 forbids it.
- * - `parent_type_index`: index of the parent type; -1 for a root type; -2 to look up the key without registering it.
+ * - `num_child_slots`: number of indices to reserve for child types directly after the type's own
+ *   index, so that an instance check is a range check.
+ * - `child_slots_can_overflow`: whether the type may have more child types than reserved indices;
+ *   0 forbids it.
+ * - `parent_type_index`: index of the parent type; -1 for a root type; -2 to look up the key
+ *   without registering it.
  *
- * Returns the type index. Returns -2 if a lookup finds no type. Returns -1 with an error raised and logged if the type
- * conflicts with a registered one, an argument is invalid, or memory is exhausted.
+ * Returns the type index. Returns -2 if a lookup finds no type. Returns -1 with an error raised
+ * and logged if the type conflicts with a registered one, an argument is invalid, or memory is
+ * exhausted.
  */
 TVM_FFI_DLL
 int32_t TVMFFITypeGetOrAllocIndex(const struct TVMFFIByteArray *type_key,
@@ -1340,10 +1361,11 @@ int32_t TVMFFITypeGetOrAllocIndex(const struct TVMFFIByteArray *type_key,
                                   int32_t parent_type_index);
 
 /**
- * Returns the type information of a registered type. Returns null and logs a warning if the index is not registered.
+ * Returns the type information of a registered type. Returns null and logs a warning if the index
+ * is not registered.
  *
- * The type information lives as long as the process. Its field and method tables grow as fields and methods are
- * registered.
+ * The type information lives as long as the process. Its field and method tables grow as fields
+ * and methods are registered.
  */
 TVM_FFI_DLL TVM_FFI_ATTRIBUTE_PURE
 const struct TVMFFITypeInfo *TVMFFIGetTypeInfo(int32_t type_index);
@@ -1351,11 +1373,12 @@ const struct TVMFFITypeInfo *TVMFFIGetTypeInfo(int32_t type_index);
 /**
  * Describes the call stack of this thread, one line per frame, most recent call first.
  *
- * `filename`, `lineno` and `func` form the first line, in place of the caller's frame, unless `filename` or `func` is
- * null. If `cross_ffi_boundary` is 0, the backtrace ends at the innermost call through this ABI.
+ * `filename`, `lineno` and `func` form the first line, in place of the caller's frame, unless
+ * `filename` or `func` is null. If `cross_ffi_boundary` is 0, the backtrace ends at the innermost
+ * call through this ABI.
  *
- * The result is stored in thread-local memory and is valid until the thread's next call of this function. It is never
- * null. It is empty in builds without backtraces.
+ * The result is stored in thread-local memory and is valid until the thread's next call of this
+ * function. It is never null. It is empty in builds without backtraces.
  */
 TVM_FFI_DLL
 const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
@@ -1366,36 +1389,34 @@ const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
 /**
  * Initialises a handle exactly once, even if several threads call this concurrently.
  *
- * If `*handle_addr` is null, one caller runs `init_func` and stores its result there, while other callers wait. Meant
- * for languages without static constructors. If the handle is initialised already, the call costs one atomic load.
+ * If `*handle_addr` is null, one caller runs `init_func` and stores its result there, while other
+ * callers wait. Meant for languages without static constructors. If the handle is initialised
+ * already, the call costs one atomic load.
  *
- * Returns 0 on success. If `init_func` fails, returns its nonzero status; `init_func` must have raised an error.
- * Returns -1 with an error raised if `init_func` returns 0 without a handle, or if a pointer is null. After a failure,
- * a later call tries again.
+ * Returns 0 on success. If `init_func` fails, returns its nonzero status; `init_func` must have
+ * raised an error. Returns -1 with an error raised if `init_func` returns 0 without a handle, or
+ * if a pointer is null. After a failure, a later call tries again.
  *
- * If the process is forked while another thread runs `init_func`, that thread does not exist in the child. The child's
- * first caller runs `init_func` again; effects of the interrupted run remain.
+ * If the process is forked while another thread runs `init_func`, that thread does not exist in
+ * the child. The child's first caller runs `init_func` again; effects of the interrupted run
+ * remain.
  *
  * The caller must ensure:
  * `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
  */
-TVM_FFI_DLL
-int TVMFFIHandleInitOnce(void **handle_addr,
-                         int (*init_func)(void **result));
+TVM_FFI_DLL int TVMFFIHandleInitOnce(void **handle_addr, int (*init_func)(void **result));
 
 /**
- * Releases a handle exactly once: sets `*handle_addr` to null, and calls `deinit_func` with the previous handle unless
- * it was null.
+ * Releases a handle exactly once: sets `*handle_addr` to null, and calls `deinit_func` with the
+ * previous handle unless it was null.
  *
- * Returns 0 if the handle was null. Otherwise returns the status of `deinit_func`, which must raise an error if its
- * status is not 0.
+ * Returns 0 if the handle was null. Otherwise returns the status of `deinit_func`, which must
+ * raise an error if its status is not 0.
  *
  * The caller must ensure:
  * Same requirements as `TVMFFIHandleInitOnce`.
  */
-TVM_FFI_DLL
-int TVMFFIHandleDeinitOnce(void **handle_addr,
-                           int (*deinit_func)(void *handle));
+TVM_FFI_DLL int TVMFFIHandleDeinitOnce(void **handle_addr, int (*deinit_func)(void *handle));
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -1403,7 +1424,8 @@ int TVMFFIHandleDeinitOnce(void **handle_addr,
 
 #ifdef __cplusplus
 /*
- * Access to the parts of built-in objects. Plain address arithmetic, for C++; other languages do the same themselves.
+ * Access to the parts of built-in objects. Plain address arithmetic, for C++; other languages do
+ * the same themselves.
  */
 
 /** The type index of an object. */

@@ -14,8 +14,8 @@
 #include <tvm/ffi/c_api.h>
 #endif
 
-/* TVM_DLL: a symbol of the compiled module, exported by code that defines TVM_EXPORTS, otherwise imported.
- * TVM_RUNTIME_DLL: a symbol of the runtime, likewise with TVM_RUNTIME_EXPORTS. */
+/* TVM_DLL: a symbol of the compiled module, exported by code that defines TVM_EXPORTS, otherwise
+ * imported. TVM_RUNTIME_DLL: a symbol of the runtime, likewise with TVM_RUNTIME_EXPORTS. */
 #if !defined(TVM_DLL) && defined(__EMSCRIPTEN__)
 #define TVM_DLL EMSCRIPTEN_KEEPALIVE
 #endif

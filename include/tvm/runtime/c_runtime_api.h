@@ -1,19 +1,22 @@
 /*
- * tvm/runtime/c_runtime_api.h: the packed-function API of TVM 0.5 to 0.20, on the registry and objects of tvm-ffi.
+ * tvm/runtime/c_runtime_api.h: the packed-function API of TVM 0.5 to 0.20, on the registry and
+ * objects of tvm-ffi.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
- * Generated from the Rust sources; change those instead. Part of the library when it is built with the feature `legacy`.
+ * Generated from the Rust sources; change those instead. Part of the library when it is built with
+ * the feature `legacy`.
  *
- * TVM_LEGACY_API selects the releases that a program was written for: 6 (0.5 and 0.6), 8 (0.7 to 0.13), 14 (0.14 to 0.17) or 18 (0.18 to
- * 0.20, the default).
+ * TVM_LEGACY_API selects the releases that a program was written for: 6 (0.5 and 0.6), 8 (0.7 to
+ * 0.13), 14 (0.14 to 0.17) or 18 (0.18 to 0.20, the default).
  *
  * Rules for every function:
  * - 0 is success. Failure is -1, with the message in TVMGetLastError; no out-parameter is written.
- * - Null handles and out-parameters, negative counts and unknown type codes are errors. The freeing functions accept null, except
- *   TVMArrayFree.
- * - Arguments are borrowed, and results belong to the caller, who frees them. A returned string belongs to the
- *   calling thread, and is valid until the thread's next call of a function that returns the same kind of string.
+ * - Null handles and out-parameters, negative counts and unknown type codes are errors. The freeing
+ *   functions accept null, except TVMArrayFree.
+ * - Arguments are borrowed, and results belong to the caller, who frees them. A returned string
+ *   belongs to the calling thread, and is valid until the thread's next call of a function that
+ *   returns the same kind of string.
  * - Every function may be called on any thread.
  */
 
@@ -126,7 +129,8 @@ typedef union {
 typedef void* NodeHandle;
 typedef void* TVMNodeHandle;
 
-/* The signature of functions in compiled libraries; up to 0.6 they take only the first three arguments. */
+/* The signature of functions in compiled libraries; up to 0.6 they take only the first three
+ * arguments. */
 typedef int (*TVMBackendPackedCFunc)(TVMValue* args, int* type_codes, int num_args, TVMValue* out_ret_value,
                                      int* out_ret_tcode, void* resource_handle);
 typedef int (*TVMExtensionDeclarer)(void* register_func_handle);
@@ -134,8 +138,9 @@ typedef int (*TVMExtensionDeclarer)(void* register_func_handle);
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Turns a borrowed callback argument into an owned value, in place. Plain values are unchanged; a string or bytes are an error.
- * Since 0.7 the code is updated too: an object passed by rvalue reference (14) is moved out, and its code becomes 8. */
+/* Turns a borrowed callback argument into an owned value, in place. Plain values are unchanged; a
+ * string or bytes are an error. Since 0.7 the code is updated too: an object passed by rvalue
+ * reference (14) is moved out, and its code becomes 8. */
 #if TVM_LEGACY_API == 6
 TVM_DLL int TVMCbArgToReturn(TVMValue* value, int code);
 #else
@@ -156,8 +161,8 @@ typedef TVMHandle TVMFunctionHandle;
 typedef void *TVMRetValueHandle;
 
 /**
- * A packed function implemented in C. Returns 0 on success. Any other status is a failure, for which the callback has
- * set the thread's last error.
+ * A packed function implemented in C. Returns 0 on success. Any other status is a failure, for
+ * which the callback has set the thread's last error.
  */
 typedef int (*TVMPackedCFunc)(TVMValue *args,
                               int *type_codes,
@@ -195,45 +200,44 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Returns the thread's last error as a string, `KIND: message`. The string is empty before the first error.
+ * Returns the thread's last error as a string, `KIND: message`. The string is empty before the
+ * first error.
  *
  * The string is stored in a thread-local slot, and is valid until the thread's next error.
  */
-TVM_DLL
-const char *TVMGetLastError(void);
+TVM_DLL const char *TVMGetLastError(void);
 
 /**
- * Sets the thread's last error, for a callback or kernel that fails. The string is copied. Null is an empty string.
+ * Sets the thread's last error, for a callback or kernel that fails. The string is copied. Null is
+ * an empty string.
  */
-TVM_DLL
-void TVMAPISetLastError(const char *message);
+TVM_DLL void TVMAPISetLastError(const char *message);
 
 /**
- * Sets a Python exception as the thread's last error, for a callback that fails. The exception is retained.
+ * Sets a Python exception as the thread's last error, for a callback that fails. The exception is
+ * retained.
  *
- * `Py_IncRef` and `Py_DecRef` must have been registered with `TVMBackendRegisterEnvCAPI`. Otherwise the last error is
- * a RuntimeError.
+ * `Py_IncRef` and `Py_DecRef` must have been registered with `TVMBackendRegisterEnvCAPI`.
+ * Otherwise the last error is a RuntimeError.
  *
  * The caller must ensure:
  * `exception` is null or a Python object; the thread holds the GIL.
  */
-TVM_DLL
-void TVMAPISetLastPythonError(void *exception);
+TVM_DLL void TVMAPISetLastPythonError(void *exception);
 
 /**
- * Returns the Python exception that is the thread's last error, as a borrowed reference. Returns null if the last
- * error is not a Python exception.
+ * Returns the Python exception that is the thread's last error, as a borrowed reference. Returns
+ * null if the last error is not a Python exception.
  */
-TVM_DLL
-void *TVMGetLastPythonError(void);
+TVM_DLL void *TVMGetLastPythonError(void);
 
 /**
  * Returns the backtrace of the thread's last error, or null if it has none.
  *
- * The string is stored in a thread-local slot, and is valid until the thread's next call of this function.
+ * The string is stored in a thread-local slot, and is valid until the thread's next call of this
+ * function.
  */
-TVM_DLL
-const char *TVMGetLastBacktrace(void);
+TVM_DLL const char *TVMGetLastBacktrace(void);
 
 /**
  * Releases the Python exception that is the thread's last error. The message stays available.
@@ -243,12 +247,10 @@ TVM_DLL void TVMDropLastPythonError(void);
 /**
  * Finds a global function by name.
  *
- * Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
- * with an error raised.
+ * Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On
+ * failure, returns -1 with an error raised.
  */
-TVM_DLL
-int TVMFuncGetGlobal(const char *name,
-                     TVMFunctionHandle *out);
+TVM_DLL int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out);
 
 /**
  * Lists the names of all global functions, in no particular order.
@@ -282,11 +284,13 @@ TVM_DLL int TVMFuncFree(TVMFunctionHandle func);
 /**
  * Calls a function.
  *
- * Arguments are borrowed. The caller owns an object result. A string, byte-array or data-type (as a string) result is
- * stored in a thread-local slot until the thread's next call that returns one of them.
+ * Arguments are borrowed. The caller owns an object result. A string, byte-array or data-type (as
+ * a string) result is stored in a thread-local slot until the thread's next call that returns one
+ * of them.
  *
- * Returns 0 on success. Returns -1 with an error raised otherwise: the function's own, TypeError for an argument or a
- * result that cannot be converted, ValueError for a null pointer or a negative count, or MemoryError.
+ * Returns 0 on success. Returns -1 with an error raised otherwise: the function's own, TypeError
+ * for an argument or a result that cannot be converted, ValueError for a null pointer or a
+ * negative count, or MemoryError.
  */
 TVM_DLL
 int TVMFuncCall(TVMFunctionHandle func,
@@ -299,12 +303,14 @@ int TVMFuncCall(TVMFunctionHandle func,
 /**
  * Creates a function object from a C callback.
  *
- * The function owns `resource_handle`. If `fin` is not null, it is called with `resource_handle` exactly once, when
- * the function is destroyed or when this call fails, on any thread. A callback with a finalizer is assumed to belong
- * to a front end: it owns a reference to each NDArray argument, and releases it by `TVMArrayFree`. A callback without
- * a finalizer borrows NDArray arguments.
+ * The function owns `resource_handle`. If `fin` is not null, it is called with `resource_handle`
+ * exactly once, when the function is destroyed or when this call fails, on any thread. A callback
+ * with a finalizer is assumed to belong to a front end: it owns a reference to each NDArray
+ * argument, and releases it by `TVMArrayFree`. A callback without a finalizer borrows NDArray
+ * arguments.
  *
- * Returns 0 and stores the function, owned by the caller, in `out`. On failure, returns -1 with an error raised.
+ * Returns 0 and stores the function, owned by the caller, in `out`. On failure, returns -1 with an
+ * error raised.
  *
  * The caller must ensure:
  * `func` and `fin` may be called on any thread.
@@ -316,29 +322,27 @@ int TVMFuncCreateFromCFunc(TVMPackedCFunc func,
                            TVMFunctionHandle *out);
 
 /**
- * Sets the return value of the running callback. A later call replaces the value. Without a call, the callback returns
- * null.
+ * Sets the return value of the running callback. A later call replaces the value. Without a call,
+ * the callback returns null.
  *
- * Strings and bytes are copied, and objects are retained. Returns 0, or -1 with an error raised: ValueError if
- * `num_ret` is not 1 or a pointer is null, TypeError for an unknown type code, or MemoryError.
+ * Strings and bytes are copied, and objects are retained. Returns 0, or -1 with an error raised:
+ * ValueError if `num_ret` is not 1 or a pointer is null, TypeError for an unknown type code, or
+ * MemoryError.
  *
  * The caller must ensure:
  * `ret` is the handle passed to the running callback.
  */
-TVM_DLL
-int TVMCFuncSetReturn(TVMRetValueHandle ret,
-                      TVMValue *value,
-                      int *type_code,
-                      int num_ret);
+TVM_DLL int TVMCFuncSetReturn(TVMRetValueHandle ret, TVMValue *value, int *type_code, int num_ret);
 
 /**
- * Allocates an array. Its content is zero in main memory, and undefined on other devices. An element of fewer than 8 bits
- * takes a byte.
+ * Allocates an array. Its content is zero in main memory, and undefined on other devices. An
+ * element of fewer than 8 bits takes a byte.
  *
- * Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised:
- * ValueError for a negative number of dimensions, a negative extent or an unsupported data type; an error for an
- * unsupported device; or MemoryError. Supported data types have at least one lane, and a bit width that is a multiple
- * of 8 and a power of two. Integers of 1 and 4 bits and floats of 4 bits are also supported.
+ * Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an
+ * error raised: ValueError for a negative number of dimensions, a negative extent or an
+ * unsupported data type; an error for an unsupported device; or MemoryError. Supported data types
+ * have at least one lane, and a bit width that is a multiple of 8 and a power of two. Integers of
+ * 1 and 4 bits and floats of 4 bits are also supported.
  */
 TVM_DLL
 int TVMArrayAlloc(const int64_t *shape,
@@ -361,54 +365,42 @@ TVM_DLL int TVMArrayFree(TVMArrayHandle handle);
 /**
  * Copies `nbytes` bytes of main memory to an array, and waits until the copy is complete.
  *
- * Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not contiguous, or an
- * error of the device.
+ * Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not
+ * contiguous, or an error of the device.
  */
-TVM_DLL
-int TVMArrayCopyFromBytes(TVMArrayHandle handle,
-                          void *data,
-                          size_t nbytes);
+TVM_DLL int TVMArrayCopyFromBytes(TVMArrayHandle handle, void *data, size_t nbytes);
 
 /**
  * Copies an array to `nbytes` bytes of main memory, and waits until the copy is complete.
  *
- * Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not contiguous, or an
- * error of the device.
+ * Returns 0, or -1 with an error raised: ValueError if the array has a different size or is not
+ * contiguous, or an error of the device.
  */
-TVM_DLL
-int TVMArrayCopyToBytes(TVMArrayHandle handle,
-                        void *data,
-                        size_t nbytes);
+TVM_DLL int TVMArrayCopyToBytes(TVMArrayHandle handle, void *data, size_t nbytes);
 
 /**
- * Copies one array to another of the same size in bytes, whatever their shapes are. The copy is queued on `stream`;
- * null is the default stream. Returns 0, or -1 with an error raised.
+ * Copies one array to another of the same size in bytes, whatever their shapes are. The copy is
+ * queued on `stream`; null is the default stream. Returns 0, or -1 with an error raised.
  */
-TVM_DLL
-int TVMArrayCopyFromTo(TVMArrayHandle from,
-                       TVMArrayHandle to,
-                       TVMStreamHandle stream);
+TVM_DLL int TVMArrayCopyFromTo(TVMArrayHandle from, TVMArrayHandle to, TVMStreamHandle stream);
 
 /**
- * Creates an array from a DLPack tensor, and takes ownership of the tensor. Its deleter runs when the array is
- * destroyed.
+ * Creates an array from a DLPack tensor, and takes ownership of the tensor. Its deleter runs when
+ * the array is destroyed.
  *
- * Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an error raised, and the
- * caller still owns `from`.
+ * Returns 0 and stores the array, owned by the caller, in `out`. On failure, returns -1 with an
+ * error raised, and the caller still owns `from`.
  */
-TVM_DLL
-int TVMArrayFromDLPack(DLManagedTensor *from,
-                       TVMArrayHandle *out);
+TVM_DLL int TVMArrayFromDLPack(DLManagedTensor *from, TVMArrayHandle *out);
 
 /**
- * Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is called. The tensor has
- * the current data type.
+ * Exports an array as a DLPack tensor, which keeps a reference to the array until its deleter is
+ * called. The tensor has the current data type.
  *
- * Returns 0 and stores the DLPack tensor, owned by the caller, in `out`. On failure, returns -1 with an error raised.
+ * Returns 0 and stores the DLPack tensor, owned by the caller, in `out`. On failure, returns -1
+ * with an error raised.
  */
-TVM_DLL
-int TVMArrayToDLPack(TVMArrayHandle from,
-                     DLManagedTensor **out);
+TVM_DLL int TVMArrayToDLPack(TVMArrayHandle from, DLManagedTensor **out);
 
 /**
  * Calls the deleter of a DLPack tensor. Null is ignored.
@@ -419,36 +411,32 @@ int TVMArrayToDLPack(TVMArrayHandle from,
 TVM_DLL void TVMDLManagedTensorCallDeleter(DLManagedTensor *dltensor);
 
 /**
- * Stores the type index of an array in `out_tindex`. Returns 0, or -1 with ValueError raised for a null pointer.
+ * Stores the type index of an array in `out_tindex`. Returns 0, or -1 with ValueError raised for a
+ * null pointer.
  */
-TVM_DLL
-int TVMArrayGetTypeIndex(TVMArrayHandle handle,
-                         uint32_t *out_tindex);
+TVM_DLL int TVMArrayGetTypeIndex(TVMArrayHandle handle, uint32_t *out_tindex);
 
 /**
- * Loads a module from a file. A null or empty `format` selects the format by the file name's extension.
+ * Loads a module from a file. A null or empty `format` selects the format by the file name's
+ * extension.
  *
- * Returns 0 and stores the module, owned by the caller, in `out`. On failure, returns -1 with an error raised.
+ * Returns 0 and stores the module, owned by the caller, in `out`. On failure, returns -1 with an
+ * error raised.
  */
-TVM_DLL
-int TVMModLoadFromFile(const char *file_name,
-                       const char *format,
-                       TVMModuleHandle *out);
+TVM_DLL int TVMModLoadFromFile(const char *file_name, const char *format, TVMModuleHandle *out);
 
 /**
- * Adds `dep` to the imports of module `mod`, which retains it. Returns 0, or -1 with an error raised; an import cycle
- * is an error.
+ * Adds `dep` to the imports of module `mod`, which retains it. Returns 0, or -1 with an error
+ * raised; an import cycle is an error.
  */
-TVM_DLL
-int TVMModImport(TVMModuleHandle mod_,
-                 TVMModuleHandle dep);
+TVM_DLL int TVMModImport(TVMModuleHandle mod_, TVMModuleHandle dep);
 
 /**
- * Finds a function of a module. If `query_imports` is not 0, its imports are searched, too. The function keeps the
- * module alive.
+ * Finds a function of a module. If `query_imports` is not 0, its imports are searched, too. The
+ * function keeps the module alive.
  *
- * Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On failure, returns -1
- * with an error raised.
+ * Returns 0 and stores the function, owned by the caller, in `out`, or null if there is none. On
+ * failure, returns -1 with an error raised.
  */
 TVM_DLL
 int TVMModGetFunction(TVMModuleHandle mod_,
@@ -465,12 +453,10 @@ int TVMModGetFunction(TVMModuleHandle mod_,
 TVM_DLL int TVMModFree(TVMModuleHandle mod_);
 
 /**
- * Finds the type index of a type key of any release. Returns 0 and stores the index in the out-parameter, or returns
- * -1 with an error raised: InternalError for an unknown key.
+ * Finds the type index of a type key of any release. Returns 0 and stores the index in the
+ * out-parameter, or returns -1 with an error raised: InternalError for an unknown key.
  */
-TVM_DLL
-int TVMObjectTypeKey2Index(const char *type_key,
-                           uint32_t *out_tindex);
+TVM_DLL int TVMObjectTypeKey2Index(const char *type_key, uint32_t *out_tindex);
 
 /**
  * Finds the type index of a type key. The name of `TVMObjectTypeKey2Index` in 0.5.
@@ -480,19 +466,17 @@ TVM_DLL int TVMNodeTypeKey2Index(const char *type_key, int *out_index);
 /**
  * Finds the type key of a type index.
  *
- * Returns 0 and stores the key in `out_type_key`: a string allocated with `malloc`, which the caller frees. On
- * failure, returns -1 with an error raised: InternalError for an unknown index, or MemoryError.
+ * Returns 0 and stores the key in `out_type_key`: a string allocated with `malloc`, which the
+ * caller frees. On failure, returns -1 with an error raised: InternalError for an unknown index,
+ * or MemoryError.
  */
-TVM_DLL
-int TVMObjectTypeIndex2Key(uint32_t tindex,
-                           char **out_type_key);
+TVM_DLL int TVMObjectTypeIndex2Key(uint32_t tindex, char **out_type_key);
 
 /**
- * Stores the type index of an object in `out_tindex`. Returns 0, or -1 with ValueError raised for a null pointer.
+ * Stores the type index of an object in `out_tindex`. Returns 0, or -1 with ValueError raised for
+ * a null pointer.
  */
-TVM_DLL
-int TVMObjectGetTypeIndex(TVMObjectHandle obj,
-                          uint32_t *out_tindex);
+TVM_DLL int TVMObjectGetTypeIndex(TVMObjectHandle obj, uint32_t *out_tindex);
 
 /**
  * Stores the type index of an object. The name of `TVMObjectGetTypeIndex` in 0.5.
@@ -521,8 +505,8 @@ TVM_DLL int TVMObjectFree(TVMObjectHandle obj);
 TVM_DLL int TVMNodeFree(TVMObjectHandle handle);
 
 /**
- * Stores 1 in `is_derived` if the child type is the parent type or derives from it, otherwise 0. Returns 0, or -1 with
- * ValueError raised for a null pointer.
+ * Stores 1 in `is_derived` if the child type is the parent type or derives from it, otherwise 0.
+ * Returns 0, or -1 with ValueError raised for a null pointer.
  */
 TVM_DLL
 int TVMObjectDerivedFrom(uint32_t child_type_index,
@@ -530,25 +514,25 @@ int TVMObjectDerivedFrom(uint32_t child_type_index,
                          int *is_derived);
 
 /**
- * Does nothing and returns 0: byte-array results are stored in a thread-local slot, and need not be freed.
+ * Does nothing and returns 0: byte-array results are stored in a thread-local slot, and need not
+ * be freed.
  */
-TVM_DLL
-int TVMByteArrayFree(TVMByteArray *arr);
+TVM_DLL int TVMByteArrayFree(TVMByteArray *arr);
 
 /**
- * Raises TypeError and returns -1: only C++ code can register extension types, and this library supports none.
+ * Raises TypeError and returns -1: only C++ code can register extension types, and this library
+ * supports none.
  */
-TVM_DLL
-int TVMExtTypeFree(void *handle,
-                   int type_code);
+TVM_DLL int TVMExtTypeFree(void *handle, int type_code);
 
 /**
  * Reads an attribute of an object.
  *
- * Returns 0 on success. If the object has the attribute, stores 1 in `ret_success`, and the value and its type code in
- * `ret_val` and `ret_type_code`; otherwise stores 0 in `ret_success`. Returns -1 with an error raised on failure. The
- * caller owns an object value. A string, byte-array or data-type (as a string) value is stored in a thread-local slot
- * until the thread's next call of this function.
+ * Returns 0 on success. If the object has the attribute, stores 1 in `ret_success`, and the value
+ * and its type code in `ret_val` and `ret_type_code`; otherwise stores 0 in `ret_success`. Returns
+ * -1 with an error raised on failure. The caller owns an object value. A string, byte-array or
+ * data-type (as a string) value is stored in a thread-local slot until the thread's next call of
+ * this function.
  */
 TVM_DLL
 int TVMNodeGetAttr(TVMObjectHandle handle,
@@ -560,21 +544,16 @@ int TVMNodeGetAttr(TVMObjectHandle handle,
 /**
  * Lists the names of an object's attributes. Returns 0, or -1 with an error raised.
  *
- * The list is stored in a thread-local slot, and is valid until the thread's next call of this function.
+ * The list is stored in a thread-local slot, and is valid until the thread's next call of this
+ * function.
  */
-TVM_DLL
-int TVMNodeListAttrNames(TVMObjectHandle handle,
-                         int *out_size,
-                         const char ***out_array);
+TVM_DLL int TVMNodeListAttrNames(TVMObjectHandle handle, int *out_size, const char ***out_array);
 
 /**
- * Waits until all work queued on a stream is complete. Null is the default stream. Returns 0, or -1 with an error
- * raised.
+ * Waits until all work queued on a stream is complete. Null is the default stream. Returns 0, or
+ * -1 with an error raised.
  */
-TVM_DLL
-int TVMSynchronize(int device_type,
-                   int device_id,
-                   TVMStreamHandle stream);
+TVM_DLL int TVMSynchronize(int device_type, int device_id, TVMStreamHandle stream);
 
 /**
  * Sets the calling thread's current stream for a device. Returns 0, or -1 with an error raised.
@@ -584,13 +563,10 @@ TVM_DLL int TVMSetStream(int device_type, int device_id, TVMStreamHandle handle)
 /**
  * Creates a stream.
  *
- * Returns 0 and stores the stream in `out`, or null for devices with a single stream. On failure, returns -1 with an
- * error raised.
+ * Returns 0 and stores the stream in `out`, or null for devices with a single stream. On failure,
+ * returns -1 with an error raised.
  */
-TVM_DLL
-int TVMStreamCreate(int device_type,
-                    int device_id,
-                    TVMStreamHandle *out);
+TVM_DLL int TVMStreamCreate(int device_type, int device_id, TVMStreamHandle *out);
 
 /**
  * Frees a stream. Returns 0, or -1 with an error raised.
@@ -601,7 +577,8 @@ int TVMStreamCreate(int device_type,
 TVM_DLL int TVMStreamFree(int device_type, int device_id, TVMStreamHandle stream);
 
 /**
- * Makes work queued later on `dst` wait for the work already queued on `src`. Returns 0, or -1 with an error raised.
+ * Makes work queued later on `dst` wait for the work already queued on `src`. Returns 0, or -1
+ * with an error raised.
  */
 TVM_DLL
 int TVMStreamStreamSynchronize(int device_type,
@@ -612,9 +589,9 @@ int TVMStreamStreamSynchronize(int device_type,
 /**
  * Allocates device memory. `type_hint` is ignored.
  *
- * Returns 0 and stores the memory, owned by the caller, in `out_data`. For zero bytes, the pointer may be null on some
- * devices. On failure, returns -1 with an error raised: ValueError for an invalid alignment, MemoryError, or an error
- * of the device.
+ * Returns 0 and stores the memory, owned by the caller, in `out_data`. For zero bytes, the pointer
+ * may be null on some devices. On failure, returns -1 with an error raised: ValueError for an
+ * invalid alignment, MemoryError, or an error of the device.
  */
 TVM_DLL
 int TVMDeviceAllocDataSpace(DLDevice dev,
@@ -624,10 +601,12 @@ int TVMDeviceAllocDataSpace(DLDevice dev,
                             void **out_data);
 
 /**
- * Allocates device memory for a tensor, in a memory scope. The only scope is `global`, which null also selects.
+ * Allocates device memory for a tensor, in a memory scope. The only scope is `global`, which null
+ * also selects.
  *
- * Returns 0 and stores the memory, owned by the caller, in `out_data`. On failure, returns -1 with an error raised:
- * ValueError for an invalid shape, RuntimeError for another scope, MemoryError, or an error of the device.
+ * Returns 0 and stores the memory, owned by the caller, in `out_data`. On failure, returns -1 with
+ * an error raised: ValueError for an invalid shape, RuntimeError for another scope, MemoryError,
+ * or an error of the device.
  */
 TVM_DLL
 int TVMDeviceAllocDataSpaceWithScope(DLDevice dev,
@@ -646,48 +625,41 @@ int TVMDeviceAllocDataSpaceWithScope(DLDevice dev,
 TVM_DLL int TVMDeviceFreeDataSpace(DLDevice dev, void *ptr);
 
 /**
- * Copies one tensor to another of the same size in bytes. The tensors may be views. The copy is queued on `stream`;
- * null is the default stream. Returns 0, or -1 with an error raised.
+ * Copies one tensor to another of the same size in bytes. The tensors may be views. The copy is
+ * queued on `stream`; null is the default stream. Returns 0, or -1 with an error raised.
  */
-TVM_DLL
-int TVMDeviceCopyDataFromTo(DLTensor *from,
-                            DLTensor *to,
-                            TVMStreamHandle stream);
+TVM_DLL int TVMDeviceCopyDataFromTo(DLTensor *from, DLTensor *to, TVMStreamHandle stream);
 
 /**
- * Finds a function for compiled code: in the imports of its module first, then among the global functions.
+ * Finds a function for compiled code: in the imports of its module first, then among the global
+ * functions.
  *
- * `mod_node` is the value that the loader stored in `__tvm_module_ctx`, or null for code without a module. The result
- * is borrowed. The module caches and owns it; without a module, the function is never released.
+ * `mod_node` is the value that the loader stored in `__tvm_module_ctx`, or null for code without a
+ * module. The result is borrowed. The module caches and owns it; without a module, the function is
+ * never released.
  *
- * Returns 0 and stores the function in `out`. On failure, returns -1 with an error raised: RuntimeError if there is no
- * such function.
+ * Returns 0 and stores the function in `out`. On failure, returns -1 with an error raised:
+ * RuntimeError if there is no such function.
  */
-TVM_DLL
-int TVMBackendGetFuncFromEnv(void *mod_node,
-                             const char *func_name,
-                             TVMFunctionHandle *out);
+TVM_DLL int TVMBackendGetFuncFromEnv(void *mod_node, const char *func_name, TVMFunctionHandle *out);
 
 /**
- * Adds a symbol to the system library, the module of compiled code that is linked into the program. Static
- * constructors of that code call this before `main`. Returns 0, or -1 with an error raised.
+ * Adds a symbol to the system library, the module of compiled code that is linked into the
+ * program. Static constructors of that code call this before `main`. Returns 0, or -1 with an
+ * error raised.
  */
-TVM_DLL
-int TVMBackendRegisterSystemLibSymbol(const char *name,
-                                      void *ptr);
+TVM_DLL int TVMBackendRegisterSystemLibSymbol(const char *name, void *ptr);
 
 /**
- * Registers a function of the host language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`, `PyGILState_Release` or
- * `PyErr_CheckSignals`.
+ * Registers a function of the host language: `Py_IncRef`, `Py_DecRef`, `PyGILState_Ensure`,
+ * `PyGILState_Release` or `PyErr_CheckSignals`.
  *
  * Returns 0, or -1 with ValueError raised for an unknown name or a null pointer.
  *
  * The caller must ensure:
  * `ptr` is the function of that name as long as the process runs.
  */
-TVM_DLL
-int TVMBackendRegisterEnvCAPI(const char *name,
-                              void *ptr);
+TVM_DLL int TVMBackendRegisterEnvCAPI(const char *name, void *ptr);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -1,5 +1,6 @@
 /*
- * tvm/runtime/metadata_types.h: what generated code tells about a model by its function `tvmgen_NAME_get_c_metadata`.
+ * tvm/runtime/metadata_types.h: what generated code tells about a model by its function
+ * `tvmgen_NAME_get_c_metadata`.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */

@@ -1,4 +1,5 @@
-/* Platform hooks over ESP-IDF. The profile `minimal` needs nothing: it masks interrupts itself, and has no log. */
+/* Platform hooks over ESP-IDF. The profile `minimal` needs nothing: it masks interrupts itself, and
+ * has no log. */
 #include "sdkconfig.h"
 #ifndef CONFIG_FERRITE_PROFILE_MINIMAL
 #include <stdlib.h>

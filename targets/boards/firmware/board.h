@@ -1,4 +1,5 @@
-/* board.h: interface of a board for the firmware. The library itself needs only tvm_ffi_platform.h. */
+/* board.h: interface of a board for the firmware. The library itself needs only
+ * tvm_ffi_platform.h. */
 #ifndef BOARD_H_
 #define BOARD_H_
 
@@ -11,11 +12,12 @@ void board_write(const char* text, size_t size);
 /* Ends the program; 0 is success. Does not return. */
 void board_exit(int status);
 
-/* Returns the instructions executed since a fixed moment; always 0 on boards that do not count them. */
+/* Returns the instructions executed since a fixed moment; always 0 on boards that do not count
+ * them. */
 uint64_t board_instructions(void);
 
-/* Calls `handler` in a timer interrupt, about every `instructions` instructions; null stops the timer. Returns -1 without a
- * timer. */
+/* Calls `handler` in a timer interrupt, about every `instructions` instructions; null stops the
+ * timer. Returns -1 without a timer. */
 int board_every(uint32_t instructions, void (*handler)(void));
 
 /* Returns the maximum stack use in bytes. */

@@ -1,4 +1,5 @@
-/* call.c: the smallest program that uses the library: registers a function, looks it up and calls it. */
+/* call.c: the smallest program that uses the library: registers a function, looks it up and calls
+ * it. */
 #include "board.h"
 #include "ffi.h"
 #include "print.h"

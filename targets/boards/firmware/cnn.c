@@ -25,7 +25,8 @@ static const Array arrays[ARGS] = {{NULL, picture_shape, 4},
                                    {cnn_f32_bd, cnn_f32_bd_shape, cnn_f32_bd_ndim},
                                    {NULL, scores_shape, 2}};
 
-/* Describes a compact array of floats. DLPack has no const, but the network only reads from flash. */
+/* Describes a compact array of floats. DLPack has no const, but the network only reads from
+ * flash. */
 static void describe(DLTensor* tensor, const Array* array) {
   tensor->data = (void*)array->data;
   tensor->device.device_type = kDLCPU;

@@ -1,7 +1,8 @@
 /*
  * cycles.c: counts the instructions of common operations.
  *
- * Each operation runs in a loop, whose own instructions are subtracted. A call includes the callee, which only returns.
+ * Each operation runs in a loop, whose own instructions are subtracted. A call includes the callee,
+ * which only returns.
  */
 #include "board.h"
 #include "ffi.h"

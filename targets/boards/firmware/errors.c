@@ -1,5 +1,6 @@
 /*
- * errors.c: checks that failures on a small core are errors with kind and message, and leave the library usable.
+ * errors.c: checks that failures on a small core are errors with kind and message, and leave the
+ * library usable.
  *
  * After each mistake the network classifies its pictures, to show that nothing was lost.
  */
@@ -89,7 +90,8 @@ static int workspace_null(Call* call) {
   return FerriteWorkspaceSet(NULL, 64);
 }
 
-/* Runs last, since registered names are never removed. Each name is one letter longer than the previous one. */
+/* Runs last, since registered names are never removed. Each name is one letter longer than the
+ * previous one. */
 static int names_full(Call* call) {
   static char text[NAMES];
   TVMFFIByteArray name;

@@ -1,8 +1,9 @@
 /*
  * ffi.h: helper functions for firmware that uses TVM-FFI.
  *
- * Functions that return int return 0 on success; otherwise an error is raised, which print_raised or raised_is takes.
- * Returned handles are owned by the caller, who releases them with TVMFFIObjectDecRef.
+ * Functions that return int return 0 on success; otherwise an error is raised, which print_raised
+ * or raised_is takes. Returned handles are owned by the caller, who releases them with
+ * TVMFFIObjectDecRef.
  */
 #ifndef FFI_H_
 #define FFI_H_
@@ -33,7 +34,8 @@ int raise_missing(const char* name);
 
 /* Takes the raised error and prints "KIND: message". */
 void print_raised(void);
-/* Like print_raised; returns true if the error has this kind, and its message contains these words. */
+/* Like print_raised; returns true if the error has this kind, and its message contains these
+ * words. */
 int raised_is(const char* kind, const char* words);
 
 #endif /* FFI_H_ */

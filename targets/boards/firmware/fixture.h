@@ -14,8 +14,8 @@ typedef struct {
   const int64_t* shape;
 } Array;
 
-/* A model to call `rows` times, each time with one row of the first input and of the output; `rows` is 1 if one call takes
- * everything. */
+/* A model to call `rows` times, each time with one row of the first input and of the output; `rows`
+ * is 1 if one call takes everything. */
 typedef struct {
   const char* name;
   CompiledFunction function; /* from C source; null if it comes from the system library */
@@ -46,14 +46,15 @@ typedef struct {
 } Outcome;
 
 size_t fixture_output_bytes(const Fixture* fixture);
-/* Prepares the call with one row; the output is written to `output`. The call must not be moved while it is in use. */
+/* Prepares the call with one row; the output is written to `output`. The call must not be moved
+ * while it is in use. */
 void fixture_call(const Fixture* fixture, int row, void* output, Call* call);
 /* Calls every row and compares the results. Returns -1 with an error raised if a call fails. */
 int fixture_run(const Fixture* fixture, TVMFFIObjectHandle function, void* output, Outcome* outcome);
 
 /*
- * Registers aot.host_add(t, y, c), which computes y = t + c for compiled functions, and creates the module in which code
- * compiled to C looks it up.
+ * Registers aot.host_add(t, y, c), which computes y = t + c for compiled functions, and creates the
+ * module in which code compiled to C looks it up.
  */
 int fixture_prepare_host(void);
 

@@ -1,5 +1,5 @@
-/* fixtures.c: firmware with a whole model as a system library, which registers itself before main. Makes its calls, and compares the
- * results with TVM's. */
+/* fixtures.c: firmware with a whole model as a system library, which registers itself before main.
+ * Makes its calls, and compares the results with TVM's. */
 #include "fixtures.h"
 
 #include <tvm_ffi_platform.h>
@@ -108,7 +108,8 @@ static int compare(const TVMFFIAny* result, Comparison* comparison) {
 
 /* ---- calls ---- */
 
-/* Makes a call and adds its instructions. Returns 0; -1 with the error raised; 1 for a result of another form. */
+/* Makes a call and adds its instructions. Returns 0; -1 with the error raised; 1 for a result of
+ * another form. */
 static int make(TVMFFIObjectHandle model, const ModelCall* call, Comparison* comparison, uint64_t* instructions) {
   TVMFFIAny args[ARGS], result = any_none();
   uint64_t start;

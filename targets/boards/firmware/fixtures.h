@@ -1,4 +1,5 @@
-/* fixtures.h: whole models with calls and TVM's results; tests/programs/relax/boards has one file for each. */
+/* fixtures.h: whole models with calls and TVM's results; tests/programs/relax/boards has one file
+ * for each. */
 #ifndef FIXTURES_H_
 #define FIXTURES_H_
 

@@ -1,9 +1,9 @@
 /*
- * interrupts.c: an interrupt handler looks functions up, calls them and counts references while the program does the same
- * and registers functions.
+ * interrupts.c: an interrupt handler looks functions up, calls them and counts references while the
+ * program does the same and registers functions.
  *
- * The handler interrupts the program between any two instructions, so over many interrupts it encounters growing tables and
- * changing counts. A lost update shows in the final sums.
+ * The handler interrupts the program between any two instructions, so over many interrupts it
+ * encounters growing tables and changing counts. A lost update shows in the final sums.
  */
 #include "board.h"
 #include "ffi.h"
@@ -36,7 +36,8 @@ static int look_up_and_call(const char* name, int64_t number) {
   return status == 0 && result.type_index == kTVMFFIInt && result.v_int64 == number + 1 ? 0 : -1;
 }
 
-/* Keeps the reference that it takes: a reference released in the handler could hide a lost update. */
+/* Keeps the reference that it takes: a reference released in the handler could hide a lost
+ * update. */
 static void on_interrupt(void) {
   interrupts = interrupts + 1;
   if (TVMFFIObjectIncRef(shared) != 0 || look_up_and_call("count", interrupts) != 0) {

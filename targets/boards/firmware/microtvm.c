@@ -1,8 +1,10 @@
 /*
- * microtvm.c: firmware of microTVM 0.8 to 0.14 over the library: each way in which such firmware runs a model, calls in both
- * directions between its functions and tvm-ffi's, and mistakes, after each of which the model still works.
+ * microtvm.c: firmware of microTVM 0.8 to 0.14 over the library: each way in which such firmware
+ * runs a model, calls in both directions between its functions and tvm-ffi's, and mistakes, after
+ * each of which the model still works.
  *
- * The models in microtvm/ are written by hand in the form of that time's code generator, and checked against numpy's outputs.
+ * The models in microtvm/ are written by hand in the form of that time's code generator, and
+ * checked against numpy's outputs.
  */
 #include <tvm/runtime/c_backend_api.h>
 #include <tvm/runtime/crt/module.h>
@@ -360,7 +362,8 @@ static int wrong_type_in_callee(void) {
   return status;
 }
 
-/* Function in the earlier API: returns a value that tvm-ffi does not have, or fails without a message. */
+/* Function in the earlier API: returns a value that tvm-ffi does not have, or fails without a
+ * message. */
 static int32_t return_text(void* args, int32_t* type_codes, int32_t num_args, void* result, int32_t* result_code,
                            void* resource) {
   (void)args;
@@ -395,7 +398,7 @@ static int call_instead(int32_t (*function)(void*, int32_t*, int32_t, void*, int
   return status;
 }
 
-/* Calls it more often than texts can exist at a time: each result must be freed. */
+/* Calls it more often than strings can exist at a time: each result must be freed. */
 static int text_of_tvm_ffi(void) {
   TVMFunctionHandle function;
   int i, status = TVMFuncGetGlobal("byhand.say", &function);

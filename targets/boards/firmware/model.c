@@ -1,4 +1,5 @@
-/* model.c: minimal firmware with a whole model: an executable, its kernels, and one arena. Classifies 20 pictures. */
+/* model.c: minimal firmware with a whole model: an executable, its kernels, and one arena.
+ * Classifies 20 pictures. */
 #include <cnn_f32/data.h>
 #include <tvm_ffi_model.h>
 #include <tvm_ffi_platform.h>
@@ -56,7 +57,8 @@ static int run(TVMFFIObjectHandle model) {
   return right == PICTURES;
 }
 
-/* Memory that is not enough is an error with its numbers, and what was made until then is given back. */
+/* Memory that is not enough is an error with its numbers, and what was made until then is given
+ * back. */
 static int fails_without_memory(void) {
   TVMFFIObjectHandle model;
   size_t used;

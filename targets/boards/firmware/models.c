@@ -1,8 +1,8 @@
 /*
  * models.c: runs every compiled model that fits, and compares the results with numpy's.
  *
- * Functions from C source are registered as global functions; with FROM_SYSTEM_LIBRARY they come from objects that
- * registered themselves before main.
+ * Functions from C source are registered as global functions; with FROM_SYSTEM_LIBRARY they come
+ * from objects that registered themselves before main.
  */
 #include "fixture.h"
 #include "print.h"

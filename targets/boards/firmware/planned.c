@@ -1,5 +1,6 @@
-/* planned.c: firmware with a whole model and exactly the memory that was planned for it, or less. ARENA_BYTES is the memory; with
- * TOO_LITTLE, it must be an error that names the bytes asked and free, with any amount of memory below it, too. */
+/* planned.c: firmware with a whole model and exactly the memory that was planned for it, or less.
+ * ARENA_BYTES is the memory; with TOO_LITTLE, it must be an error that names the bytes asked and
+ * free, with any amount of memory below it, too. */
 #include <cnn_f32/data.h>
 #include <tvm/runtime/c_backend_api.h>
 #include <tvm_ffi_model.h>
@@ -26,7 +27,8 @@ static int classify(TVMFFIObjectHandle model) {
   return 0;
 }
 
-/* Loads the model and calls it; everything comes from the arena, workspaces of kernels, too. Stores what is free in the end. */
+/* Loads the model and calls it; everything comes from the arena, workspaces of kernels, too. Stores
+ * what is free in the end. */
 static int run(size_t* left) {
   TVMFFIObjectHandle model = NULL;
   int at, status = cnn_create(&model);

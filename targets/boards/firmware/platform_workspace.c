@@ -1,4 +1,5 @@
-/* platform_workspace.c: workspaces from functions that the firmware defines, as in microTVM's projects; see workspace.h. */
+/* platform_workspace.c: workspaces from functions that the firmware defines, as in microTVM's
+ * projects; see workspace.h. */
 #include <tvm/runtime/crt/platform.h>
 #include <tvm/runtime/crt/stack_allocator.h>
 

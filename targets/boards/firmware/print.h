@@ -1,4 +1,4 @@
-/* print.h: prints texts and numbers by board_write, without a C library. */
+/* print.h: prints strings and numbers by board_write, without a C library. */
 #ifndef PRINT_H_
 #define PRINT_H_
 
@@ -11,8 +11,8 @@ void print_number(uint32_t number);
 /* Prints a number like 5.8e-06: two digits show the magnitude of an error. */
 void print_small(double value);
 
-/* Begins a row of the table that run.sh prints: "row|NAME|RESULT|INSTRUCTIONS". Text printed before the end of the row is
- * the result. */
+/* Begins a row of the table that run.sh prints: "row|NAME|RESULT|INSTRUCTIONS". Text printed before
+ * the end of the row is the result. */
 void print_row_start(const char* name);
 void print_row_end(void);
 /* Ends the row; the argument is 10 times the number of instructions. */

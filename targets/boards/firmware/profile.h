@@ -1,5 +1,6 @@
 /*
- * profile.h: parts of the firmware that differ between the profiles of the library; defined in profile_NAME.c.
+ * profile.h: parts of the firmware that differ between the profiles of the library; defined in
+ * profile_NAME.c.
  *
  * Functions that return int return 0 on success; otherwise an error is raised.
  */
@@ -8,7 +9,8 @@
 
 #include <tvm/ffi/c_api.h>
 
-/* Lets compiled functions find their callees. `library_ctx` is the variable of that name in generated C code, or null. */
+/* Lets compiled functions find their callees. `library_ctx` is the variable of that name in
+ * generated C code, or null. */
 int profile_open_library(void** library_ctx);
 
 /* Looks up a function of the system library, whose objects registered themselves before main. */

@@ -8,7 +8,8 @@ int profile_open_library(void** library_ctx) {
   return 0;
 }
 
-/* Looks up a global function, since functions of the system library are registered under their symbols' names. */
+/* Looks up a global function, since functions of the system library are registered under their
+ * symbols' names. */
 int profile_system_library_function(const char* name, TVMFFIObjectHandle* out) {
   static const char prefix[] = "__tvm_ffi_";
   char symbol[48];

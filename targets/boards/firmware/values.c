@@ -1,8 +1,9 @@
 /*
- * values.c: containers, JSON and structural operations, called by their global functions as on a host.
+ * values.c: containers, JSON and structural operations, called by their global functions as on a
+ * host.
  *
- * Each case runs twice: the second run must free all memory that it takes from the pool. Mistakes are errors with kind and
- * message, and leave the library usable for the following cases.
+ * Each case runs twice: the second run must free all memory that it takes from the pool. Mistakes
+ * are errors with kind and message, and leave the library usable for the following cases.
  */
 #include <tvm_ffi_platform.h>
 

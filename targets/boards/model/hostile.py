@@ -30,7 +30,7 @@ TEXTS = (
 
 
 def renamed(data, start, end, old, new):
-    """Returns an executable in which one text between two offsets is another."""
+    """Returns an executable in which one string between two offsets is another."""
     record, other = (struct.pack("<Q", len(text)) + text for text in (old.encode(), new.encode()))
     assert data.count(record, start, end) == 1, old
     at = data.index(record, start)

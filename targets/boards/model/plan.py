@@ -109,7 +109,8 @@ def smallest_arena(measurement):
             raise Failure(f"the model does not run: {error}")
         enough *= 2
     low, high = 0, enough // UNIT
-    # The pool takes the first free block that is large enough, so whatever runs in an arena runs in a larger one.
+    # The pool takes the first free block that is large enough, so whatever runs in an arena runs in
+    # a larger one.
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if measurement.run(middle * UNIT) else (low, middle)

@@ -15,7 +15,7 @@ TEMPLATES = pathlib.Path(__file__).resolve().parent / "project"
 
 
 def fill(template, names):
-    """Returns a template with each @NAME@ replaced, by its form for the kind of file: texts of models are quoted for it."""
+    """Returns a template with each @NAME@ replaced, by its form for the kind of file: strings of models are quoted for it."""
     quoted = {".c": quote.c_comment, ".h": quote.c_comment, ".md": quote.markdown, ".sh": quote.shell}[pathlib.Path(template).suffix]
     literals = {"FUNCTION": quote.c_literal}
 
@@ -23,7 +23,7 @@ def fill(template, names):
         name = found[1]
         return literals.get(name, quoted)(names[name])
 
-    # In one pass, so that a text with @NAME@ in it stays.
+    # In one pass, so that a string with @NAME@ in it stays.
     return re.sub(r"@([A-Z]+)@", value, (TEMPLATES / template).read_text())
 
 

@@ -23,7 +23,7 @@ RESERVED = frozenset(f"{HEADERS} {FILES}".split())
 
 
 def is_identifier(text):
-    """Returns whether generated code may use a text as it is, in a name."""
+    """Returns whether generated code may use a string as it is, in a name."""
     return re.fullmatch(r"[A-Za-z0-9_]+", text, re.ASCII) is not None
 
 
@@ -34,7 +34,7 @@ def is_model_name(text):
 
 
 def model_name(text):
-    """Makes a name for a model from any text."""
+    """Makes a name for a model from any string."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", text)
     return name if is_model_name(name) else f"model_{name}"[:LONGEST]
 
@@ -63,7 +63,7 @@ def visible(text):
 
 
 def c_comment(text):
-    """Returns a text for a comment in C."""
+    """Returns a string for a comment in C."""
     return visible(text).replace("*/", "* /").replace("/*", "/ *")
 
 
@@ -84,5 +84,5 @@ def shell(text):
 
 
 def markdown(text):
-    """Returns a text for a code span of Markdown."""
+    """Returns a string for a code span of Markdown."""
     return visible(text).replace("`", "'")

@@ -1,4 +1,5 @@
-/* Platform hooks over Zephyr. The profile `minimal` needs nothing: it masks interrupts itself, and has no log. */
+/* Platform hooks over Zephyr. The profile `minimal` needs nothing: it masks interrupts itself, and
+ * has no log. */
 #ifndef CONFIG_FERRITE_PROFILE_MINIMAL
 #include <tvm_ffi_platform.h>
 #include <zephyr/init.h>
@@ -16,7 +17,8 @@ void FerritePlatformYield(void) {
 }
 
 #ifdef CONFIG_THREAD_LOCAL_STORAGE
-/* Each thread has its own raised error. Without thread-local storage there is one for the program: the library's default. */
+/* Each thread has its own raised error. Without thread-local storage there is one for the program:
+ * the library's default. */
 void** FerritePlatformRaisedSlot(void) {
   static Z_THREAD_LOCAL void* raised;
   return &raised;

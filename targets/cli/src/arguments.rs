@@ -1,4 +1,4 @@
-//! The command line: commands, options, and the texts that are made of them.
+//! The command line: commands, options, and the strings that are made of them.
 
 use std::path::PathBuf;
 
@@ -56,7 +56,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Compile a model (ONNX, PyTorch or TVM) and write a project that runs it, on a board, this machine or a GPU
+    /// Compile a model (ONNX, PyTorch or TVM) and write a project that runs it, on a board, this
+    /// machine or a GPU
     #[command(disable_help_flag = true)]
     Model {
         /// Arguments of the program, which runs in Python: `ferrite model --help` lists them
@@ -79,7 +80,8 @@ pub enum Command {
 
 /// Describe a library: functions, embedded modules, kernels, and the symbols that it needs
 ///
-/// Reads the file without running it. With --run, a child process loads the library and asks it for signatures and documentation.
+/// Reads the file without running it. With --run, a child process loads the library and asks it for
+/// signatures and documentation.
 #[derive(Args)]
 pub struct Inspect {
     /// Library, relocatable object or embedded binary
@@ -90,7 +92,8 @@ pub struct Inspect {
     /// Also load the library in a child process, for signatures, documentation and metadata
     #[arg(long)]
     pub run: bool,
-    /// Load the library in this process, and print the descriptions of its functions: what --run starts
+    /// Load the library in this process, and print the descriptions of its functions: what --run
+    /// starts
     #[arg(long, hide = true)]
     pub in_process: bool,
 }
@@ -115,8 +118,8 @@ pub struct Call {
 
 /// Measure a call of a function: time, and instructions
 ///
-/// Loads the library and calls the function many times, in several runs. The cost of the loop itself is subtracted. Instructions are
-/// those of the calling thread.
+/// Loads the library and calls the function many times, in several runs. The cost of the loop
+/// itself is subtracted. Instructions are those of the calling thread.
 #[derive(Args)]
 #[command(after_help = FORMS)]
 pub struct Bench {
@@ -128,7 +131,8 @@ pub struct Bench {
     /// Counter of instructions
     #[arg(long, value_enum, default_value_t = Counter::Auto)]
     pub instructions: Counter,
-    /// Call the function that often in this process, and repeat the empty loop that often: what valgrind runs
+    /// Call the function that often in this process, and repeat the empty loop that often: what
+    /// valgrind runs
     #[arg(long, hide = true, num_args = 2)]
     pub in_process: Option<Vec<u64>>,
 }
@@ -146,7 +150,7 @@ pub enum Counter {
     None,
 }
 
-/// Forms of arguments, for the help texts.
+/// Forms of arguments, for the help strings.
 const FORMS: &str = "\
 Arguments of the function:
   3  2.5  true  null  '\"text\"'  any JSON: numbers, booleans, None, strings
@@ -169,8 +173,9 @@ Examples:
 
 /// Find mistakes against the ABI in a library
 ///
-/// Reads the file, and calls each function: without arguments and, if it has a signature, with arguments of its types and with None. Each
-/// function has a child process. Exits with 1 if there are mistakes.
+/// Reads the file, and calls each function: without arguments and, if it has a signature, with
+/// arguments of its types and with None. Each function has a child process. Exits with 1 if there
+/// are mistakes.
 #[derive(Args)]
 pub struct Check {
     /// Library
@@ -188,7 +193,8 @@ pub struct Check {
 
 /// Write typed declarations of a library's functions and classes: for Python, C or Rust
 ///
-/// Loads the library, or imports the Python package, in a child process. Functions without metadata take and return anything.
+/// Loads the library, or imports the Python package, in a child process. Functions without metadata
+/// take and return anything.
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("language").required(true))]
 pub struct Stubs {

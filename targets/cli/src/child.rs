@@ -1,4 +1,5 @@
-//! Child processes of this program, which load libraries: a crash of the library is an answer, not the end of the command.
+//! Child processes of this program, which load libraries: a crash of the library is an answer, not
+//! the end of the command.
 
 use std::io::Read;
 use std::path::Path;
@@ -27,11 +28,16 @@ pub enum End<T> {
 /// Interval between looks at a child process with a time limit.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Runs this program with the given arguments and the path of a library, and reads the last line of its output as JSON.
+/// Runs this program with the given arguments and the path of a library, and reads the last line of
+/// its output as JSON.
 ///
 /// # Errors
 /// [`Kind::Missing`](crate::failure::Kind::Missing) if it cannot be started.
-pub fn ask<T: DeserializeOwned>(arguments: &[&str], library: &Path, limit: Duration) -> Outcome<End<T>> {
+pub fn ask<T: DeserializeOwned>(
+    arguments: &[&str],
+    library: &Path,
+    limit: Duration,
+) -> Outcome<End<T>> {
     let program = std::env::current_exe().map_err(|error| missing("find this program", error))?;
     let mut command = Command::new(program);
     command.args(arguments).arg("--").arg(library).env(TUNABLES.0, TUNABLES.1);
@@ -47,15 +53,17 @@ pub fn run<T: DeserializeOwned>(mut command: Command, limit: Duration) -> Outcom
     let mut child = command.spawn().map_err(|error| missing("start a child process", error))?;
     // Both are read while it runs, so that no full pipe stops it.
     let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
-    let status = wait(&mut child, limit).map_err(|error| missing("wait for a child process", error))?;
+    let status =
+        wait(&mut child, limit).map_err(|error| missing("wait for a child process", error))?;
     let (stdout, stderr) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
     Ok(match status {
         None => End::Late,
         Some(status) => match status.code() {
             Some(0) => answer(&stdout),
-            Some(status) => {
-                End::Error { status, message: stderr.trim_start_matches("error: ").trim_end().into() }
-            }
+            Some(status) => End::Error {
+                status,
+                message: stderr.trim_start_matches("error: ").trim_end().into(),
+            },
             None => End::Crash(format!("{status}\n{stderr}").trim_end().into()),
         },
     })
@@ -94,7 +102,9 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus
 fn answer<T: DeserializeOwned>(stdout: &str) -> End<T> {
     match serde_json::from_str(stdout.lines().last().unwrap_or_default()) {
         Ok(answer) => End::Answer(answer),
-        Err(error) => End::Error { status: 0, message: format!("the child process gave no answer: {error}") },
+        Err(error) => {
+            End::Error { status: 0, message: format!("the child process gave no answer: {error}") }
+        }
     }
 }
 

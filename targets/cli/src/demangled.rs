@@ -5,7 +5,8 @@ use std::fmt;
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// Longest C++ name in bytes. Repeated substitutions let a short symbol stand for a name of any length.
+/// Longest C++ name in bytes. Repeated substitutions let a short symbol stand for a name of any
+/// length.
 const MOST_BYTES: usize = 1 << 16;
 
 /// Text that refuses to grow beyond [`MOST_BYTES`].
@@ -22,7 +23,8 @@ impl fmt::Write for BoundedText {
     }
 }
 
-/// Returns the C++ name of a symbol; `None` for names of C, for malformed ones and for those of more than 64 KiB.
+/// Returns the C++ name of a symbol; `None` for names of C, for malformed ones and for those of
+/// more than 64 KiB.
 pub fn demangled(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") {
         return None;
@@ -65,7 +67,8 @@ mod tests {
 
     #[test]
     fn a_symbol_whose_name_doubles_with_each_argument_stays_as_it_is() {
-        // f(p<int, int>, p<S0, S0>, …): S_ is p, and each later substitution is the argument before.
+        // f(p<int, int>, p<S0, S0>, …): S_ is p, and each later substitution is the argument
+        // before.
         let doubled = |level: u32| {
             let digit = char::from_digit(level, 36).unwrap().to_ascii_uppercase();
             format!("S_IS{digit}_S{digit}_E")

@@ -18,10 +18,13 @@ struct Found {
 /// Runs the command.
 ///
 /// # Errors
-/// [`Kind::Missing`](crate::failure::Kind::Missing) if the build has no back ends, or if there is no device beside the processor.
+/// [`Kind::Missing`](crate::failure::Kind::Missing) if the build has no back ends, or if there is
+/// no device beside the processor.
 pub fn run(json: bool) -> Outcome<()> {
     if !cfg!(feature = "devices") {
-        return Err(Failure::missing("this build has no devices: build it with `--features devices`"));
+        return Err(Failure::missing(
+            "this build has no devices: build it with `--features devices`",
+        ));
     }
     let found: Vec<_> = Device::all().map(describe).collect();
     if json {

@@ -1,4 +1,5 @@
-//! `ferrite doctor`: the libraries named `libtvm_ffi` that a process would load, in their order, and the tools that are installed.
+//! `ferrite doctor`: the libraries named `libtvm_ffi` that a process would load, in their order,
+//! and the tools that are installed.
 
 use std::collections::HashSet;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -61,10 +62,12 @@ for name in ('ferrite_tvm_ffi', 'tvm_ffi'):
 /// Runs the command.
 ///
 /// # Errors
-/// [`Kind::Negative`](crate::failure::Kind::Negative) if the first library that a process would load does not fit.
+/// [`Kind::Negative`](crate::failure::Kind::Negative) if the first library that a process would
+/// load does not fit.
 pub fn run(json: bool) -> Outcome<()> {
     let tools = TOOLS.map(|(name, needed_for)| Tool { name, version: version(name), needed_for });
-    let report = Report { ferrite: env!("CARGO_PKG_VERSION"), libraries: libraries(), tools: tools.into() };
+    let report =
+        Report { ferrite: env!("CARGO_PKG_VERSION"), libraries: libraries(), tools: tools.into() };
     if json {
         crate::print_json(&report)?
     } else {
@@ -79,14 +82,18 @@ pub fn run(json: bool) -> Outcome<()> {
     }
 }
 
-/// Returns the libraries in the order in which the dynamic linker looks, then those of Python packages.
+/// Returns the libraries in the order in which the dynamic linker looks, then those of Python
+/// packages.
 fn libraries() -> Vec<Library> {
     let name = format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}");
     let variable = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
-    let folders = std::env::var_os(variable).map(|value| std::env::split_paths(&value).collect::<Vec<_>>());
+    let folders =
+        std::env::var_os(variable).map(|value| std::env::split_paths(&value).collect::<Vec<_>>());
     let mut files: Vec<_> =
         folders.unwrap_or_default().iter().map(|folder| (folder.join(&name), variable)).collect();
-    files.extend(known_to_the_linker(&name).into_iter().map(|file| (file, "cache of the dynamic linker")));
+    files.extend(
+        known_to_the_linker(&name).into_iter().map(|file| (file, "cache of the dynamic linker")),
+    );
     for folder in ["/lib", "/usr/lib", "/usr/local/lib", "/lib64", "/usr/lib64"] {
         files.push((Path::new(folder).join(&name), "folder of the system"));
     }
@@ -94,14 +101,16 @@ fn libraries() -> Vec<Library> {
     files.extend(python.lines().map(|line| (PathBuf::from(line), "Python package")));
     let mut seen = HashSet::new();
     let files = files.into_iter().filter(|(file, _)| file.is_file());
-    let new = files.filter(|(file, _)| seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone())));
+    let new =
+        files.filter(|(file, _)| seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone())));
     new.map(|(path, place)| examine(path, place)).collect()
 }
 
 /// Returns the files that the cache of `ldconfig` has under a name.
 fn known_to_the_linker(name: &str) -> Vec<PathBuf> {
-    let listing =
-        output("ldconfig", &["-p"]).or_else(|| output("/sbin/ldconfig", &["-p"])).unwrap_or_default();
+    let listing = output("ldconfig", &["-p"])
+        .or_else(|| output("/sbin/ldconfig", &["-p"]))
+        .unwrap_or_default();
     let lines = listing.lines().filter(|line| line.trim_start().starts_with(&format!("{name} ")));
     lines.filter_map(|line| Some(PathBuf::from(line.split_once(" => ")?.1))).collect()
 }
@@ -121,9 +130,11 @@ fn read(path: &Path) -> Outcome<(&'static str, Option<String>)> {
     let problem = match missing.as_slice() {
         _ if !file.is_for_this_machine() => Some(format!("it is for {}", file.architecture())),
         [] => None,
-        missing => {
-            Some(format!("it lacks {} symbols of the newest release: {}", missing.len(), missing.join(", ")))
-        }
+        missing => Some(format!(
+            "it lacks {} symbols of the newest release: {}",
+            missing.len(),
+            missing.join(", ")
+        )),
     };
     Ok((if is_ferrite(&bytes) { "ferrite" } else { "upstream" }, problem))
 }
@@ -147,7 +158,11 @@ fn text(report: &Report) -> String {
     for library in &report.libraries {
         let origin = library.origin.unwrap_or("unknown");
         let fits = library.problem.as_deref().unwrap_or("fits");
-        text.push_str(&format!("  {} ({origin}, {}): {fits}\n", library.path.display(), library.place));
+        text.push_str(&format!(
+            "  {} ({origin}, {}): {fits}\n",
+            library.path.display(),
+            library.place
+        ));
     }
     text.push_str("\ntools\n");
     for tool in &report.tools {

@@ -91,10 +91,10 @@ impl Failure {
         Failure::new(Kind::Load, message)
     }
 
-    /// Returns the failure as JSON: its kind, exit status and message, and the parts of an error of the ABI.
+    /// Returns the failure as JSON: its kind, exit status and message, and the parts of an error of
+    /// the ABI.
     pub fn json(&self) -> Value {
-        let mut error =
-            json!({ "kind": self.kind.name(), "status": self.status(), "message": self.to_string() });
+        let mut error = json!({ "kind": self.kind.name(), "status": self.status(), "message": self.to_string() });
         if let Some(raised) = &self.raised {
             // The backtrace is among the parts.
             error["message"] = self.message.split(BACKTRACE).next().into();
@@ -103,7 +103,7 @@ impl Failure {
         json!({ "error": error })
     }
 
-    /// Puts a text in front of the message.
+    /// Puts a string in front of the message.
     pub fn within(self, place: impl fmt::Display) -> Failure {
         Failure { message: format!("{place}: {}", self.message), ..self }
     }

@@ -1,4 +1,5 @@
-//! Libraries as files: symbols, sections and sizes of ELF, Mach-O and PE files, read without running them.
+//! Libraries as files: symbols, sections and sizes of ELF, Mach-O and PE files, read without
+//! running them.
 
 use std::path::Path;
 
@@ -56,7 +57,8 @@ impl Sizes {
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) if it cannot be read.
 pub fn read(path: &Path) -> Outcome<Vec<u8>> {
-    std::fs::read(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))
+    std::fs::read(path)
+        .map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))
 }
 
 /// Returns `true` for the bytes of an archive.
@@ -67,7 +69,8 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 /// Fails unless a process of this machine can load the file at `path`.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library, or one for another processor.
+/// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library, or one for another
+/// processor.
 pub fn require_loadable(path: &Path) -> Outcome<()> {
     let bytes = read(path)?;
     let file = LibraryFile::parse(path, &bytes)?;
@@ -77,14 +80,17 @@ pub fn require_loadable(path: &Path) -> Outcome<()> {
     let (role, container, architecture) = (file.role(), file.container(), file.architecture());
     let what = format!("{} is a {role} in {container} for {architecture}", path.display());
     let wanted = std::env::consts::ARCH;
-    Err(Failure::input(format!("{what}, and it must be loaded: give the shared library for {wanted}")))
+    Err(Failure::input(format!(
+        "{what}, and it must be loaded: give the shared library for {wanted}"
+    )))
 }
 
 impl<'a> LibraryFile<'a> {
     /// Parses the bytes of the file at `path`.
     ///
     /// # Errors
-    /// [`Kind::Input`](crate::failure::Kind::Input) for what is no library, and for malformed or truncated ones.
+    /// [`Kind::Input`](crate::failure::Kind::Input) for what is no library, and for malformed or
+    /// truncated ones.
     pub fn parse(path: &Path, bytes: &'a [u8]) -> Outcome<LibraryFile<'a>> {
         let refuse = |why: &dyn std::fmt::Display| {
             Failure::input(format!("{} is no library, or truncated: {why}", path.display()))
@@ -93,7 +99,8 @@ impl<'a> LibraryFile<'a> {
             return Err(refuse(&"the file is empty"));
         }
         if is_archive(bytes) {
-            let what = "is an archive, which only `ferrite inspect` reads: link it into a shared library";
+            let what =
+                "is an archive, which only `ferrite inspect` reads: link it into a shared library";
             return Err(Failure::input(format!("{} {what}", path.display())));
         }
         let file = object::File::parse(bytes).map_err(|error| refuse(&error))?;
@@ -158,7 +165,8 @@ impl<'a> LibraryFile<'a> {
         self.container() == system && self.architecture() == std::env::consts::ARCH
     }
 
-    /// Returns the names of the libraries that the file links. Those that cannot be read are left out.
+    /// Returns the names of the libraries that the file links. Those that cannot be read are left
+    /// out.
     pub fn dependencies(&self) -> Vec<String> {
         let libraries = self.file.import_libraries().into_iter().flatten().flatten();
         let mut names: Vec<_> = libraries.map(|library| text(library.name())).collect();
@@ -205,11 +213,13 @@ impl<'a> LibraryFile<'a> {
         Some(self.file.section_by_index(symbol.section?).ok()?.kind())
     }
 
-    /// Returns the names of the symbols that other libraries must define, sorted. Weak ones may be missing.
+    /// Returns the names of the symbols that other libraries must define, sorted. Weak ones may be
+    /// missing.
     pub fn undefined(&self) -> Vec<String> {
         let symbols = self.file.dynamic_symbols().chain(self.file.symbols());
         let symbols = symbols.filter(|symbol| symbol.is_undefined() && !symbol.is_weak());
-        let mut names: Vec<_> = symbols.filter_map(|symbol| Some(self.plain(symbol.name().ok()?))).collect();
+        let mut names: Vec<_> =
+            symbols.filter_map(|symbol| Some(self.plain(symbol.name().ok()?))).collect();
         if self.is_pe() {
             let imports = self.file.imports().into_iter().flatten().flatten();
             names.extend(imports.filter_map(|import| named(import.name())));
@@ -220,8 +230,8 @@ impl<'a> LibraryFile<'a> {
         names
     }
 
-    /// Returns the bytes from a symbol to the end of its section, or to its own end if the format has sizes. `None` if there is
-    /// no such symbol.
+    /// Returns the bytes from a symbol to the end of its section, or to its own end if the format
+    /// has sizes. `None` if there is no such symbol.
     pub fn data_of(&self, name: &str) -> Option<&'a [u8]> {
         let symbol = self.find(name)?;
         let section = self.file.section_by_index(symbol.section?).ok()?;
@@ -275,10 +285,12 @@ fn plain(file: &object::File<'_>, name: &str) -> String {
     name.split('@').next().unwrap_or(name).to_string()
 }
 
-/// Returns the defined symbols: those that a library exports, or the global ones of a relocatable object, sorted by name.
+/// Returns the defined symbols: those that a library exports, or the global ones of a relocatable
+/// object, sorted by name.
 fn defined(file: &object::File<'_>) -> Vec<Defined> {
     let is_relocatable = file.kind() == ObjectKind::Relocatable;
-    let exported = file.dynamic_symbols().chain(file.symbols().filter(|_| is_relocatable || !is_elf(file)));
+    let exported =
+        file.dynamic_symbols().chain(file.symbols().filter(|_| is_relocatable || !is_elf(file)));
     let mut defined: Vec<_> = exported
         .filter(|symbol| symbol.is_definition() && symbol.is_global())
         .filter_map(|symbol| {
@@ -306,7 +318,13 @@ fn exported_by_pe(file: &object::File<'_>, export: &object::Export<'_>) -> Optio
         section.address() <= address && address - section.address() < section.size()
     };
     let section = file.sections().find(within).map(|section| section.index());
-    Some(Defined { name: named(export.name())?, address, size: 0, section, kind: SymbolKind::Unknown })
+    Some(Defined {
+        name: named(export.name())?,
+        address,
+        size: 0,
+        section,
+        kind: SymbolKind::Unknown,
+    })
 }
 
 fn is_elf(file: &object::File<'_>) -> bool {

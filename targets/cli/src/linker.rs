@@ -5,24 +5,30 @@ use std::path::Path;
 /// Version as a `libtvm_ffi` writes it.
 type Version = [u32; 3];
 
-/// Loads a `libtvm_ffi` and asks it for its version, which only its code knows; `None` if it does not load or has no such function.
+/// Loads a `libtvm_ffi` and asks it for its version, which only its code knows; `None` if it does
+/// not load or has no such function.
 pub fn version_of(path: &Path) -> Option<String> {
     let library = Handle::open(path)?;
     let symbol = library.find("TVMFFIGetVersion")?;
     let mut version = Version::default();
-    // SAFETY: the ABI guarantees that the function of this name has this type, and writes three numbers.
+    // SAFETY: the ABI guarantees that the function of this name has this type, and writes three
+    // numbers.
     unsafe {
-        let get = std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(*mut Version)>(symbol);
+        let get =
+            std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(*mut Version)>(symbol);
         get(&raw mut version);
     }
     Some(version.map(|number| number.to_string()).join("."))
 }
 
-/// Returns the names that neither the loaded library at `path`, nor its dependencies, nor this process define.
+/// Returns the names that neither the loaded library at `path`, nor its dependencies, nor this
+/// process define.
 pub fn unresolved<'a>(path: &Path, names: &'a [String]) -> Vec<&'a str> {
     let Some(library) = Handle::open(path) else { return Vec::new() };
     let names = names.iter().map(String::as_str);
-    names.filter(|name| library.find(name).is_none() && Handle::PROCESS.find(name).is_none()).collect()
+    names
+        .filter(|name| library.find(name).is_none() && Handle::PROCESS.find(name).is_none())
+        .collect()
 }
 
 /// A library, which is never closed.

@@ -14,13 +14,16 @@ use crate::linker;
 /// Loads a library.
 ///
 /// # Errors
-/// [`Kind::Load`](crate::failure::Kind::Load) with the text of the dynamic linker, and advice if a feature of this command is missing.
+/// [`Kind::Load`](crate::failure::Kind::Load) with the text of the dynamic linker, and advice if a
+/// feature of this command is missing.
 pub fn load(path: &Path) -> Outcome<Module> {
     let absolute = path.canonicalize().unwrap_or_else(|_| path.into());
     let needs = needs_of(path);
     match Module::load(&absolute) {
         Ok(module) => match first_unresolved(path, needs.as_ref()) {
-            Some(symbol) => Err(refused(path, &format!("undefined symbol: {symbol}"), needs.as_ref())),
+            Some(symbol) => {
+                Err(refused(path, &format!("undefined symbol: {symbol}"), needs.as_ref()))
+            }
             None => Ok(module),
         },
         Err(error) => Err(refused(
@@ -37,7 +40,8 @@ fn needs_of(path: &Path) -> Option<Needs> {
     Some(needs::of(&LibraryFile::parse(path, &bytes).ok()?.undefined()))
 }
 
-/// Returns a function of `libtvm_ffi` that is missing, although the library was loaded: the first call of it would end the process.
+/// Returns a function of `libtvm_ffi` that is missing, although the library was loaded: the first
+/// call of it would end the process.
 fn first_unresolved(path: &Path, needs: Option<&Needs>) -> Option<String> {
     let names: Vec<_> = needs?.symbols.iter().map(|symbol| symbol.name.clone()).collect();
     linker::unresolved(path, &names).first().map(ToString::to_string)
@@ -65,20 +69,24 @@ fn with_cxx_name(reason: &str) -> String {
     }
 }
 
-/// Returns what to do for a library with modules of a kind that this build has no loader for; `None` for other messages.
+/// Returns what to do for a library with modules of a kind that this build has no loader for;
+/// `None` for other messages.
 fn advice_for_devices(message: &str) -> Option<String> {
     let kind = message.split_once("ffi.Module.load_from_bytes.")?.1.trim();
     let is_of_devices = ["opencl", "vulkan", "cuda", "hip", "hsaco"].contains(&kind);
     let missing = is_of_devices && !cfg!(feature = "devices");
-    missing.then(|| "It has kernels for devices: build this command with `--features devices`".into())
+    missing
+        .then(|| "It has kernels for devices: build this command with `--features devices`".into())
 }
 
 /// Features of this build that have symbols of `libtvm_ffi`.
-const FEATURES: [&str; 3] = ["backend", "relax", if cfg!(feature = "cxx-abi") { "cxx-abi" } else { "" }];
+const FEATURES: [&str; 3] =
+    ["backend", "relax", if cfg!(feature = "cxx-abi") { "cxx-abi" } else { "" }];
 
 /// Returns what to do for a library with these needs; `None` if this command has all.
 fn advice(needs: &Needs) -> Option<String> {
-    let lacking: Vec<_> = needs.features.iter().filter(|feature| !FEATURES.contains(feature)).collect();
+    let lacking: Vec<_> =
+        needs.features.iter().filter(|feature| !FEATURES.contains(feature)).collect();
     if needs.missing_from_ferrite.is_empty() && lacking.is_empty() {
         return None;
     }

@@ -1,4 +1,5 @@
-//! The `ferrite` command: looks into libraries of the TVM-FFI ABI, calls their functions and checks them.
+//! The `ferrite` command: looks into libraries of the TVM-FFI ABI, calls their functions and checks
+//! them.
 #![deny(unsafe_code)]
 
 mod arguments;
@@ -34,10 +35,13 @@ use arguments::{Arguments, Command};
 use failure::{Failure, Outcome};
 
 fn main() -> ExitCode {
-    let is_json = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
+    let is_json =
+        std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
     let outcome = match Arguments::try_parse() {
         Ok(arguments) => run(arguments),
-        Err(error) if is_json && error.use_stderr() => Err(Failure::usage(arguments::without_prefix(&error))),
+        Err(error) if is_json && error.use_stderr() => {
+            Err(Failure::usage(arguments::without_prefix(&error)))
+        }
         Err(error) => error.exit(),
     };
     match outcome {
@@ -72,7 +76,8 @@ fn run(arguments: Arguments) -> Outcome<()> {
     }
 }
 
-/// Writes text to standard output. A reader that has closed the pipe ends the command without an error.
+/// Writes text to standard output. A reader that has closed the pipe ends the command without an
+/// error.
 fn print(text: &str) -> Outcome<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -16,7 +16,8 @@ use crate::failure::{Failure, Outcome};
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) if they cannot be written.
 pub fn write(folder: &Path) -> Outcome<()> {
-    let failed = |error| Failure::input(format!("cannot write the pages to {}: {error}", folder.display()));
+    let failed =
+        |error| Failure::input(format!("cannot write the pages to {}: {error}", folder.display()));
     std::fs::create_dir_all(folder).map_err(failed)?;
     let mut command = Arguments::command().disable_help_subcommand(true);
     command.build();
@@ -31,7 +32,7 @@ pub fn write(folder: &Path) -> Outcome<()> {
 
 fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
     let more = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    // Lines of these texts are aligned, which the generator would not keep.
+    // Lines of these strings are aligned, which the generator would not keep.
     let plain = command.clone().after_help(Resettable::Reset);
     let source = format!("ferrite {}", env!("CARGO_PKG_VERSION"));
     let mut page = Vec::new();
@@ -39,9 +40,9 @@ fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
     for paragraph in more.split("\n\n") {
         let Some((title, lines)) = paragraph.split_once(":\n") else { continue };
         write!(page, ".SH {}\n.nf\n", escaped(&title.to_uppercase()))?;
-        lines
-            .lines()
-            .try_for_each(|line| writeln!(page, "{}", escaped(line.strip_prefix("  ").unwrap_or(line))))?;
+        lines.lines().try_for_each(|line| {
+            writeln!(page, "{}", escaped(line.strip_prefix("  ").unwrap_or(line)))
+        })?;
         writeln!(page, ".fi")?;
     }
     Ok(page)
@@ -49,6 +50,7 @@ fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
 
 /// Writes text so that roff prints it as it is.
 fn escaped(line: &str) -> String {
-    let text = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "\\(ga");
+    let text =
+        line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "\\(ga");
     if text.starts_with('.') { format!("\\&{text}") } else { text }
 }

@@ -1,7 +1,8 @@
-//! `ferrite model`: runs the program in `targets/boards/model`, which compiles a model by TVM in Python.
+//! `ferrite model`: runs the program in `targets/boards/model`, which compiles a model by TVM in
+//! Python.
 //!
-//! The command contains the program's files, and writes them to a temporary folder with the layout of a clone. A clone is needed for
-//! firmware only, which is built from sources.
+//! The command contains the program's files, and writes them to a temporary folder with the layout
+//! of a clone. A clone is needed for firmware only, which is built from sources.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,7 +30,8 @@ const FILES: &[(&str, &str)] = embedded! {
     "include/" => "include/" ["tvm_ffi_model.h" "tvm/ffi/c_api.h" "dlpack/dlpack.h"]
 };
 
-/// Folder of this package when the command was built. Empty in packages, which no path of the machine that made them gets into.
+/// Folder of this package when the command was built. Empty in packages, which no path of the
+/// machine that made them gets into.
 const BUILT_IN: &str = match option_env!("FERRITE_PACKAGED") {
     Some(_) => "",
     None => env!("CARGO_MANIFEST_DIR"),
@@ -38,8 +40,9 @@ const BUILT_IN: &str = match option_env!("FERRITE_PACKAGED") {
 /// Runs the program with these arguments. `PYTHON` names the interpreter that has TVM.
 ///
 /// # Errors
-/// [`Kind::Missing`](crate::failure::Kind::Missing) without the interpreter; [`Kind::Negative`](crate::failure::Kind::Negative) if the files
-/// cannot be written. Ends this process with the program's own status if that is not 0.
+/// [`Kind::Missing`](crate::failure::Kind::Missing) without the interpreter;
+/// [`Kind::Negative`](crate::failure::Kind::Negative) if the files cannot be written. Ends this
+/// process with the program's own status if that is not 0.
 pub fn run(arguments: &[String]) -> Outcome<()> {
     let unpacked = Unpacked::new()?;
     let python = std::env::var_os("PYTHON").unwrap_or("python3".into());
@@ -74,7 +77,8 @@ fn clone() -> Option<PathBuf> {
     is_clone.then_some(root)
 }
 
-/// Returns the folder into which the command was installed: `/usr/local` for `/usr/local/bin/ferrite`.
+/// Returns the folder into which the command was installed: `/usr/local` for
+/// `/usr/local/bin/ferrite`.
 fn prefix() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.parent()?.parent()?.to_path_buf())
 }
@@ -87,7 +91,9 @@ struct Unpacked {
 impl Unpacked {
     fn new() -> Outcome<Unpacked> {
         let place = std::env::temp_dir();
-        let failed = |error| Failure::negative(format!("cannot write files to {}: {error}", place.display()));
+        let failed = |error| {
+            Failure::negative(format!("cannot write files to {}: {error}", place.display()))
+        };
         let unpacked = Unpacked { folder: create_private(&place).map_err(failed)? };
         for (path, content) in FILES {
             unpacked.write(path, content).map_err(failed)?;
@@ -117,7 +123,9 @@ fn create_private(place: &Path) -> std::io::Result<PathBuf> {
         let folder = place.join(format!("ferrite-model-{}-{number}", std::process::id()));
         match builder.create(&folder) {
             // It is someone else's, or of a process that was killed.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < NAMES => number += 1,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < NAMES => {
+                number += 1
+            }
             outcome => return outcome.map(|()| folder),
         }
     }
@@ -141,8 +149,8 @@ mod tests {
             for entry in std::fs::read_dir(root.join(folder)).unwrap() {
                 let path = entry.unwrap().path();
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                let is_needed =
-                    path.is_file() && !matches!(name.as_str(), "README.md" | "tests.py" | "hostile.py");
+                let is_needed = path.is_file()
+                    && !matches!(name.as_str(), "README.md" | "tests.py" | "hostile.py");
                 let is_embedded = FILES.iter().any(|(file, _)| *file == format!("{folder}/{name}"));
                 assert_eq!(is_embedded, is_needed, "{folder}/{name}");
             }

@@ -65,12 +65,15 @@ impl MemberReport {
 impl Registered {
     /// Returns the present names.
     pub fn now() -> Outcome<Registered> {
-        let list =
-            Function::global("ffi.FunctionListGlobalNamesFunctor")?.call_packed(&[])?.get::<Function>()?;
+        let list = Function::global("ffi.FunctionListGlobalNamesFunctor")?
+            .call_packed(&[])?
+            .get::<Function>()?;
         let count = list.call_packed(&[(-1i64).into()])?.get::<i64>()?;
         let mut functions = BTreeSet::new();
         for index in 0..count {
-            functions.insert(text(list.call_packed(&[index.into()])?.get::<ferrite::String>()?.as_bytes()));
+            functions.insert(text(
+                list.call_packed(&[index.into()])?.get::<ferrite::String>()?.as_bytes(),
+            ));
         }
         Ok(Registered { functions, types: type_keys() })
     }
@@ -82,7 +85,8 @@ impl Registered {
 /// MemoryError.
 pub fn global_metadata(name: &str) -> Outcome<Option<String>> {
     let ask = Function::global("ffi.GetGlobalFuncMetadata")?;
-    let metadata = ask.call_packed(&[(&ferrite::String::new(name)?).into()])?.get::<ferrite::String>()?;
+    let metadata =
+        ask.call_packed(&[(&ferrite::String::new(name)?).into()])?.get::<ferrite::String>()?;
     Ok(Some(text(metadata.as_bytes())).filter(|metadata| !metadata.is_empty()))
 }
 

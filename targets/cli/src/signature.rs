@@ -12,7 +12,8 @@ pub struct Signature {
     pub names: Vec<String>,
     /// Type of the result.
     pub result: Type,
-    /// Parameters as the author of the library wrote them, such as `(x: Tensor([m, n], float32), by: float = 2)`.
+    /// Parameters as the author of the library wrote them, such as
+    /// `(x: Tensor([m, n], float32), by: float = 2)`.
     #[serde(skip)]
     pub text: Option<String>,
 }
@@ -39,20 +40,23 @@ impl Signature {
         Some(signature)
     }
 
-    /// Reads a schema: `args` has the result first; `named_args` has lists of results and parameters.
+    /// Reads a schema: `args` has the result first; `named_args` has lists of results and
+    /// parameters.
     fn of_schema(schema: &Value) -> Option<Signature> {
         let name = schema.get("type")?.as_str()?;
         if !name.eq_ignore_ascii_case("ffi.Function") {
             return None;
         }
         if let Some(named) = schema.get("named_args") {
-            let types = |key: &str| named.get(key).and_then(Value::as_array).map(|list| types(list));
+            let types =
+                |key: &str| named.get(key).and_then(Value::as_array).map(|list| types(list));
             let result = types("return").and_then(|list| list.into_iter().next());
             let result = result.unwrap_or(Type::any());
             return Some(Signature::of_types(types("params"), result));
         }
         let mut all =
-            types(schema.get("args").and_then(Value::as_array).map_or(&[], Vec::as_slice)).into_iter();
+            types(schema.get("args").and_then(Value::as_array).map_or(&[], Vec::as_slice))
+                .into_iter();
         match all.next() {
             Some(result) => Some(Signature::of_types(Some(all.collect()), result)),
             None => Some(Signature::of_types(None, Type::any())),
@@ -65,7 +69,9 @@ impl Signature {
 
     /// Removes the first parameter: the object that a method is called on.
     pub fn without_object(mut self) -> Signature {
-        if let Some(parameters) = self.parameters.as_mut().filter(|parameters| !parameters.is_empty()) {
+        if let Some(parameters) =
+            self.parameters.as_mut().filter(|parameters| !parameters.is_empty())
+        {
             parameters.remove(0);
             self.names.drain(..self.names.len().min(1));
             self.text = None;
@@ -82,7 +88,7 @@ impl Signature {
 /// Returns the type schema of metadata; `None` if it has none.
 fn schema_of(metadata: &str) -> Option<Value> {
     let metadata: Value = serde_json::from_str(metadata).ok()?;
-    // The schema is JSON in a text.
+    // The schema is JSON in a string.
     match metadata.get("type_schema")? {
         Value::String(text) => serde_json::from_str(text).ok(),
         other => Some(other.clone()),
@@ -97,7 +103,8 @@ fn text_of(metadata: &str) -> Option<String> {
     Some(text[from..].split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Returns the names in the text of a signature, such as `x` and `by` of `scale(x: Tensor([m, n], float32), by: float)`.
+/// Returns the names in the text of a signature, such as `x` and `by` of
+/// `scale(x: Tensor([m, n], float32), by: float)`.
 fn names_of(metadata: &str) -> Option<Vec<String>> {
     let metadata: Value = serde_json::from_str(metadata).ok()?;
     let (_, rest) = metadata.get("signature")?.as_str()?.split_once('(')?;
@@ -106,7 +113,8 @@ fn names_of(metadata: &str) -> Option<Vec<String>> {
         match letter {
             '(' | '[' | '<' => depth += 1,
             ')' | ',' if depth == 0 => {
-                names.push(rest[begin..at].split(':').next().unwrap_or_default().trim().to_string());
+                names
+                    .push(rest[begin..at].split(':').next().unwrap_or_default().trim().to_string());
                 begin = at + 1;
             }
             ')' | ']' | '>' => depth = depth.saturating_sub(1),
@@ -139,7 +147,8 @@ impl Type {
     }
 
     fn within(schema: &Value, depth: usize) -> Type {
-        let (Some(name), Some(depth)) = (schema.get("type").and_then(Value::as_str), depth.checked_sub(1))
+        let (Some(name), Some(depth)) =
+            (schema.get("type").and_then(Value::as_str), depth.checked_sub(1))
         else {
             return Type::any();
         };
@@ -149,15 +158,18 @@ impl Type {
     }
 }
 
-/// Writes the signature as errors of the function have it: `(x: Tensor([n], float32), by: float) -> float` with the author's text,
-/// and `(0: int, 1: Array<int>) -> float` from types alone.
+/// Writes the signature as errors of the function have it:
+/// `(x: Tensor([n], float32), by: float) -> float` with the author's text, and
+/// `(0: int, 1: Array<int>) -> float` from types alone.
 impl std::fmt::Display for Signature {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(text) = &self.text {
             out.write_str(text)?;
             return if text.contains("->") { Ok(()) } else { write!(out, " -> {}", self.result) };
         }
-        let Some(parameters) = &self.parameters else { return write!(out, "(...) -> {}", self.result) };
+        let Some(parameters) = &self.parameters else {
+            return write!(out, "(...) -> {}", self.result);
+        };
         out.write_str("(")?;
         for (index, parameter) in parameters.iter().enumerate() {
             let before = if index == 0 { "" } else { ", " };
@@ -173,7 +185,9 @@ impl std::fmt::Display for Signature {
 /// Writes the name that errors have: `int`, `ffi.Tensor`, `Array<int>`.
 impl std::fmt::Display for Type {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Some((last, others)) = self.arguments.split_last().filter(|_| self.name != "ffi.Function") else {
+        let Some((last, others)) =
+            self.arguments.split_last().filter(|_| self.name != "ffi.Function")
+        else {
             return out.write_str(&self.name);
         };
         let name = self.name.strip_prefix("ffi.").unwrap_or(&self.name);
@@ -197,7 +211,10 @@ mod tests {
         assert_eq!(text(positional).as_deref(), Some("(0: int, 1: Array<int>) -> float"));
         let named = r#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"None\"}],\"params\":[{\"type\":\"DLTensor*\"}]}}"}"#;
         assert_eq!(text(named).as_deref(), Some("(0: DLTensor*) -> None"));
-        assert_eq!(text(r#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#).as_deref(), Some("(...) -> Any"));
+        assert_eq!(
+            text(r#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#).as_deref(),
+            Some("(...) -> Any")
+        );
     }
 
     #[test]
@@ -217,9 +234,11 @@ mod tests {
 
     #[test]
     fn the_text_of_the_author_is_kept() {
-        let schema = r#"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"int\"},{\"type\":\"DLTensor*\"}]}"#;
-        let shown =
-            |signature: &str| text(&format!(r#"{{"type_schema":"{schema}","signature":"{signature}"}}"#));
+        let schema =
+            r#"{\"type\":\"ffi.Function\",\"args\":[{\"type\":\"int\"},{\"type\":\"DLTensor*\"}]}"#;
+        let shown = |signature: &str| {
+            text(&format!(r#"{{"type_schema":"{schema}","signature":"{signature}"}}"#))
+        };
         for (written, expected) in [
             ("f(x: Tensor([n], float32))", "(x: Tensor([n], float32)) -> int"),
             ("f(x) -> Tensor", "(x) -> Tensor"),

@@ -1,4 +1,5 @@
-//! Symbols of `libtvm_ffi`: the release of upstream that has each, and the part of this library that has it.
+//! Symbols of `libtvm_ffi`: the release of upstream that has each, and the part of this library
+//! that has it.
 
 /// A symbol of upstream's library or of ours.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,8 @@ pub fn of_cxx() -> impl Iterator<Item = &'static str> {
     all().filter(|known| known.ours == Some("cxx-abi")).map(|known| known.name)
 }
 
-/// Returns the features of this library that have symbols of their own, each with those of the newest release.
+/// Returns the features of this library that have symbols of their own, each with those of the
+/// newest release.
 pub fn features() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     ["backend", "relax", "cxx-abi"].into_iter().map(|feature| {
         let names = all().filter(|known| known.ours == Some(feature) && known.until.is_none());
@@ -48,12 +50,15 @@ pub fn features() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     })
 }
 
-/// Returns the newest release of upstream whose C symbols are all defined; `None` if some of each are missing.
+/// Returns the newest release of upstream whose C symbols are all defined; `None` if some of each
+/// are missing.
 pub fn newest_release(defines: &dyn Fn(&str) -> bool) -> Option<&'static str> {
     let is_complete = |release: &&str| {
         let key = release_key(release);
         let is_of_it = |known: &Known| known.since.is_some_and(|since| release_key(since) <= key);
-        all().filter(|known| known.ours == Some("c") && is_of_it(known)).all(|known| defines(known.name))
+        all()
+            .filter(|known| known.ours == Some("c") && is_of_it(known))
+            .all(|known| defines(known.name))
     };
     let releases = all().filter(|known| known.ours == Some("c")).filter_map(|known| known.since);
     releases.filter(is_complete).max_by_key(|release| release_key(release))
@@ -103,8 +108,9 @@ mod tests {
 
     #[test]
     fn the_table_claims_nothing_that_we_do_not_export() {
-        let lists = ["symbols", "backend-symbols", "relax-symbols", "cxx-symbols", "cxx-symbols-earlier"]
-            .map(exported);
+        let lists =
+            ["symbols", "backend-symbols", "relax-symbols", "cxx-symbols", "cxx-symbols-earlier"]
+                .map(exported);
         let ours: Vec<_> = lists.into_iter().flatten().collect();
         for known in all().filter(|known| known.ours.is_some()) {
             assert!(ours.iter().any(|name| name == known.name), "{}", known.name);
@@ -116,7 +122,9 @@ mod tests {
         for known in all() {
             assert!(is_of_the_abi(known.name), "{}", known.name);
         }
-        for other in ["malloc", "_ZN3tvm7runtime3foo", "_ZNSt6vectorIN3tvm3ffi3AnyEE", "__tvm_ffi_add"] {
+        for other in
+            ["malloc", "_ZN3tvm7runtime3foo", "_ZNSt6vectorIN3tvm3ffi3AnyEE", "__tvm_ffi_add"]
+        {
             assert!(!is_of_the_abi(other), "{other}");
         }
     }

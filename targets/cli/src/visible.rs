@@ -1,7 +1,9 @@
-//! Text of libraries and files, as it may be shown: what it says does not change how a terminal or an editor shows the rest.
+//! Text of libraries and files, as it may be shown: what it says does not change how a terminal or
+//! an editor shows the rest.
 
-/// Replaces characters that are not seen, or that change how a line is shown, by their numbers, such as `{U+202E}`: control
-/// characters, direction overrides, separators of lines, and other format characters. Keeps line feeds; tabs become spaces.
+/// Replaces characters that are not seen, or that change how a line is shown, by their numbers,
+/// such as `{U+202E}`: control characters, direction overrides, separators of lines, and other
+/// format characters. Keeps line feeds; tabs become spaces.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.replace("\r\n", "\n").chars() {
@@ -20,7 +22,8 @@ pub fn line(text: &str) -> String {
     visible(text).replace('\n', " ")
 }
 
-/// Returns `true` for control and format characters, for separators of lines and paragraphs, and for characters that no font shows.
+/// Returns `true` for control and format characters, for separators of lines and paragraphs, and
+/// for characters that no font shows.
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(u32::from(letter),
@@ -35,10 +38,14 @@ mod tests {
 
     #[test]
     fn characters_that_are_not_seen_become_their_numbers() {
-        for hidden in
-            ['\0', '\r', '\u{1b}', '\u{7f}', '\u{85}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}']
-        {
-            assert_eq!(visible(&format!("a{hidden}b")), format!("a{{U+{:04X}}}b", u32::from(hidden)));
+        for hidden in [
+            '\0', '\r', '\u{1b}', '\u{7f}', '\u{85}', '\u{202a}', '\u{202e}', '\u{2066}',
+            '\u{2069}',
+        ] {
+            assert_eq!(
+                visible(&format!("a{hidden}b")),
+                format!("a{{U+{:04X}}}b", u32::from(hidden))
+            );
         }
         for hidden in ['\u{2028}', '\u{2029}', '\u{200f}', '\u{61c}', '\u{feff}', '\u{e0041}'] {
             assert!(!line(&hidden.to_string()).contains(hidden));

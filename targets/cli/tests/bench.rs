@@ -1,4 +1,5 @@
-//! `ferrite bench`: numbers that hold on any machine, and functions that execute a known number of instructions.
+//! `ferrite bench`: numbers that hold on any machine, and functions that execute a known number of
+//! instructions.
 #![forbid(unsafe_code)]
 
 mod support;
@@ -19,7 +20,8 @@ fn counted(folder: &str) -> Outcome<PathBuf> {
 fn bench(folder: &str, function: &str, options: &[&str]) -> Outcome<Value> {
     let library = counted(folder)?;
     let words = ["bench", "--json", "--runs", "5"].into_iter().chain(options.iter().copied());
-    let words: Vec<_> = words.chain([&*library.to_string_lossy(), function]).map(String::from).collect();
+    let words: Vec<_> =
+        words.chain([&*library.to_string_lossy(), function]).map(String::from).collect();
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let printed = ferrite(&words, &[])?.success()?;
     serde_json::from_str(&printed).map_err(|error| format!("{error}\n{printed}").into())
@@ -44,9 +46,13 @@ fn times_are_in_order() -> Outcome<()> {
 fn text_has_the_same_numbers() -> Outcome<()> {
     let library = kernels("cli-bench-text")?;
     let library = library.to_string_lossy();
-    let words = ["bench", &library, "dot", "[1,2]", "[3,4]", "--runs", "3", "--instructions", "none"];
+    let words =
+        ["bench", &library, "dot", "[1,2]", "[3,4]", "--runs", "3", "--instructions", "none"];
     let printed = ferrite(&words, &[])?.success()?;
-    assert!(printed.starts_with("dot of ") && printed.contains("\n  time          median "), "{printed}");
+    assert!(
+        printed.starts_with("dot of ") && printed.contains("\n  time          median "),
+        "{printed}"
+    );
     assert!(printed.ends_with("\n  instructions  not counted: --instructions none\n"), "{printed}");
     Ok(())
 }
@@ -76,7 +82,10 @@ fn missing_counters_are_explained() -> Outcome<()> {
     let output = command.env("PATH", "/no/such/folder").output()?;
     let printed = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{printed}");
-    assert!(printed.contains("instructions  not counted: valgrind cannot be started ("), "{printed}");
+    assert!(
+        printed.contains("instructions  not counted: valgrind cannot be started ("),
+        "{printed}"
+    );
     Ok(())
 }
 

@@ -11,7 +11,8 @@ use support::{Ran, ferrite, json, kernels};
 fn call(name: &str, function: &str, arguments: &[&str]) -> Outcome<Ran> {
     let library = kernels(name)?;
     let library = library.to_string_lossy();
-    let words: Vec<_> = ["call", &library, function].into_iter().chain(arguments.iter().copied()).collect();
+    let words: Vec<_> =
+        ["call", &library, function].into_iter().chain(arguments.iter().copied()).collect();
     ferrite(&words, &[])
 }
 
@@ -27,7 +28,8 @@ fn lists_of_numbers_are_vectors() -> Outcome<()> {
 fn new_tensors_show_results() -> Outcome<()> {
     let printed = call("cli-call-new", "add_one", &["[1, 2.5]", "float32[2]"])?.success()?;
     assert_eq!(printed, "argument 1: float32[2] [2, 3.5]\n");
-    let printed = call("cli-call-new", "add_one", &["[1, 2.5]", "float32[2]", "--json"])?.success()?;
+    let printed =
+        call("cli-call-new", "add_one", &["[1, 2.5]", "float32[2]", "--json"])?.success()?;
     let printed: String = printed.split_whitespace().collect();
     assert_eq!(
         printed,
@@ -50,10 +52,12 @@ fn tensors_come_from_files() -> Outcome<()> {
         "{printed}"
     );
     assert_eq!(ferrite(&["call", &library, "add_one", &x, &x], &[])?.success()?, "None\n");
-    for (name, why) in
-        [("missing.npy", "cannot read"), ("tests/programs/aot/add_one/add_one.c", "no whole file of NumPy")]
-    {
-        let message = ferrite(&["call", &library, "add_one", &file(name), "float32[16]"], &[])?.failure(3)?;
+    for (name, why) in [
+        ("missing.npy", "cannot read"),
+        ("tests/programs/aot/add_one/add_one.c", "no whole file of NumPy"),
+    ] {
+        let message =
+            ferrite(&["call", &library, "add_one", &file(name), "float32[16]"], &[])?.failure(3)?;
         assert!(message.contains("argument 0") && message.contains(why), "{message}");
     }
     Ok(())
@@ -68,7 +72,8 @@ fn values(scratch_name: &str) -> Outcome<PathBuf> {
 /// Calls a function of `values.c`.
 fn value_of(library: &Path, function: &str, arguments: &[&str]) -> Outcome<Ran> {
     let library = library.to_string_lossy();
-    let words: Vec<_> = ["call", &library, function].into_iter().chain(arguments.iter().copied()).collect();
+    let words: Vec<_> =
+        ["call", &library, function].into_iter().chain(arguments.iter().copied()).collect();
     ferrite(&words, &[])
 }
 
@@ -96,8 +101,10 @@ fn every_data_type_is_taken_and_shown() -> Outcome<()> {
     let library = values("cli-call-types")?;
     for (dtype, elements) in TYPES {
         // JSON writes numbers that are not finite as strings.
-        let quoted =
-            elements.replace("-inf", "\"-inf\"").replace(" inf", " \"inf\"").replace("NaN", "\"NaN\"");
+        let quoted = elements
+            .replace("-inf", "\"-inf\"")
+            .replace(" inf", " \"inf\"")
+            .replace("NaN", "\"NaN\"");
         let argument = format!("{dtype}:{quoted}");
         let printed = value_of(&library, "echo", &[&argument])?.success()?;
         let shown = printed.split_once(' ').map(|(_, shown)| shown.trim_end());
@@ -111,8 +118,8 @@ fn every_data_type_is_taken_and_shown() -> Outcome<()> {
         let written = value_of(&library, "echo", &["--json", &argument])?.success()?;
         let found = json(&written)?;
         let parsed = json(&quoted)?;
-        let is_same =
-            found["result"]["elements"].to_string().replace(".0", "") == parsed.to_string().replace(".0", "");
+        let is_same = found["result"]["elements"].to_string().replace(".0", "")
+            == parsed.to_string().replace(".0", "");
         assert!(is_same, "{dtype}: {}", found["result"]["elements"]);
     }
     Ok(())
@@ -138,7 +145,10 @@ fn numbers_that_a_type_lacks_are_refused() -> Outcome<()> {
         ("int128:[1]", "numbers cannot be written as int128"),
     ] {
         let message = value_of(&library, "echo", &[argument])?.failure(2)?;
-        assert!(message.starts_with("error: argument 0, ") && message.contains(why), "{argument}: {message}");
+        assert!(
+            message.starts_with("error: argument 0, ") && message.contains(why),
+            "{argument}: {message}"
+        );
     }
     Ok(())
 }
@@ -171,7 +181,9 @@ fn files_have_the_bits_of_types_that_numpy_lacks() -> Outcome<()> {
     let folder = scratch("cli-call-bits")?;
     let file = folder.join("bits.npy");
     let mut bytes = b"\x93NUMPY\x01\x00\x3b\x00".to_vec();
-    bytes.extend(format!("{:59}", "{'descr': '<V2', 'fortran_order': False, 'shape': (2, 1), }").as_bytes());
+    bytes.extend(
+        format!("{:59}", "{'descr': '<V2', 'fortran_order': False, 'shape': (2, 1), }").as_bytes(),
+    );
     bytes.extend([0xc0, 0x3f, 0x00, 0xc0]);
     std::fs::write(&file, bytes)?;
     let file = file.display();
@@ -220,7 +232,11 @@ fn wrong_arguments_are_explained() -> Outcome<()> {
     ] {
         let ran = call("cli-call-wrong", function, &[argument, "[1]"])?;
         assert!(matches!(ran.status, Some(1 | 2)), "{argument}: {:?} {}", ran.status, ran.stderr);
-        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(why), "{argument}: {}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with("error: ") && ran.stderr.contains(why),
+            "{argument}: {}",
+            ran.stderr
+        );
     }
     let message = ferrite(&["call", "no/such/library.so", "f"], &[])?.failure(3)?;
     assert!(message.starts_with("error: cannot read no/such/library.so: "), "{message}");
@@ -247,22 +263,37 @@ fn errors_are_json_beside_json() -> Outcome<()> {
         (&["doctor", "--json", "--unknown"], 2, "usage"),
     ] {
         let ran = ferrite(words, &[])?;
-        assert_eq!((ran.status, ran.stdout.as_str()), (Some(status), ""), "{words:?}: {}", ran.stderr);
+        assert_eq!(
+            (ran.status, ran.stdout.as_str()),
+            (Some(status), ""),
+            "{words:?}: {}",
+            ran.stderr
+        );
         let error = json(&ran.stderr)?;
         assert_eq!(error["error"]["status"], status, "{words:?}: {error}");
         assert_eq!(error["error"]["kind"], kind, "{words:?}: {error}");
-        assert!(error["error"]["message"].as_str().is_some_and(|text| !text.starts_with("error")), "{error}");
+        assert!(
+            error["error"]["message"].as_str().is_some_and(|text| !text.starts_with("error")),
+            "{error}"
+        );
     }
     let ran = ferrite(&["call", "--json", &library, "add_one", "[1]", "float32[2]"], &[])?;
     let error = json(&ran.stderr)?;
-    assert_eq!(error["error"]["message"], "ValueError: add_one: expected vectors of the same length");
+    assert_eq!(
+        error["error"]["message"],
+        "ValueError: add_one: expected vectors of the same length"
+    );
     assert_eq!(error["error"]["raised"]["kind"], "ValueError");
     assert!(
         error["error"]["raised"]["backtrace"].as_array().is_some_and(|frames| !frames.is_empty()),
         "{error}"
     );
     // Behind `--`, it is an argument of the function.
-    assert!(ferrite(&["call", &library, "dott", "--", "--json"], &[])?.failure(2)?.starts_with("error: "));
+    assert!(
+        ferrite(&["call", &library, "dott", "--", "--json"], &[])?
+            .failure(2)?
+            .starts_with("error: ")
+    );
     Ok(())
 }
 

@@ -11,7 +11,11 @@ use support::{ferrite, json, kernels};
 fn mistake(define: &str) -> Outcome<PathBuf> {
     let folder = scratch(&format!("cli-check-{define}"))?;
     let source = root().join("targets/cli/tests/check/mistakes.c");
-    Cc::shared(folder.join("mistake.so")).strict().args([format!("-D{define}")]).source(source).link()
+    Cc::shared(folder.join("mistake.so"))
+        .strict()
+        .args([format!("-D{define}")])
+        .source(source)
+        .link()
 }
 
 #[test]
@@ -39,8 +43,10 @@ fn each_planted_mistake_is_found_alone() -> Outcome<()> {
         let report: serde_json::Value = serde_json::from_str(&ran.stdout)
             .map_err(|error| format!("{define}: {error}\n{}", ran.stderr))?;
         let findings = report["findings"].as_array().cloned().unwrap_or_default();
-        let found: Vec<_> =
-            findings.iter().map(|finding| (finding["rule"].as_str(), finding["symbol"].as_str())).collect();
+        let found: Vec<_> = findings
+            .iter()
+            .map(|finding| (finding["rule"].as_str(), finding["symbol"].as_str()))
+            .collect();
         assert_eq!(found, [(Some(rule), Some(symbol))], "{define}: {}", ran.stdout);
         assert_eq!(ran.status, Some(1), "{define}");
     }
@@ -54,13 +60,17 @@ fn without_a_mistake_there_is_none() -> Outcome<()> {
     let printed = ferrite(&["check"], &[&kernels("cli-check-kernels")?])?.success()?;
     assert_eq!(printed, "kernels.so: 2 functions called\n  no mistake found\n");
     for kind in ["opencl", "cuda"] {
-        let library = device::models(&scratch(&format!("cli-check-{kind}"))?, kind, "host.c").link()?;
+        let library =
+            device::models(&scratch(&format!("cli-check-{kind}"))?, kind, "host.c").link()?;
         let ran = ferrite(&["check"], &[&library])?;
         if cfg!(feature = "devices") {
             ran.success()?;
         } else {
             let message = ran.failure(6)?;
-            assert!(message.ends_with("build this command with `--features devices`\n"), "{message}");
+            assert!(
+                message.ends_with("build this command with `--features devices`\n"),
+                "{message}"
+            );
         }
     }
     for model in ["mlp", "control", "values"] {
@@ -71,7 +81,8 @@ fn without_a_mistake_there_is_none() -> Outcome<()> {
     Ok(())
 }
 
-/// A library that the dynamic linker refuses has a status of its own, in every command that loads it.
+/// A library that the dynamic linker refuses has a status of its own, in every command that loads
+/// it.
 #[test]
 fn what_the_linker_refuses_is_told_in_its_words() -> Outcome<()> {
     let source = scratch("cli-check-unloadable")?.join("unloadable.c");
@@ -91,7 +102,10 @@ fn what_the_linker_refuses_is_told_in_its_words() -> Outcome<()> {
     );
     for words in [&["check"][..], &["inspect", "--run"], &["list"], &["stubs", "--python"]] {
         let message = ferrite(words, &[&library])?.failure(6)?;
-        assert!(message.starts_with("error: unloadable.so does not load: "), "{words:?}: {message}");
+        assert!(
+            message.starts_with("error: unloadable.so does not load: "),
+            "{words:?}: {message}"
+        );
         assert!(message.contains("undefined symbol: nobody_has_this"), "{words:?}: {message}");
     }
     let path = library.to_string_lossy();
@@ -110,22 +124,29 @@ fn a_library_without_functions_is_loaded_too() -> Outcome<()> {
     let source = scratch("cli-check-empty")?.join("empty.c");
     let text = "extern int nobody_has_this(void);\nint other(void);\nint other(void) { return nobody_has_this(); }\n";
     std::fs::write(&source, text)?;
-    let library =
-        Cc::shared(source.with_file_name("empty.so")).strict().args(["-Wl,-z,now"]).source(source).link()?;
+    let library = Cc::shared(source.with_file_name("empty.so"))
+        .strict()
+        .args(["-Wl,-z,now"])
+        .source(source)
+        .link()?;
     assert!(ferrite(&["check"], &[&library])?.failure(6)?.contains("nobody_has_this"));
     ferrite(&["check", "--no-calls"], &[&library])?.success()?;
     Ok(())
 }
 
-/// Symbols of functions are looked up when they are called, unless the library asks for all at once.
+/// Symbols of functions are looked up when they are called, unless the library asks for all at
+/// once.
 #[test]
 fn a_symbol_that_nobody_has_is_found_by_the_call() -> Outcome<()> {
     let source = scratch("cli-check-lazy")?.join("lazy.c");
     let text = "extern int nobody_has_this(void);\nint __tvm_ffi_work(void);\nint __tvm_ffi_rest(void);\n\
         int __tvm_ffi_work(void) { return nobody_has_this(); }\nint __tvm_ffi_rest(void) { return 0; }\n";
     std::fs::write(&source, text)?;
-    let library =
-        Cc::shared(source.with_file_name("lazy.so")).strict().args(["-Wl,-z,lazy"]).source(source).link()?;
+    let library = Cc::shared(source.with_file_name("lazy.so"))
+        .strict()
+        .args(["-Wl,-z,lazy"])
+        .source(source)
+        .link()?;
     let ran = ferrite(&["check"], &[&library])?;
     for line in [
         "2 functions called",
@@ -153,9 +174,11 @@ fn a_library_in_cxx_is_called_or_the_feature_is_named() -> Outcome<()> {
         return Ok(());
     }
     let message = ran.failure(6)?;
-    for part in
-        ["(tvm::ffi::RecursiveHash(tvm::ffi::Any const&))", "--features cxx-abi", "targets/host/build.sh"]
-    {
+    for part in [
+        "(tvm::ffi::RecursiveHash(tvm::ffi::Any const&))",
+        "--features cxx-abi",
+        "targets/host/build.sh",
+    ] {
         assert!(message.contains(part), "{part}: {message}");
     }
     Ok(())
@@ -165,7 +188,9 @@ fn a_library_in_cxx_is_called_or_the_feature_is_named() -> Outcome<()> {
 fn findings_of_one_kind_are_one_line() -> Outcome<()> {
     let source = scratch("cli-check-grouped")?.join("grouped.c");
     let functions = ["a", "b", "c"].map(|name| {
-        format!("int __tvm_ffi__doc_{name}(void);\nint __tvm_ffi__doc_{name}(void) {{ return 0; }}\n")
+        format!(
+            "int __tvm_ffi__doc_{name}(void);\nint __tvm_ffi__doc_{name}(void) {{ return 0; }}\n"
+        )
     });
     std::fs::write(&source, functions.concat())?;
     let library = Cc::shared(source.with_file_name("grouped.so")).strict().source(source).link()?;
@@ -181,7 +206,10 @@ fn findings_of_one_kind_are_one_line() -> Outcome<()> {
 fn what_cannot_be_loaded_is_read() -> Outcome<()> {
     let object = root().join("tests/programs/aot/llvm/models_sys_thumbv7em.o");
     let printed = ferrite(&["check"], &[&object])?.success()?;
-    assert!(printed.contains("note: no function was called: this machine cannot load the file"), "{printed}");
+    assert!(
+        printed.contains("note: no function was called: this machine cannot load the file"),
+        "{printed}"
+    );
     ferrite(&["check"], &[&root().join("README.md")])?.failure(3)?;
     Ok(())
 }

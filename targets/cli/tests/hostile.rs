@@ -1,4 +1,5 @@
-//! `ferrite stubs` of a library whose names, types and documentation try to become code: the declarations are compiled, and none of it runs.
+//! `ferrite stubs` of a library whose names, types and documentation try to become code: the
+//! declarations are compiled, and none of it runs.
 
 mod support;
 
@@ -7,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::ferrite;
 
-/// Texts that end comments, literals and lines of C, Rust and Python, take the names of others, and hide what they are.
+/// Strings that end comments, literals and lines of C, Rust and Python, take the names of others,
+/// and hide what they are.
 const TEXTS: &[&str] = &[
     "",
     " ",
@@ -163,7 +165,8 @@ fn literal(text: &str) -> String {
     text.bytes().fold("\"".to_string(), |out, byte| format!("{out}\\{byte:03o}")) + "\""
 }
 
-/// Writes and compiles the library, in whose classes and global functions each text is a name, a type, a parameter and documentation.
+/// Writes and compiles the library, in whose classes and global functions each string is a name, a
+/// type, a parameter and documentation.
 fn library(folder: &Path) -> Outcome<PathBuf> {
     let list: Vec<_> =
         TEXTS.iter().map(|text| format!("  {{{}, {}}},\n", literal(text), text.len())).collect();
@@ -179,7 +182,11 @@ fn library(folder: &Path) -> Outcome<PathBuf> {
         .replace("/* TEXTS */", &list.concat())
         .replace("/* METADATA */", &all.concat());
     std::fs::write(&source, text)?;
-    Cc::shared(folder.join("libhostile.so")).strict().args(["-Wno-overlength-strings"]).source(source).link()
+    Cc::shared(folder.join("libhostile.so"))
+        .strict()
+        .args(["-Wno-overlength-strings"])
+        .source(source)
+        .link()
 }
 
 /// Returns the file with the declarations of the library.
@@ -190,7 +197,7 @@ fn declared(library: &Path, folder: &Path, language: &str, name: &str) -> Outcom
     Ok(file)
 }
 
-/// Checks that a text has no character that is not seen, or that changes how its line is shown.
+/// Checks that a string has no character that is not seen, or that changes how its line is shown.
 fn nothing_is_hidden(name: &str, text: &str) -> Outcome<()> {
     let is_hidden = |letter: char| {
         letter.is_control() && letter != '\n'
@@ -232,13 +239,22 @@ fn no_name_or_documentation_becomes_code() -> Outcome<()> {
 
 fn c(header: &Path) -> Outcome<()> {
     let warnings = ["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-I"];
-    for language in [["-x", "c", "-std=gnu89"], ["-x", "c", "-std=c11"], ["-x", "c++", "-std=c++17"]] {
-        output_of(Command::new("cc").args(language).args(warnings).arg(root().join("include")).arg(header))?;
+    for language in
+        [["-x", "c", "-std=gnu89"], ["-x", "c", "-std=c11"], ["-x", "c++", "-std=c++17"]]
+    {
+        output_of(
+            Command::new("cc")
+                .args(language)
+                .args(warnings)
+                .arg(root().join("include"))
+                .arg(header),
+        )?;
     }
     Ok(())
 }
 
-/// The file is a module of a docstring, imports, classes and functions without a body, and assigns nothing but aliases.
+/// The file is a module of a docstring, imports, classes and functions without a body, and assigns
+/// nothing but aliases.
 const PYTHON: &str = r#"
 import ast, sys
 path = sys.argv[1]
@@ -257,19 +273,25 @@ fn python(stub: &Path) -> Outcome<()> {
 fn rust(module: &Path, folder: &Path) -> Outcome<()> {
     let dependencies =
         std::env::current_exe()?.parent().ok_or_else(|| "no folder".to_string())?.to_path_buf();
-    let rlibs = std::fs::read_dir(&dependencies)?.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+    let rlibs =
+        std::fs::read_dir(&dependencies)?.filter_map(|entry| entry.ok().map(|entry| entry.path()));
     let is_ferrite = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("libferrite-") && name.ends_with(".rlib")
     };
     // There may be older ones, too.
-    let ferrite =
-        rlibs.filter(is_ferrite).max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());
-    let ferrite =
-        format!("ferrite={}", ferrite.ok_or_else(|| "no library of the crate".to_string())?.display());
+    let ferrite = rlibs
+        .filter(is_ferrite)
+        .max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());
+    let ferrite = format!(
+        "ferrite={}",
+        ferrite.ok_or_else(|| "no library of the crate".to_string())?.display()
+    );
     let options = |command: &mut Command| {
         command.args(["--edition", "2024", "--crate-type", "lib", "--crate-name", "hostile"]);
-        command.args(["--extern", &ferrite, "-L"]).arg(format!("dependency={}", dependencies.display()));
+        command
+            .args(["--extern", &ferrite, "-L"])
+            .arg(format!("dependency={}", dependencies.display()));
         command.arg(module).env("RUSTC_BOOTSTRAP", "0");
     };
     let mut compiler = Command::new("rustc");

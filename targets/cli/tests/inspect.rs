@@ -1,4 +1,5 @@
-//! `ferrite inspect` on libraries of every kind, compared with `golden/`. `FERRITE_UPDATE_GOLDEN=1` writes these files anew.
+//! `ferrite inspect` on libraries of every kind, compared with `golden/`. `FERRITE_UPDATE_GOLDEN=1`
+//! writes these files anew.
 #![forbid(unsafe_code)]
 
 mod support;
@@ -10,8 +11,14 @@ use support::{Ran, ferrite, golden, json, kernels, without_sizes};
 fn our_kernels() -> Outcome<()> {
     let kernels = kernels("cli-inspect-kernels")?;
     golden("kernels", &without_sizes(&ferrite(&["inspect"], &[&kernels])?.success()?))?;
-    golden("kernels-run", &without_sizes(&ferrite(&["inspect", "--run"], &[&kernels])?.success()?))?;
-    golden("kernels-json", &without_sizes(&ferrite(&["inspect", "--run", "--json"], &[&kernels])?.success()?))
+    golden(
+        "kernels-run",
+        &without_sizes(&ferrite(&["inspect", "--run"], &[&kernels])?.success()?),
+    )?;
+    golden(
+        "kernels-json",
+        &without_sizes(&ferrite(&["inspect", "--run", "--json"], &[&kernels])?.success()?),
+    )
 }
 
 #[test]
@@ -46,7 +53,10 @@ fn libraries_for_other_processors() -> Outcome<()> {
     golden("other-library", &ferrite(&["inspect"], &[&library])?.success()?)?;
     if cfg!(target_arch = "x86_64") {
         let message = ferrite(&["inspect", "--run"], &[&library])?.failure(3)?;
-        assert!(message.starts_with("error: aarch64.so is a shared library in ELF for aarch64"), "{message}");
+        assert!(
+            message.starts_with("error: aarch64.so is a shared library in ELF for aarch64"),
+            "{message}"
+        );
     }
     Ok(())
 }
@@ -79,7 +89,10 @@ fn a_libtvm_ffi_says_whose_it_is() -> Outcome<()> {
     assert!(archive.contains("\nlibtvm_ffi of Ferrite (its version: --run)\n"), "{archive}");
     assert!(archive.contains("  ELF archive of "), "{archive}");
     for printed in [shared, archive] {
-        assert!(printed.contains("\n  C symbols: 50, all of release 0.1.14 and later\n"), "{printed}");
+        assert!(
+            printed.contains("\n  C symbols: 50, all of release 0.1.14 and later\n"),
+            "{printed}"
+        );
         assert!(printed.contains("\n  features with symbols or drivers: backend\n"), "{printed}");
     }
     let folder = scratch("cli-inspect-archive")?;
@@ -88,7 +101,8 @@ fn a_libtvm_ffi_says_whose_it_is() -> Outcome<()> {
     let mut bytes = b"!<arch>\n".to_vec();
     let object = std::fs::read(&models)?;
     bytes.extend(
-        format!("{:16}{:12}{:6}{:6}{:8}{:<10}`\n", "models.o/", 0, 0, 0, 644, object.len()).as_bytes(),
+        format!("{:16}{:12}{:6}{:6}{:8}{:<10}`\n", "models.o/", 0, 0, 0, 644, object.len())
+            .as_bytes(),
     );
     bytes.extend(&object);
     std::fs::write(&archive, &bytes)?;
@@ -126,7 +140,10 @@ fn a_libtvm_ffi_of_upstream_is_known_by_its_symbols() -> Outcome<()> {
         printed.contains("\nlibtvm_ffi of upstream (its version: --run)\n  C symbols: 49\n"),
         "{printed}"
     );
-    assert!(printed.contains("\n  lacks of the newest release: TVMFFITypeRegisterAttr\n"), "{printed}");
+    assert!(
+        printed.contains("\n  lacks of the newest release: TVMFFITypeRegisterAttr\n"),
+        "{printed}"
+    );
     Ok(())
 }
 

@@ -1,4 +1,5 @@
-//! `ferrite stubs`: declarations for Python, C and Rust, compared with `golden/stubs/`; those of C and Rust are compiled and called.
+//! `ferrite stubs`: declarations for Python, C and Rust, compared with `golden/stubs/`; those of C
+//! and Rust are compiled and called.
 
 mod support;
 
@@ -17,21 +18,25 @@ mod declared_kernels;
 #[allow(unsafe_code, missing_docs, unreachable_pub)]
 mod declared_names;
 
-/// Compiles the library of difficult names, which finds the library's symbols in the program that loads it.
+/// Compiles the library of difficult names, which finds the library's symbols in the program that
+/// loads it.
 fn names(folder: &str) -> Outcome<PathBuf> {
     let source = root().join("targets/cli/tests/stubs/names.c");
     Cc::shared(scratch(folder)?.join("libnames.so")).strict().source(source).link()
 }
 
 /// Helpers at the beginning of headers, and the mark that stands for them in `golden/stubs/`.
-const HELPERS: (&str, &str) =
-    (include_str!("../src/stubs/c/helpers.h"), "/* The helpers: targets/cli/src/stubs/c/helpers.h. */\n");
+const HELPERS: (&str, &str) = (
+    include_str!("../src/stubs/c/helpers.h"),
+    "/* The helpers: targets/cli/src/stubs/c/helpers.h. */\n",
+);
 
 const LANGUAGES: [(&str, &str); 3] = [("--python", "pyi"), ("--c", "h"), ("--rust", "rs")];
 
 #[test]
 fn declarations_of_kernels_and_of_difficult_names() -> Outcome<()> {
-    for (name, library) in [("kernels", kernels("cli-stubs-kernels")?), ("names", names("cli-stubs-names")?)]
+    for (name, library) in
+        [("kernels", kernels("cli-stubs-kernels")?), ("names", names("cli-stubs-names")?)]
     {
         for (option, suffix) in LANGUAGES {
             let text = ferrite(&["stubs", option], &[&library])?.success()?;
@@ -45,10 +50,12 @@ fn declarations_of_kernels_and_of_difficult_names() -> Outcome<()> {
 fn a_file_is_written_on_request() -> Outcome<()> {
     let library = kernels("cli-stubs-file")?;
     let file = scratch("cli-stubs-file")?.join("out.pyi");
-    let printed = ferrite(&["stubs", "--python", "-o", &file.to_string_lossy()], &[&library])?.success()?;
+    let printed =
+        ferrite(&["stubs", "--python", "-o", &file.to_string_lossy()], &[&library])?.success()?;
     assert_eq!(printed, "");
     golden_file("stubs/kernels.pyi", &std::fs::read_to_string(file)?)?;
-    let message = ferrite(&["stubs", "--c", "-o", "no/such/folder/x.h"], &[&library])?.failure(3)?;
+    let message =
+        ferrite(&["stubs", "--c", "-o", "no/such/folder/x.h"], &[&library])?.failure(3)?;
     assert!(message.starts_with("error: cannot write no/such/folder/x.h: "), "{message}");
     Ok(())
 }
@@ -56,7 +63,8 @@ fn a_file_is_written_on_request() -> Outcome<()> {
 #[test]
 fn json_has_all_that_declarations_are_made_of() -> Outcome<()> {
     let printed = ferrite(&["stubs", "--json"], &[&kernels("cli-stubs-json")?])?.success()?;
-    let api: serde_json::Value = serde_json::from_str(&printed).map_err(|error| error.to_string())?;
+    let api: serde_json::Value =
+        serde_json::from_str(&printed).map_err(|error| error.to_string())?;
     assert_eq!((&api["name"], &api["exported"][1]["name"]), (&"kernels".into(), &"dot".into()));
     assert_eq!(api["exported"][1]["signature"]["result"]["name"], "float");
     Ok(())
@@ -65,7 +73,8 @@ fn json_has_all_that_declarations_are_made_of() -> Outcome<()> {
 #[test]
 fn a_c_program_calls_through_the_headers() -> Outcome<()> {
     let (folder, library) = (scratch("cli-stubs-client")?, Library::get()?);
-    for (name, library) in [("kernels", kernels("cli-stubs-client")?), ("names", names("cli-stubs-client")?)]
+    for (name, library) in
+        [("kernels", kernels("cli-stubs-client")?), ("names", names("cli-stubs-client")?)]
     {
         let header = folder.join(name).with_extension("h");
         ferrite(&["stubs", "--c", "-o", &header.to_string_lossy()], &[&library])?.success()?;
@@ -98,7 +107,8 @@ fn a_rust_program_calls_through_the_module() -> Outcome<()> {
 
 fn call_kernels(file: &str) -> Result<()> {
     let library = declared_kernels::Library::load(file)?;
-    let (x, y) = (Tensor::from_slice(&[1.0f32, 2.0], &[2])?, Tensor::from_slice(&[3.0f32, 4.0], &[2])?);
+    let (x, y) =
+        (Tensor::from_slice(&[1.0f32, 2.0], &[2])?, Tensor::from_slice(&[3.0f32, 4.0], &[2])?);
     assert_eq!(library.dot(&x, &y)?, 11.0);
     library.add_one(&x, &y)?;
     assert_eq!(library.dot(&x, &y)?, 8.0);
@@ -135,7 +145,10 @@ fn what_cannot_be_declared_is_refused() -> Outcome<()> {
     // The field e_machine of the header.
     other[18..20].copy_from_slice(&243u16.to_le_bytes());
     let message = refused(&other, 3)?;
-    assert!(message.contains("is a shared library in ELF for riscv64, and it must be loaded"), "{message}");
+    assert!(
+        message.contains("is a shared library in ELF for riscv64, and it must be loaded"),
+        "{message}"
+    );
     let unresolved = Cc::shared(folder.join("unresolved.so")).strict();
     let source = folder.join("unresolved.c");
     std::fs::write(
@@ -146,11 +159,15 @@ fn what_cannot_be_declared_is_refused() -> Outcome<()> {
     let message = ferrite(&["stubs", "--c"], &[&unresolved])?.failure(6)?;
     assert!(message.contains("undefined symbol: missing"), "{message}");
     let crash = folder.join("crash.c");
-    let text = "#include <stdlib.h>\nstatic void __attribute__((constructor)) end(void) { abort(); }\n";
+    let text =
+        "#include <stdlib.h>\nstatic void __attribute__((constructor)) end(void) { abort(); }\n";
     std::fs::write(&crash, text)?;
     let crash = Cc::shared(folder.join("crash.so")).strict().source(crash).link()?;
     let message = ferrite(&["stubs", "--rust"], &[&crash])?.failure(5)?;
-    assert!(message.starts_with("error: loading crash.so ended the child process: signal: 6"), "{message}");
+    assert!(
+        message.starts_with("error: loading crash.so ended the child process: signal: 6"),
+        "{message}"
+    );
     ferrite(&["stubs", "--python", "no/such/library.so"], &[])?.failure(3)?;
     ferrite(&["stubs", "kernels.so"], &[])?.failure(2)?;
     ferrite(&["stubs", "--python", "--c", "kernels.so"], &[])?.failure(2)?;

@@ -1,4 +1,5 @@
-//! `ferrite list`, `doctor`, `devices`, `model`, `completions` and `man`: what there is on a machine, with stand-ins for its parts.
+//! `ferrite list`, `doctor`, `devices`, `model`, `completions` and `man`: what there is on a
+//! machine, with stand-ins for its parts.
 #![forbid(unsafe_code)]
 
 mod support;
@@ -15,7 +16,11 @@ fn ferrite_with(arguments: &[&str], variables: &[(&str, &str)]) -> Outcome<Ran> 
     let mut command = Command::new(env!("CARGO_BIN_EXE_ferrite"));
     let output = command.args(arguments).envs(variables.iter().copied()).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok(Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+    Ok(Ran {
+        status: output.status.code(),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    })
 }
 
 fn text_of(path: &Path) -> String {
@@ -34,7 +39,10 @@ fn list_has_the_functions_and_types_of_this_library() -> Outcome<()> {
     assert!(!printed.contains("exported"), "{printed}");
     let names = json(&ferrite(&["list", "--json"], &[])?.success()?)?;
     let functions = names["global_functions"].as_array().cloned().unwrap_or_default();
-    assert!(functions.iter().any(|name| name == "ffi.Array") && functions.is_sorted_by_key(Value::to_string));
+    assert!(
+        functions.iter().any(|name| name == "ffi.Array")
+            && functions.is_sorted_by_key(Value::to_string)
+    );
     assert!(names.get("exported").is_none());
     Ok(())
 }
@@ -42,7 +50,8 @@ fn list_has_the_functions_and_types_of_this_library() -> Outcome<()> {
 #[test]
 fn list_has_what_a_library_exports_and_registers() -> Outcome<()> {
     let source = root().join("targets/cli/tests/stubs/names.c");
-    let library = Cc::shared(scratch("cli-list")?.join("names.so")).strict().source(source).link()?;
+    let library =
+        Cc::shared(scratch("cli-list")?.join("names.so")).strict().source(source).link()?;
     golden("list-names", &ferrite(&["list"], &[&library])?.success()?)?;
     let names = json(&ferrite(&["list", "--json"], &[&library])?.success()?)?;
     assert_eq!(names["types"][0]["key"], "edge.More");
@@ -87,7 +96,10 @@ fn doctor_refuses_what_does_not_fit() -> Outcome<()> {
         let folder = text_of(&library_file(&format!("cli-doctor-{name}"), bytes)?);
         let ran = ferrite_with(&["doctor"], &[("LD_LIBRARY_PATH", &folder)])?;
         let message = ran.failure(1)?;
-        assert!(message.contains("libtvm_ffi.so is the first that a process would load: "), "{message}");
+        assert!(
+            message.contains("libtvm_ffi.so is the first that a process would load: "),
+            "{message}"
+        );
         assert!(message.contains(why), "{message}");
     }
     Ok(())
@@ -111,7 +123,8 @@ fn doctor_names_missing_tools() -> Outcome<()> {
     for tool in ["cc", "cargo", "python3", "cmake"] {
         assert!(printed.contains(&format!("\n  {tool:<8} missing (for ")), "{printed}");
     }
-    let report = json(&ferrite_with(&["doctor", "--json"], &[("LD_LIBRARY_PATH", &ours)])?.success()?)?;
+    let report =
+        json(&ferrite_with(&["doctor", "--json"], &[("LD_LIBRARY_PATH", &ours)])?.success()?)?;
     let cc = report["tools"][0]["version"].as_str().unwrap_or_default();
     assert!(report["tools"][0]["name"] == "cc" && !cc.is_empty(), "{report}");
     Ok(())
@@ -124,7 +137,10 @@ fn devices_are_listed_or_their_absence_is_explained() -> Outcome<()> {
     let ran = ferrite(&["devices"], &[])?;
     if !cfg!(feature = "devices") {
         let message = ran.failure(4)?;
-        assert_eq!(message, "error: this build has no devices: build it with `--features devices`\n");
+        assert_eq!(
+            message,
+            "error: this build has no devices: build it with `--features devices`\n"
+        );
         return Ok(());
     }
     let listed = ferrite(&["devices", "--json"], &[])?;
@@ -161,7 +177,8 @@ fn model_passes_arguments_and_status_on() -> Outcome<()> {
     let python = text_of(&stand_in_for_python("cli-model")?);
     let words = ["model", "net.onnx", "--target", "host", "--help"];
     let ran = ferrite_with(&words, &[("PYTHON", &python)])?;
-    let (program, arguments) = ran.stdout.trim_start_matches("-B\n").split_once('\n').unwrap_or_default();
+    let (program, arguments) =
+        ran.stdout.trim_start_matches("-B\n").split_once('\n').unwrap_or_default();
     assert!(program.ends_with("/targets/boards/model"), "{program}");
     assert_eq!(arguments, "net.onnx\n--target\nhost\n--help\n");
     assert!(!Path::new(program).exists(), "{program} was not removed");
@@ -171,13 +188,15 @@ fn model_passes_arguments_and_status_on() -> Outcome<()> {
 
 #[test]
 fn model_needs_python() -> Outcome<()> {
-    let message = ferrite_with(&["model", "net.onnx"], &[("PYTHON", "no-such-python")])?.failure(4)?;
+    let message =
+        ferrite_with(&["model", "net.onnx"], &[("PYTHON", "no-such-python")])?.failure(4)?;
     assert!(message.starts_with("error: cannot run `no-such-python`: "), "{message}");
     assert!(message.contains("Install Python 3.10 or later, or name it by PYTHON"), "{message}");
     Ok(())
 }
 
-/// The command as an installation has it: elsewhere, in `bin`, beside `lib` with the library, and without the path of a clone.
+/// The command as an installation has it: elsewhere, in `bin`, beside `lib` with the library, and
+/// without the path of a clone.
 #[cfg(unix)]
 fn installed(name: &str) -> Outcome<PathBuf> {
     let prefix = scratch(name)?;
@@ -198,7 +217,11 @@ fn ferrite_of(prefix: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> 
     command.env_remove("FERRITE").env("CARGO_MANIFEST_DIR", "").current_dir(prefix.join("work"));
     let output = command.args(arguments).envs(variables.iter().copied()).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok(Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+    Ok(Ran {
+        status: output.status.code(),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    })
 }
 
 #[test]
@@ -211,9 +234,11 @@ fn an_installed_model_command_needs_no_clone() -> Outcome<()> {
         "{help}"
     );
     let model = text_of(&root().join("tests/programs/relax/models/cnn/bytecode.so"));
-    let message = ferrite_of(&prefix, &["model", &model, "--target", "cortex-m4f"], &[])?.failure(1)?;
+    let message =
+        ferrite_of(&prefix, &["model", &model, "--target", "cortex-m4f"], &[])?.failure(1)?;
     assert!(message.contains("boards need a clone of Ferrite"), "{message}");
-    let message = ferrite_of(&prefix, &["model", &model, "--target", "host"], &[("FERRITE", "/usr")])?;
+    let message =
+        ferrite_of(&prefix, &["model", &model, "--target", "host"], &[("FERRITE", "/usr")])?;
     assert!(message.failure(1)?.contains("FERRITE=/usr is no clone of Ferrite"));
     Ok(())
 }
@@ -222,14 +247,18 @@ fn an_installed_model_command_needs_no_clone() -> Outcome<()> {
 #[cfg(unix)]
 fn an_installed_model_command_finds_the_installed_library() -> Outcome<()> {
     let model = text_of(&root().join("tests/programs/relax/models/cnn/bytecode.so"));
-    for folder in
-        ["lib", "lib64", "lib/x86_64-linux-gnu", "lib/python3.12/site-packages/ferrite_tvm_ffi.libs"]
-    {
+    for folder in [
+        "lib",
+        "lib64",
+        "lib/x86_64-linux-gnu",
+        "lib/python3.12/site-packages/ferrite_tvm_ffi.libs",
+    ] {
         let prefix = installed("cli-model-project")?;
         let library = prefix.join(folder);
         fs::create_dir_all(&library)?;
         fs::write(library.join("libtvm_ffi.so"), "")?;
-        ferrite_of(&prefix, &["model", &model, "--target", "host", "--name", "cnn"], &[])?.success()?;
+        ferrite_of(&prefix, &["model", &model, "--target", "host", "--name", "cnn"], &[])?
+            .success()?;
         let script = fs::read_to_string(prefix.join("work/cnn-host/build.sh"))?;
         let expected = format!("\nroot='' installed={}\n", library.display());
         assert!(script.contains(&expected), "{folder}: {script}");
@@ -240,7 +269,10 @@ fn an_installed_model_command_finds_the_installed_library() -> Outcome<()> {
 #[test]
 fn without_a_command_the_help_is_printed() -> Outcome<()> {
     let printed = ferrite(&[], &[])?.success()?;
-    assert!(printed.contains("Usage: ferrite [COMMAND]") && printed.contains("  inspect "), "{printed}");
+    assert!(
+        printed.contains("Usage: ferrite [COMMAND]") && printed.contains("  inspect "),
+        "{printed}"
+    );
     Ok(())
 }
 
@@ -272,15 +304,18 @@ fn every_command_has_a_manual_page() -> Outcome<()> {
     Ok(())
 }
 
-/// As a terminal of 80 columns shows it: the forms of arguments in aligned lines, none of which is broken.
+/// As a terminal of 80 columns shows it: the forms of arguments in aligned lines, none of which is
+/// broken.
 #[test]
 #[ignore = "needs groff: ./ci.sh cli"]
 fn the_page_of_call_is_readable_in_80_columns() -> Outcome<()> {
     let folder = scratch("cli-man-shown")?.join("man1");
     ferrite(&["man"], &[&folder])?.success()?;
     let page = folder.join("ferrite-call.1");
-    let output =
-        Command::new("groff").args(["-man", "-Tutf8", "-P-cbou", "-rLL=80n", "-ww"]).arg(&page).output()?;
+    let output = Command::new("groff")
+        .args(["-man", "-Tutf8", "-P-cbou", "-rLL=80n", "-ww"])
+        .arg(&page)
+        .output()?;
     let shown = String::from_utf8_lossy(&output.stdout);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");

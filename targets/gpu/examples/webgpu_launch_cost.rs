@@ -2,9 +2,10 @@
 //!
 //!     cargo run --release -p ferrite-ffi-gpu --features webgpu --example webgpu_launch_cost
 //!
-//! The kernel is add_one of the fixtures, with one block. The two sides alternate: each queues the same number of launches and
-//! waits for them at the end of the round; the shortest round counts. The first table passes the same arguments each time. The
-//! second changes a number, which is written to a buffer before each launch.
+//! The kernel is add_one of the fixtures, with one block. The two sides alternate: each queues the
+//! same number of launches and waits for them at the end of the round; the shortest round counts.
+//! The first table passes the same arguments each time. The second changes a number, which is
+//! written to a buffer before each launch.
 #![allow(clippy::expect_used, reason = "a measurement fails by a panic")]
 
 #[path = "../tests/support/wgpu_floor.rs"]
@@ -40,12 +41,17 @@ impl Library {
     fn new(name: &str) -> Result<Library> {
         let module = DeviceModule::<WebGpu>::load(Bytes::new(FIXTURE)?)?;
         let kernel = module.get_function(&String::new(name)?, false)?.expect("the kernel");
-        Ok(Library { kernel, x: device::empty(&[1024], F32, HERE)?, y: device::empty(&[1024], F32, HERE)? })
+        Ok(Library {
+            kernel,
+            x: device::empty(&[1024], F32, HERE)?,
+            y: device::empty(&[1024], F32, HERE)?,
+        })
     }
 
     fn buffers(&self) -> (Any, Any) {
         // SAFETY: the kernels get the numbers of the library's own buffers.
-        let number = |tensor: &Tensor| unsafe { OpaquePtr::new(tensor.dl_tensor().data) }.into_any();
+        let number =
+            |tensor: &Tensor| unsafe { OpaquePtr::new(tensor.dl_tensor().data) }.into_any();
         (number(&self.x), number(&self.y))
     }
 

@@ -1,5 +1,5 @@
-//! Modules built from the compiler's objects: `ffi.Module.create.KIND`, which the compiler calls at the end of code generation
-//! if the function exists.
+//! Modules built from the compiler's objects: `ffi.Module.create.KIND`, which the compiler calls at
+//! the end of code generation if the function exists.
 
 mod function_info;
 
@@ -22,13 +22,18 @@ pub fn load_from_bytes<D: Driver>(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
         [bytes] => Ok(DeviceModule::<D>::load(bytes.get()?)?.into()),
         _ => {
-            plain_bail!(TYPE_ERROR, "A loader takes the bytes of a module, but got {} arguments", args.len())
+            plain_bail!(
+                TYPE_ERROR,
+                "A loader takes the bytes of a module, but got {} arguments",
+                args.len()
+            )
         }
     }
 }
 
-/// Implements `ffi.Module.create.KIND`. The arguments are (code, format, FunctionInfo by name, sources by format). The code is
-/// Bytes, or a Map of Bytes for kinds with separate code for each kernel.
+/// Implements `ffi.Module.create.KIND`. The arguments are (code, format, FunctionInfo by name,
+/// sources by format). The code is Bytes, or a Map of Bytes for kinds with separate code for each
+/// kernel.
 ///
 /// # Errors
 /// TypeError for other arguments; errors of [`DeviceModule::create`].

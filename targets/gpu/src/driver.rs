@@ -13,7 +13,8 @@ use crate::payload::{Layout, Payload};
 /// Maximum number of devices of a kind. Larger ids are rejected.
 pub const MAX_DEVICES: usize = 32;
 
-/// A kind of device module. [`DeviceModule`] implements the rest: payloads, functions, arguments, and loading once per device.
+/// A kind of device module. [`DeviceModule`] implements the rest: payloads, functions, arguments,
+/// and loading once per device.
 ///
 /// # Life of a module
 /// | Step | When | Called |
@@ -24,8 +25,8 @@ pub const MAX_DEVICES: usize = 32;
 /// | [`load_kernel`](Driver::load_kernel) | first launch of a kernel on a device | under the same lock |
 /// | [`launch`](Driver::launch) | each launch | without a lock or an allocation |
 ///
-/// Results of `load` and `load_kernel` are dropped with the module, where errors of the driver are ignored. A failure of either
-/// leaves no state behind: the next launch tries again.
+/// Results of `load` and `load_kernel` are dropped with the module, where errors of the driver are
+/// ignored. A failure of either leaves no state behind: the next launch tries again.
 pub trait Driver: Send + Sync + Sized + 'static {
     /// Name of the kind, as in `ffi.Module.load_from_bytes.KIND`.
     const KIND: &'static CStr;
@@ -54,9 +55,9 @@ pub trait Driver: Send + Sync + Sized + 'static {
     /// InternalError for an invalid payload; errors of a compiler.
     fn prepare(payload: &Payload) -> Result<Self::Code>;
 
-    /// Prepares the code of a module created in the compiler's process, which often only exports the module. So everything
-    /// but validation is left to [`make_ready`](Driver::make_ready). The default implementation is
-    /// [`prepare`](Driver::prepare).
+    /// Prepares the code of a module created in the compiler's process, which often only exports
+    /// the module. So everything but validation is left to [`make_ready`](Driver::make_ready). The
+    /// default implementation is [`prepare`](Driver::prepare).
     ///
     /// # Errors
     /// Same errors as [`prepare`](Driver::prepare).
@@ -64,8 +65,8 @@ pub trait Driver: Send + Sync + Sized + 'static {
         Self::prepare(payload)
     }
 
-    /// Completes the preparation that [`prepare_created`](Driver::prepare_created) left out. Called without a lock when a
-    /// kernel is looked up, so it may call registered functions.
+    /// Completes the preparation that [`prepare_created`](Driver::prepare_created) left out. Called
+    /// without a lock when a kernel is looked up, so it may call registered functions.
     ///
     /// # Errors
     /// Errors of a compiler.
@@ -105,12 +106,16 @@ pub trait Driver: Send + Sync + Sized + 'static {
     /// The values must have the kernel's parameter types; handles must be memory of this device.
     unsafe fn launch(kernel: &Self::Kernel, device: i32, launch: &Launch<'_>) -> Result<()>;
 
-    /// Returns a function of the module other than a kernel, such as `opencl.GetPreCompiledPrograms`. It takes precedence
-    /// over a kernel of the same name.
+    /// Returns a function of the module other than a kernel, such as
+    /// `opencl.GetPreCompiledPrograms`. It takes precedence over a kernel of the same name.
     ///
     /// # Errors
     /// Errors of the kind. An unknown name is not an error: the result is `None`.
-    fn method(_module: &Module, _this: &DeviceModule<Self>, _name: &[u8]) -> Result<Option<Function>> {
+    fn method(
+        _module: &Module,
+        _this: &DeviceModule<Self>,
+        _name: &[u8],
+    ) -> Result<Option<Function>> {
         Ok(None)
     }
 

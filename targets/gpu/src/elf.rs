@@ -1,5 +1,6 @@
-//! Validates ELF files (`cubin`, `hsaco`) before they are passed to a GPU driver. Drivers receive an address without a
-//! length and trust the offsets in the file, so a truncated file would make them read out of bounds.
+//! Validates ELF files (`cubin`, `hsaco`) before they are passed to a GPU driver. Drivers receive
+//! an address without a length and trust the offsets in the file, so a truncated file would make
+//! them read out of bounds.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -34,12 +35,16 @@ pub fn check(kind: &str, file: &[u8]) -> Result<()> {
 }
 
 fn is_complete(file: &[u8]) -> bool {
-    is_elf(file) && file.len() >= HEADER_BYTES && sections_fit(file).is_some() && segments_fit(file).is_some()
+    is_elf(file)
+        && file.len() >= HEADER_BYTES
+        && sections_fit(file).is_some()
+        && segments_fit(file).is_some()
 }
 
 /// Returns `None` if a section extends beyond the file.
 fn sections_fit(file: &[u8]) -> Option<()> {
-    let (start, size, count) = (number(file, 0x28, 8)?, number(file, 0x3a, 2)?, number(file, 0x3c, 2)?);
+    let (start, size, count) =
+        (number(file, 0x28, 8)?, number(file, 0x3a, 2)?, number(file, 0x3c, 2)?);
     if count != 0 && size < SECTION_BYTES {
         return None;
     }
@@ -61,14 +66,19 @@ fn sections_fit(file: &[u8]) -> Option<()> {
 
 /// Returns `None` if a segment extends beyond the file.
 fn segments_fit(file: &[u8]) -> Option<()> {
-    let (start, size, count) = (number(file, 0x20, 8)?, number(file, 0x36, 2)?, number(file, 0x38, 2)?);
+    let (start, size, count) =
+        (number(file, 0x20, 8)?, number(file, 0x36, 2)?, number(file, 0x38, 2)?);
     if count != 0 && size < SEGMENT_BYTES {
         return None;
     }
     for index in 0..count {
         let segment = usize::try_from(start.checked_add(index * size)?).ok()?;
         number(file, segment.checked_add(SEGMENT_BYTES as usize - 8)?, 8)?;
-        fits(file, number(file, segment.checked_add(8)?, 8)?, number(file, segment.checked_add(0x20)?, 8)?)?;
+        fits(
+            file,
+            number(file, segment.checked_add(8)?, 8)?,
+            number(file, segment.checked_add(0x20)?, 8)?,
+        )?;
     }
     Some(())
 }
@@ -77,7 +87,8 @@ fn fits(file: &[u8], at: u64, bytes: u64) -> Option<()> {
     (at.checked_add(bytes)? <= file.len() as u64).then_some(())
 }
 
-/// Reads a little-endian integer of `bytes` bytes at an offset. Returns `None` beyond the end of the file.
+/// Reads a little-endian integer of `bytes` bytes at an offset. Returns `None` beyond the end of
+/// the file.
 fn number(file: &[u8], at: usize, bytes: usize) -> Option<u64> {
     let bytes = file.get(at..at.checked_add(bytes)?)?;
     Some(bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))

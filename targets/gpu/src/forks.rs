@@ -1,5 +1,6 @@
-//! Fork protection of GPU drivers. In the child of a process that opened a driver, the driver's handles refer to threads and
-//! mappings that no longer exist. So every use of a device fails there, and nothing is freed.
+//! Fork protection of GPU drivers. In the child of a process that opened a driver, the driver's
+//! handles refer to threads and mappings that no longer exist. So every use of a device fails
+//! there, and nothing is freed.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,9 +22,10 @@ static CHILD: Hook = Hook::in_child(|| {
 
 /// Fork handlers of this crate, in locking order.
 ///
-/// Locks of drivers and devices are not among them: [`begin_use`] comes before each of them is first taken, and [`check`]
-/// before each later use, so that the child of a process that may hold one gets an error instead of waiting for it. Module
-/// state that needs no driver is set without a lock or behind an [`ObjectMutex`](ferrite_core::platform::sync::ObjectMutex).
+/// Locks of drivers and devices are not among them: [`begin_use`] comes before each of them is
+/// first taken, and [`check`] before each later use, so that the child of a process that may hold
+/// one gets an error instead of waiting for it. Module state that needs no driver is set without a
+/// lock or behind an [`ObjectMutex`](ferrite_core::platform::sync::ObjectMutex).
 static PARTS: &[&dyn AtFork] = &[
     &CHILD,
     #[cfg(feature = "cuda")]

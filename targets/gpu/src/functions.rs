@@ -1,5 +1,5 @@
-//! Global functions of this build, registered as defaults: loaders and constructors of the modules of each kind, and runtime
-//! functions. TVM's own runtime registers the same names.
+//! Global functions of this build, registered as defaults: loaders and constructors of the modules
+//! of each kind, and runtime functions. TVM's own runtime registers the same names.
 
 use ferrite_core::names::defaults::{self, Defaults, Group};
 
@@ -66,7 +66,8 @@ pub const CUDA: Group = Group { prefix: "runtime.", functions: crate::cuda::FUNC
 #[cfg(feature = "rocm")]
 pub const ROCM: Group = Group { prefix: "runtime.", functions: crate::rocm::FUNCTIONS, wrap: None };
 
-/// `device_api.*`: functions through which TVM's Python package queries target properties of a device.
+/// `device_api.*`: functions through which TVM's Python package queries target properties of a
+/// device.
 pub const DEVICE_API: Group = Group {
     prefix: "device_api.",
     functions: &[
@@ -89,7 +90,8 @@ pub const GROUPS: &[Group] = &[
     ROCM,
 ];
 
-/// Installs the functions in programs without the C library. The C library installs them together with its own defaults.
+/// Installs the functions in programs without the C library. The C library installs them together
+/// with its own defaults.
 pub fn install() {
     static DEFAULTS: Defaults = Defaults { groups: &[GROUPS] };
     defaults::install(&DEFAULTS);

@@ -25,8 +25,9 @@
 //! | `webgpu` | WebGPU back end |
 //! | `vulkan` | Vulkan back end |
 //!
-//! Each kind is a feature. It consists of a [`Driver`](driver::Driver) for its modules and a [`Backend`] for its devices. A
-//! driver library is opened on the first launch of a module of the kind, or on the first use of one of its devices.
+//! Each kind is a feature. It consists of a [`Driver`](driver::Driver) for its modules and a
+//! [`Backend`] for its devices. A driver library is opened on the first launch of a module of the
+//! kind, or on the first use of one of its devices.
 
 pub mod attribute_text;
 pub mod create;
@@ -84,7 +85,8 @@ static BACKENDS: &[&dyn Backend] = &[
     &vulkan::Vulkan,
 ];
 
-/// Registers the back ends of this build. Opens no driver. [`functions::install`] installs the global functions.
+/// Registers the back ends of this build. Opens no driver. [`functions::install`] installs the
+/// global functions.
 ///
 /// ```
 /// use ferrite_alloc_ext::device::{Device, DeviceTensor};

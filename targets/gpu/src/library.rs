@@ -1,4 +1,5 @@
-//! Driver libraries as tables of function pointers. A library is opened on first use and never closed.
+//! Driver libraries as tables of function pointers. A library is opened on first use and never
+//! closed.
 
 pub use ferrite_host::dynamic_lib::driver::{DriverLibrary, same_object};
 
@@ -16,8 +17,8 @@ pub use ferrite_host::dynamic_lib::driver::{DriverLibrary, same_object};
 /// let status = unsafe { (api.fooInit)(0) };
 /// ```
 ///
-/// A missing library is a RuntimeError that names all candidates; a missing function is a RuntimeError that names function and
-/// library. An optional function is an `Option`.
+/// A missing library is a RuntimeError that names all candidates; a missing function is a
+/// RuntimeError that names function and library. An optional function is an `Option`.
 #[cfg(any(feature = "opencl", feature = "cuda", feature = "rocm"))]
 macro_rules! driver_table {
     (
@@ -55,8 +56,8 @@ macro_rules! driver_table {
             /// # Errors
             /// RuntimeError if a function is missing.
             pub fn find_in(library: $crate::library::DriverLibrary) -> ferrite_core::Result<$table> {
-                // SAFETY: the address of a function is a valid function pointer; the driver's documentation specifies the types
-                // of these functions.
+                // SAFETY: the address of a function is a valid function pointer; the driver's
+                // documentation specifies the types of these functions.
                 unsafe {
                     Ok($table {
                         $($name: core::mem::transmute::<
@@ -85,7 +86,8 @@ macro_rules! driver_table {
 macro_rules! c_name {
     ($name:ident) => {{
         const NAME: &core::ffi::CStr =
-            match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+            match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes())
+            {
                 Ok(name) => name,
                 Err(_) => panic!("an identifier has no NUL"),
             };

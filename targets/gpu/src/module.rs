@@ -37,7 +37,8 @@ impl<D: Driver> DeviceModule<D> {
         Self::with_code(payload, code, None)
     }
 
-    /// Creates a module for TVM's compiler, with sources by format for `inspect_source`. Opens no driver.
+    /// Creates a module for TVM's compiler, with sources by format for `inspect_source`. Opens no
+    /// driver.
     ///
     /// # Errors
     /// InternalError for a malformed payload; errors of [`Driver::prepare_created`]; MemoryError.
@@ -83,8 +84,8 @@ impl<D: Driver> ModuleImpl for DeviceModule<D> {
 
     /// Looks up functions of the kind, kernels by name, and `__tvm_set_device`.
     ///
-    /// Host code searches imports before the global table. So it always finds the `__tvm_set_device` of this module,
-    /// whichever runtime registered the global name.
+    /// Host code searches imports before the global table. So it always finds the
+    /// `__tvm_set_device` of this module, whichever runtime registered the global name.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
         if let Some(function) = D::method(module, self, name.as_bytes())? {
             return Ok(Some(function));

@@ -9,7 +9,8 @@ use ferrite_core::error::Result;
 use crate::forks;
 use crate::owned::Owned;
 
-/// Cell for a driver that the process opens once. A failure to open it leaves no state behind: the next call tries again.
+/// Cell for a driver that the process opens once. A failure to open it leaves no state behind: the
+/// next call tries again.
 pub(crate) struct OpenOnce<T: 'static> {
     opened: AtomicPtr<T>,
     /// Held while the driver is opened. A forked child never takes it, see [`forks`].
@@ -25,7 +26,8 @@ impl<T: Send + Sync + 'static> OpenOnce<T> {
     /// Returns the driver. The first use opens it with `open`.
     ///
     /// # Errors
-    /// Errors of `open`; RuntimeError in a forked child whose parent had opened a driver; MemoryError.
+    /// Errors of `open`; RuntimeError in a forked child whose parent had opened a driver;
+    /// MemoryError.
     #[inline]
     pub(crate) fn get(&'static self, open: fn() -> Result<T>) -> Result<&'static T> {
         forks::check()?;

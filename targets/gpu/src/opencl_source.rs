@@ -1,7 +1,7 @@
 //! TVM's OpenCL source: one string with a program for each kernel.
 //!
-//! A line `// Function: NAME` begins the program of a kernel, which extends to the next such line. Text before the first
-//! such line is dropped.
+//! A line `// Function: NAME` begins the program of a kernel, which extends to the next such line.
+//! Text before the first such line is dropped.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -17,7 +17,8 @@ const TITLE: &[u8] = b"// Function: ";
 /// Splits source into programs. Returns spans of the code in the order of the kernels.
 ///
 /// # Errors
-/// InternalError if a kernel has no program or more than one, or if a program belongs to no kernel; MemoryError.
+/// InternalError if a kernel has no program or more than one, or if a program belongs to no kernel;
+/// MemoryError.
 pub fn split(payload: &Payload) -> Result<Buffer<Range<usize>>> {
     let code = payload.code();
     let mut programs: Buffer<Option<Range<usize>>> = Buffer::new();
@@ -32,14 +33,20 @@ pub fn split(payload: &Payload) -> Result<Buffer<Range<usize>>> {
     );
     while let Some(start) = title {
         let after = start + TITLE.len();
-        let end_of_line =
-            code[after..].iter().position(|byte| *byte == b'\n').map_or(code.len(), |len| after + len);
+        let end_of_line = code[after..]
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(code.len(), |len| after + len);
         let name = code[after..end_of_line].trim_ascii_end();
         let begin = (end_of_line + 1).min(code.len());
         title = find(code, begin);
         let program = begin..title.unwrap_or(code.len());
         let Some(index) = payload.find(name) else {
-            plain_bail!(INTERNAL_ERROR, "The OpenCL source has a program for {}, which is no kernel", name);
+            plain_bail!(
+                INTERNAL_ERROR,
+                "The OpenCL source has a program for {}, which is no kernel",
+                name
+            );
         };
         let is_first = programs[index].replace(program).is_none();
         plain_ensure!(is_first, INTERNAL_ERROR, "The OpenCL source has two programs for {}", name);
@@ -50,7 +57,11 @@ pub fn split(payload: &Payload) -> Result<Buffer<Range<usize>>> {
             Some(program) => found.try_push(program)?,
             None => {
                 let name = payload.name_of(&payload.kernels()[index]);
-                plain_bail!(INTERNAL_ERROR, "The OpenCL source has no program for the kernel {}", name)
+                plain_bail!(
+                    INTERNAL_ERROR,
+                    "The OpenCL source has no program for the kernel {}",
+                    name
+                )
             }
         }
     }

@@ -22,7 +22,9 @@ impl<T> Owned<T> {
     /// MemoryError; the value is dropped.
     pub(crate) fn new(value: T) -> Result<Owned<T>> {
         let layout = Layout::new::<T>();
-        let Some(block) = memory::allocate(layout) else { return Err(out_of_memory(layout.size())) };
+        let Some(block) = memory::allocate(layout) else {
+            return Err(out_of_memory(layout.size()));
+        };
         let pointer = block.cast::<T>();
         // SAFETY: the block is new and has the layout of the value.
         unsafe { pointer.write(value) };

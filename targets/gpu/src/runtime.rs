@@ -1,7 +1,8 @@
-//! Global functions through which compiled code and TVM's Python package use devices: `__tvm_set_device` and `runtime.*`.
+//! Global functions through which compiled code and TVM's Python package use devices:
+//! `__tvm_set_device` and `runtime.*`.
 //!
-//! They are [`defaults`](ferrite_core::names::defaults): a runtime that registers the same names receives all calls except those for
-//! devices that it lacks.
+//! They are [`defaults`](ferrite_core::names::defaults): a runtime that registers the same names
+//! receives all calls except those for devices that it lacks.
 
 mod coexistence;
 mod enabled;
@@ -18,7 +19,9 @@ use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::names::global_table;
 use ferrite_core::tensor::{TensorRef, TensorView};
 use ferrite_core::value::device::kind;
-use ferrite_core::{Any, Function, Shape, String, Tensor, plain_bail, plain_ensure, static_function};
+use ferrite_core::{
+    Any, Function, Shape, String, Tensor, plain_bail, plain_ensure, static_function,
+};
 
 pub(crate) use coexistence::wrap;
 
@@ -31,7 +34,8 @@ pub const SET_DEVICE_FUNCTION: StaticFunction = static_function!("__tvm_set_devi
 /// Table entries of `runtime.*`.
 ///
 /// # Upstream
-/// `src/runtime/device_api.cc` and `src/runtime/tensor.cc` of Apache TVM, linked into `libtvm_runtime`.
+/// `src/runtime/device_api.cc` and `src/runtime/tensor.cc` of Apache TVM, linked into
+/// `libtvm_runtime`.
 pub const FUNCTIONS: &[StaticFunction] = &[
     static_function!("runtime.GetDeviceAttr", device_attribute),
     static_function!("runtime.Device_StreamCreate", create_stream),
@@ -49,12 +53,12 @@ pub const FUNCTIONS: &[StaticFunction] = &[
     static_function!("runtime.RuntimeEnabled", enabled::is_enabled),
 ];
 
-/// Variant of `__tvm_set_device` for device modules. It serves devices with a back end here even if another runtime
-/// registered the global function.
+/// Variant of `__tvm_set_device` for device modules. It serves devices with a back end here even if
+/// another runtime registered the global function.
 static OWN_SET_DEVICE: StaticFunction = static_function!("__tvm_set_device", set_own_device);
 
-/// Returns the function `__tvm_set_device` of device modules. It forwards devices without a back end here to the global
-/// function.
+/// Returns the function `__tvm_set_device` of device modules. It forwards devices without a back
+/// end here to the global function.
 ///
 /// # Errors
 /// MemoryError.
@@ -78,7 +82,8 @@ fn set_device(device_type: i32, device_id: i32) -> Result<()> {
     device::get(device_type)?.set_device(device_id)
 }
 
-/// Implements `runtime.GetDeviceAttr`. Attribute 0 (whether the device exists) is 0 for devices without a back end.
+/// Implements `runtime.GetDeviceAttr`. Attribute 0 (whether the device exists) is 0 for devices
+/// without a back end.
 fn device_attribute(device_type: i32, device_id: i32, attribute: i64) -> Result<Any> {
     let Some(attribute) = Attribute::from_number(attribute) else {
         plain_bail!(VALUE_ERROR, "There is no device attribute {}", &attribute);
@@ -91,7 +96,8 @@ fn device_attribute(device_type: i32, device_id: i32, attribute: i64) -> Result<
     }
 }
 
-/// Converts a stream, which these functions pass as an integer, to a handle; 0 is the default stream.
+/// Converts a stream, which these functions pass as an integer, to a handle; 0 is the default
+/// stream.
 fn handle(stream: i64) -> *mut c_void {
     ptr::with_exposed_provenance_mut(stream as usize)
 }
@@ -135,7 +141,8 @@ fn order_streams(device: DLDevice, before: i64, after: i64) -> Result<()> {
     unsafe { backend.order_streams(device.device_id, handle(before), handle(after)) }
 }
 
-/// Creates a tensor. Rejects memory scopes other than `global`: they are texture layouts, which no back end here supports.
+/// Creates a tensor. Rejects memory scopes other than `global`: they are texture layouts, which no
+/// back end here supports.
 fn allocate_tensor(
     shape: Shape,
     dtype: DLDataType,
@@ -149,7 +156,8 @@ fn allocate_tensor(
     device::empty(shape.as_slice(), dtype, device)
 }
 
-/// Returns the device that performs a copy: the first device, or the second if the first is main memory.
+/// Returns the device that performs a copy: the first device, or the second if the first is main
+/// memory.
 fn device_of_copy(one: DLDevice, other: DLDevice) -> Device {
     Device::from(if device::is_main_memory(one.device_type) { other } else { one })
 }
@@ -163,7 +171,11 @@ const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
 fn region_of(tensor: TensorView<'_>, bytes: usize) -> Result<Region> {
     let reader = tensor.as_tensor_ref();
     check_bytes(reader, bytes)?;
-    Ok(Region { device: reader.device(), data: reader.data_ptr(), offset: reader.byte_offset() as usize })
+    Ok(Region {
+        device: reader.device(),
+        data: reader.data_ptr(),
+        offset: reader.byte_offset() as usize,
+    })
 }
 
 fn check_bytes(tensor: TensorRef<'_>, bytes: usize) -> Result<()> {
@@ -182,7 +194,8 @@ fn check_bytes(tensor: TensorRef<'_>, bytes: usize) -> Result<()> {
 /// Copies from main memory to a tensor, and waits for the copy.
 fn copy_from_bytes(tensor: TensorView<'_>, data: *mut c_void, bytes: usize) -> Result<()> {
     let _guard = tensor.write_guard()?;
-    // SAFETY: the arguments of a call are valid until it returns; the caller who passes a pointer guarantees its bytes.
+    // SAFETY: the arguments of a call are valid until it returns; the caller who passes a pointer
+    // guarantees its bytes.
     unsafe {
         let to = region_of(tensor, bytes)?;
         copy_and_wait(Region { device: CPU, data, offset: 0 }, to, bytes)
@@ -207,7 +220,11 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
     if bytes == 0 {
         return Ok(());
     }
-    plain_ensure!(!from.data.is_null() && !to.data.is_null(), VALUE_ERROR, "A copy needs memory, not null");
+    plain_ensure!(
+        !from.data.is_null() && !to.data.is_null(),
+        VALUE_ERROR,
+        "A copy needs memory, not null"
+    );
     let device = device_of_copy(from.device, to.device);
     // SAFETY: the caller guarantees the regions; the stream belongs to the device.
     unsafe { device::copy(from, to, bytes, stream::current(device))? };

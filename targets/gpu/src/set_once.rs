@@ -1,4 +1,5 @@
-//! Values that are set once, without a lock. A fork at any moment leaves such a cell empty or complete.
+//! Values that are set once, without a lock. A fork at any moment leaves such a cell empty or
+//! complete.
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -23,13 +24,19 @@ impl<T: Send + Sync> SetOnce<T> {
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Sets the value and returns it. If another thread has set one, drops `value` and returns the other one.
+    /// Sets the value and returns it. If another thread has set one, drops `value` and returns the
+    /// other one.
     ///
     /// # Errors
     /// MemoryError.
     pub(crate) fn set(&self, value: T) -> Result<&T> {
         let new = Owned::new(value)?.into_raw();
-        match self.0.compare_exchange(ptr::null_mut(), new.as_ptr(), Ordering::AcqRel, Ordering::Acquire) {
+        match self.0.compare_exchange(
+            ptr::null_mut(),
+            new.as_ptr(),
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        ) {
             // SAFETY: the cell owns the value from now on.
             Ok(_) => Ok(unsafe { new.as_ref() }),
             Err(other) => {

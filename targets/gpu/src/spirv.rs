@@ -1,11 +1,12 @@
 //! Validates the declarations of SPIR-V shaders against the kernels that they implement.
 //!
-//! Drivers trust a shader: with a binding that its layout lacks, or with push constants out of range, it would access other
-//! memory. So the declarations are checked before a driver receives the shader. Instructions within functions are not
-//! checked: they are trusted like the machine code of a library.
+//! Drivers trust a shader: with a binding that its layout lacks, or with push constants out of
+//! range, it would access other memory. So the declarations are checked before a driver receives
+//! the shader. Instructions within functions are not checked: they are trusted like the machine
+//! code of a library.
 //!
-//! Each query scans the declarations again; shaders have a few hundred words of them. Nothing is allocated except the list of
-//! capabilities.
+//! Each query scans the declarations again; shaders have a few hundred words of them. Nothing is
+//! allocated except the list of capabilities.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::{Error, Result};
@@ -61,13 +62,15 @@ pub struct Shader {
     pub version: u32,
     /// Capabilities, by their SPIR-V numbers.
     pub capabilities: Buffer<u32>,
-    /// Threads in a block along x, y and z; zeros if a specialisation constant of the shader gives them.
+    /// Threads in a block along x, y and z; zeros if a specialisation constant of the shader gives
+    /// them.
     pub block: [u32; 3],
     /// Number of storage buffers. Their bindings count from 0.
     pub buffers: u32,
     /// Number of scalars, each in a slot of [`SLOT_BYTES`].
     pub scalars: u32,
-    /// Whether scalars are in a uniform buffer, bound after the storage buffers, instead of push constants.
+    /// Whether scalars are in a uniform buffer, bound after the storage buffers, instead of push
+    /// constants.
     pub has_uniform: bool,
 }
 
@@ -209,7 +212,9 @@ impl<'a> Module<'a> {
     fn entry_point(&self, name: &[u8]) -> Result<u32> {
         let mut entries = self.declarations_of(OP_ENTRY_POINT);
         let entry = entries.find(|entry| {
-            entry.word(0) == MODEL_GL_COMPUTE && entry.from(2).begin_with_text(name) && !name.contains(&0)
+            entry.word(0) == MODEL_GL_COMPUTE
+                && entry.from(2).begin_with_text(name)
+                && !name.contains(&0)
         });
         match entry {
             Some(entry) => Ok(entry.word(1)),
@@ -238,9 +243,9 @@ impl<'a> Module<'a> {
                     }
                 }
                 CLASS_PUSH_CONSTANT if shader.has_uniform => {
-                    return Err(
-                        self.malformed("it has push constants, but its scalars are in a uniform buffer")
-                    );
+                    return Err(self.malformed(
+                        "it has push constants, but its scalars are in a uniform buffer",
+                    ));
                 }
                 CLASS_PUSH_CONSTANT => self.check_scalars(pointer, shader)?,
                 _ => plain_bail!(
@@ -259,15 +264,18 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    /// Returns `true` if a buffer variable is a storage buffer rather than a uniform buffer. Before SPIR-V 1.3, both may
-    /// have the storage class `Uniform`.
+    /// Returns `true` if a buffer variable is a storage buffer rather than a uniform buffer. Before
+    /// SPIR-V 1.3, both may have the storage class `Uniform`.
     fn is_storage(&self, class: u32, pointer: u32) -> Result<bool> {
         if class == CLASS_STORAGE_BUFFER {
             return Ok(true);
         }
         let structure = self.pointee(pointer)?;
-        let mut decorations = self.declarations_of(OP_DECORATE).filter(|each| each.word(0) == structure);
-        match decorations.find(|each| matches!(each.word(1), DECORATION_BLOCK | DECORATION_BUFFER_BLOCK)) {
+        let mut decorations =
+            self.declarations_of(OP_DECORATE).filter(|each| each.word(0) == structure);
+        match decorations
+            .find(|each| matches!(each.word(1), DECORATION_BLOCK | DECORATION_BUFFER_BLOCK))
+        {
             Some(found) => Ok(found.word(1) == DECORATION_BUFFER_BLOCK),
             None => Err(self.malformed("a buffer has no block")),
         }
@@ -304,18 +312,24 @@ impl<'a> Module<'a> {
     fn check_scalars(&self, pointer: u32, shader: &Shader) -> Result<()> {
         let structure = self.pointee(pointer)?;
         let mut structures = self.declarations_of(OP_TYPE_STRUCT);
-        let Some(members) = structures.find(|each| each.word(0) == structure).map(|each| each.from(1)) else {
+        let Some(members) =
+            structures.find(|each| each.word(0) == structure).map(|each| each.from(1))
+        else {
             return Err(self.malformed("its scalars are in no structure"));
         };
         let mut given = 0;
         let offsets = self.declarations_of(OP_MEMBER_DECORATE);
-        for offset in offsets.filter(|each| each.word(0) == structure && each.word(2) == DECORATION_OFFSET) {
+        for offset in
+            offsets.filter(|each| each.word(0) == structure && each.word(2) == DECORATION_OFFSET)
+        {
             let member = offset.word(1) as usize;
-            let size = if member < members.len() { self.number_bytes(members.word(member)) } else { None };
+            let size =
+                if member < members.len() { self.number_bytes(members.word(member)) } else { None };
             let end = size.and_then(|size| offset.word(3).checked_add(size));
             given += 1;
             plain_ensure!(
-                end.is_some_and(|end| end <= shader.scalars * SLOT_BYTES) && given <= shader.scalars,
+                end.is_some_and(|end| end <= shader.scalars * SLOT_BYTES)
+                    && given <= shader.scalars,
                 INTERNAL_ERROR,
                 "The shader of the kernel {} has a member {} at offset {} that is no scalar of the kernel, which has {}",
                 self.name,

@@ -1,14 +1,16 @@
-//! Environment variables that select drivers and devices, and that name code: libraries and header folders.
+//! Environment variables that select drivers and devices, and that name code: libraries and header
+//! folders.
 
 use core::ffi::{CStr, c_char};
 
-/// Returns the value of an environment variable; `None` if it is not set, or if the process has privileges that its caller lacks.
+/// Returns the value of an environment variable; `None` if it is not set, or if the process has
+/// privileges that its caller lacks.
 pub(crate) fn get(name: &CStr) -> Option<&'static [u8]> {
     get_c_str(name).map(CStr::to_bytes)
 }
 
-/// Returns the value of an environment variable as a C string; `None` if it is not set, or if the process has privileges that its caller
-/// lacks.
+/// Returns the value of an environment variable as a C string; `None` if it is not set, or if the
+/// process has privileges that its caller lacks.
 pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
     unsafe extern "C" {
         fn getenv(name: *const c_char) -> *const c_char;
@@ -16,15 +18,16 @@ pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
     if privileges::are_raised() {
         return None;
     }
-    // SAFETY: the name ends in a NUL, and so does the result; programs change their environment before they start threads.
+    // SAFETY: the name ends in a NUL, and so does the result; programs change their environment
+    // before they start threads.
     unsafe {
         let value = getenv(name.as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value))
     }
 }
 
-/// Whether the program of this process has privileges that its caller lacks, by a set-user-ID bit or by capabilities: who set the
-/// environment must not choose its code.
+/// Whether the program of this process has privileges that its caller lacks, by a set-user-ID bit
+/// or by capabilities: who set the environment must not choose its code.
 mod privileges {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub(super) fn are_raised() -> bool {
@@ -87,7 +90,8 @@ mod tests {
         use std::os::unix::process::CommandExt;
         use std::process::Command;
 
-        let folder = std::env::temp_dir().join(format!("ferrite-privileges-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("ferrite-privileges-{}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
         let program = folder.join("test");
         std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();

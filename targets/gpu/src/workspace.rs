@@ -1,8 +1,8 @@
-//! Pool of device workspaces: temporary memory that compiled code frees at the end of a call, and that is kept for the next
-//! call.
+//! Pool of device workspaces: temporary memory that compiled code frees at the end of a call, and
+//! that is kept for the next call.
 //!
-//! Queued kernels may still use a freed workspace. So it is reused only for the same queue, where later commands run after
-//! those kernels.
+//! Queued kernels may still use a freed workspace. So it is reused only for the same queue, where
+//! later commands run after those kernels.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -64,8 +64,9 @@ impl Workspaces {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a workspace for commands of `queue`: the smallest free one that is large enough, otherwise a new one in place
-    /// of the largest free one. If the device is out of memory, first frees all free workspaces that are not kept.
+    /// Returns a workspace for commands of `queue`: the smallest free one that is large enough,
+    /// otherwise a new one in place of the largest free one. If the device is out of memory, first
+    /// frees all free workspaces that are not kept.
     ///
     /// # Errors
     /// MemoryError; errors of the driver.
@@ -99,7 +100,11 @@ impl Workspaces {
     ///
     /// # Errors
     /// ValueError if it does not belong to this device.
-    pub(crate) fn free<M: DeviceMemory>(&self, workspace: NonNull<c_void>, queue: *mut c_void) -> Result<()> {
+    pub(crate) fn free<M: DeviceMemory>(
+        &self,
+        workspace: NonNull<c_void>,
+        queue: *mut c_void,
+    ) -> Result<()> {
         let mut pool = self.pool();
         let pool = &mut *pool;
         let index = pool.used.iter().rposition(|block| block.data == workspace);
@@ -109,7 +114,8 @@ impl Workspaces {
         }
     }
 
-    /// Keeps the unused workspaces of a queue until it is destroyed, for commands that are recorded and run again.
+    /// Keeps the unused workspaces of a queue until it is destroyed, for commands that are recorded
+    /// and run again.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only CUDA has graphs"))]
     pub(crate) fn keep(&self, queue: *mut c_void) {
         let mut pool = self.pool();
@@ -119,7 +125,8 @@ impl Workspaces {
             .for_each(|block| block.is_kept = true);
     }
 
-    /// Frees the unused workspaces of a queue that is being destroyed. A later queue may have the same handle.
+    /// Frees the unused workspaces of a queue that is being destroyed. A later queue may have the
+    /// same handle.
     #[cfg_attr(
         not(any(feature = "cuda", feature = "metal", feature = "rocm")),
         expect(dead_code, reason = "only some kinds have queues of their own")
@@ -131,10 +138,12 @@ impl Workspaces {
 }
 
 impl Pool {
-    /// Takes the smallest free block of `queue` that has at least `bytes` bytes; `None` if there is none.
+    /// Takes the smallest free block of `queue` that has at least `bytes` bytes; `None` if there is
+    /// none.
     fn take(&mut self, bytes: usize, queue: *mut c_void) -> Option<Block> {
         let blocks = self.free.iter().enumerate();
-        let fitting = blocks.filter(|(_, block)| block.bytes >= bytes && ptr::eq(block.queue, queue));
+        let fitting =
+            blocks.filter(|(_, block)| block.bytes >= bytes && ptr::eq(block.queue, queue));
         let index = fitting.min_by_key(|(_, block)| block.bytes).map(|(index, _)| index)?;
         self.free.swap_remove(index)
     }
@@ -143,16 +152,21 @@ impl Pool {
     fn drop_largest<M: DeviceMemory>(&mut self, memory: &M, queue: *mut c_void) -> bool {
         let blocks = self.free.iter().enumerate().filter(|(_, block)| ptr::eq(block.queue, queue));
         let largest = blocks.max_by_key(|(_, block)| block.bytes).map(|(index, _)| index);
-        let Some(block) = largest.and_then(|index| self.free.swap_remove(index)) else { return false };
+        let Some(block) = largest.and_then(|index| self.free.swap_remove(index)) else {
+            return false;
+        };
         // SAFETY: the block is in no list any more.
         unsafe { memory.free(block.data) };
         true
     }
 
-    /// Allocates memory. If the device is out of memory, frees all free blocks that are not kept and tries again.
+    /// Allocates memory. If the device is out of memory, frees all free blocks that are not kept
+    /// and tries again.
     fn allocate<M: DeviceMemory>(&mut self, memory: &M, bytes: usize) -> Result<NonNull<c_void>> {
         match memory.allocate(bytes) {
-            Err(error) if is_out_of_memory(&error) && self.free.iter().any(|block| !block.is_kept) => {
+            Err(error)
+                if is_out_of_memory(&error) && self.free.iter().any(|block| !block.is_kept) =>
+            {
                 while let Some(index) = self.free.iter().position(|block| !block.is_kept)
                     && let Some(block) = self.free.swap_remove(index)
                 {

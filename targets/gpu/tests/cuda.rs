@@ -1,6 +1,11 @@
-//! Tests CUDA on a real driver if a GPU is found, otherwise on the stand-in: hand-written kernels, bad input, streams,
-//! contexts, threads. `./ci.sh gpu-cuda` prints what to install.
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+//! Tests CUDA on a real driver if a GPU is found, otherwise on the stand-in: hand-written kernels,
+//! bad input, streams, contexts, threads. `./ci.sh gpu-cuda` prints what to install.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 
@@ -25,7 +30,10 @@ const SECOND: DLDevice = DLDevice { device_id: 1, ..HERE };
 
 /// Returns the code of the PTX fixture.
 fn ptx() -> &'static [u8] {
-    let start = PTX_MODULE.windows(3).position(|bytes| bytes == b"//\n").expect("PTX begins with a comment");
+    let start = PTX_MODULE
+        .windows(3)
+        .position(|bytes| bytes == b"//\n")
+        .expect("PTX begins with a comment");
     &PTX_MODULE[start..]
 }
 
@@ -103,7 +111,14 @@ fn scalars_arrive_as_they_are() -> Result<()> {
     let long = (1i64 << 40) + 7;
     call(
         &kernel,
-        &[(&out).into(), 1.25f64.into(), 0.5f64.into(), long.into(), (-3i64).into(), 0xffff_fff0i64.into()],
+        &[
+            (&out).into(),
+            1.25f64.into(),
+            0.5f64.into(),
+            long.into(),
+            (-3i64).into(),
+            0xffff_fff0i64.into(),
+        ],
     )?;
     let host = device::empty(&[5], F64, CPU)?;
     copy(&out, &host)?;
@@ -134,13 +149,16 @@ fn bad_arguments_are_errors() -> Result<()> {
         refused_as("ValueError", &[px.view(), py.view(), half, one, one, size.into(), one]);
         refused_as("ValueError", &[px.view(), py.view(), half, one, one, one, size.into()]);
     }
-    // Errors that only the driver detects: a block that is too large for the kernel, one too large for any kernel, a grid that
-    // is too large along y.
-    let large =
-        refused_as("InternalError", &[px.view(), py.view(), half, one, one, 3i64.into(), 128i64.into()]);
+    // Errors that only the driver detects: a block that is too large for the kernel, one too large
+    // for any kernel, a grid that is too large along y.
+    let large = refused_as(
+        "InternalError",
+        &[px.view(), py.view(), half, one, one, 3i64.into(), 128i64.into()],
+    );
     assert!(large.starts_with("CUDALaunch Error: CUDA_ERROR_"), "{large}");
     assert!(
-        large.contains("grid=(3,1,1),  block=(128,1,1)") && large.contains("kernel axpy_dyn_kernel"),
+        large.contains("grid=(3,1,1),  block=(128,1,1)")
+            && large.contains("kernel axpy_dyn_kernel"),
         "{large}"
     );
     refused_as("InternalError", &[px.view(), py.view(), half, one, one, one, 2048i64.into()]);
@@ -156,7 +174,8 @@ fn bad_arguments_are_errors() -> Result<()> {
     refused_as("ValueError", &[AnyView::from(moved), (&y).into(), half, one, one, one, one]);
     if session.driver.is_stand_in {
         let there = empty(8, SECOND)?;
-        let text = refused_as("ValueError", &[(&x).into(), (&there).into(), half, one, one, one, one]);
+        let text =
+            refused_as("ValueError", &[(&x).into(), (&there).into(), half, one, one, one, one]);
         assert!(text.contains("argument #1 is on device 2:1"), "{text}");
     }
     assert_eq!(values_of(&y)?, [2.0; 64]);
@@ -177,7 +196,10 @@ fn device_ids_that_do_not_exist_are_errors() -> Result<()> {
         // SAFETY: null is the default stream of every device.
         unsafe {
             assert!(Cuda.synchronize(id, null()).is_err() && Cuda.set_stream(id, null()).is_err());
-            assert!(Cuda.order_streams(id, null(), null()).is_err() && Cuda.free_stream(id, null()).is_err());
+            assert!(
+                Cuda.order_streams(id, null(), null()).is_err()
+                    && Cuda.free_stream(id, null()).is_err()
+            );
         }
     }
     Ok(())
@@ -187,11 +209,15 @@ fn device_ids_that_do_not_exist_are_errors() -> Result<()> {
 fn code_that_the_driver_refuses_is_an_error_with_its_log() -> Result<()> {
     let _session = Session::begin();
     let x = on_device(&[1.0; 64])?;
-    let broken = payload_of("ptx", b".version 7.0\n.target sm_52\nthis is no PTX\n", "k", ADD_ONE, AXES)?;
+    let broken =
+        payload_of("ptx", b".version 7.0\n.target sm_52\nthis is no PTX\n", "k", ADD_ONE, AXES)?;
     let kernel = kernel_of(broken.as_bytes(), "k")?;
     for _ in 0..2 {
         let text = refused(add_one(&kernel, &x, &x, 1), "CUDAError");
-        assert!(text.starts_with("cuModuleLoadDataEx failed with error: CUDA_ERROR_INVALID_"), "{text}");
+        assert!(
+            text.starts_with("cuModuleLoadDataEx failed with error: CUDA_ERROR_INVALID_"),
+            "{text}"
+        );
         assert!(text.contains("\nptxas "), "{text}");
     }
     let kernel = one_kernel("no_such_kernel", ADD_ONE, AXES)?;
@@ -210,11 +236,13 @@ fn payloads_that_lie_about_parameters_are_errors() -> Result<()> {
     for types in [&[HANDLE][..], &[HANDLE; 3], &[HANDLE, I32], &[]] {
         let kernel = one_kernel("add_one_kernel", types, &[])?;
         let handle = data(&x);
-        let args = types.iter().map(|dtype| if *dtype == HANDLE { handle.view() } else { 1i64.into() });
+        let args =
+            types.iter().map(|dtype| if *dtype == HANDLE { handle.view() } else { 1i64.into() });
         let text = refused(call(&kernel, &args.collect::<Vec<_>>()), "InternalError");
         let parameters = format!("the {} parameters that its module tells", types.len());
         assert!(
-            text.starts_with("The kernel add_one_kernel does not have") && text.contains(&parameters),
+            text.starts_with("The kernel add_one_kernel does not have")
+                && text.contains(&parameters),
             "{text}"
         );
     }
@@ -229,7 +257,8 @@ fn code_that_is_not_complete_is_refused_when_it_is_loaded() -> Result<()> {
     let _session = Session::begin();
     let start = CUBIN_MODULE.windows(4).position(|bytes| bytes == b"\x7fELF").expect("an ELF file");
     let cubin = &CUBIN_MODULE[start..];
-    let load_as = |format: &str, code: &[u8]| load(payload_of(format, code, "k", ADD_ONE, AXES)?.as_bytes());
+    let load_as =
+        |format: &str, code: &[u8]| load(payload_of(format, code, "k", ADD_ONE, AXES)?.as_bytes());
     load_as("cubin", cubin)?;
     for len in [0, 3, 4, 63, 64, 1000, cubin.len() / 2, cubin.len() - 1] {
         for format in ["cubin", "fatbin"] {
@@ -252,7 +281,9 @@ fn code_that_is_not_complete_is_refused_when_it_is_loaded() -> Result<()> {
 fn modules_are_what_they_should_be() -> Result<()> {
     let _session = Session::begin();
     let text = |text: &str| String::new(text).unwrap();
-    for (bytes, format, code) in [(PTX_MODULE, "ptx", ptx()), (CUBIN_MODULE, "cubin", &b"\x7fELF"[..])] {
+    for (bytes, format, code) in
+        [(PTX_MODULE, "ptx", ptx()), (CUBIN_MODULE, "cubin", &b"\x7fELF"[..])]
+    {
         let module = load(bytes)?;
         assert_eq!((module.kind()?, module.property_mask()?), (c"cuda", 3));
         assert_eq!(module.save_to_bytes()?.as_bytes(), bytes);
@@ -285,9 +316,13 @@ fn modules_are_what_they_should_be() -> Result<()> {
 #[test]
 fn source_that_does_not_compile_is_an_error_with_the_log() -> Result<()> {
     let _session = Session::begin();
-    let broken = payload_of("cuda", b"extern \"C\" __global__ void k() { undeclared = 1; }", "k", &[], &[])?;
+    let broken =
+        payload_of("cuda", b"extern \"C\" __global__ void k() { undeclared = 1; }", "k", &[], &[])?;
     let text = refused(load(broken.as_bytes()), "CUDAError");
-    assert!(text.starts_with("nvrtcCompileProgram failed with error: NVRTC_ERROR_COMPILATION\n"), "{text}");
+    assert!(
+        text.starts_with("nvrtcCompileProgram failed with error: NVRTC_ERROR_COMPILATION\n"),
+        "{text}"
+    );
     assert!(text.contains("module.cu(1): error: identifier \"undeclared\" is undefined"), "{text}");
     refused(load(payload_of("cuda", b"a\0b", "k", &[], &[])?.as_bytes()), "InternalError");
     Ok(())
@@ -302,7 +337,8 @@ fn source_from_the_compiler_waits_for_its_first_use() -> Result<()> {
     let broken = payload_of("cuda", b"nonsense", "add_one_kernel", ADD_ONE, AXES)?;
     let module = create(broken, None)?;
     for _ in 0..2 {
-        let text = refused(module.get_function(&String::new("add_one_kernel")?, false), "CUDAError");
+        let text =
+            refused(module.get_function(&String::new("add_one_kernel")?, false), "CUDAError");
         assert!(text.starts_with("nvrtcCompileProgram failed"), "{text}");
     }
     let module = create(Bytes::new(SOURCE_MODULE)?, None)?;
@@ -350,7 +386,8 @@ fn nvshmem_is_told_of_modules() -> Result<()> {
     let name = "runtime.nvshmem.cumodule_init";
     let seen = std::sync::Arc::new(std::sync::Mutex::new(0usize));
     let told = seen.clone();
-    let init = Function::from_typed(move |module: *mut c_void| *told.lock().unwrap() = module.addr())?;
+    let init =
+        Function::from_typed(move |module: *mut c_void| *told.lock().unwrap() = module.addr())?;
     Function::set_global(name, &init, true)?;
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     let launched = add_one(&kernel_of(PTX_MODULE, "add_one_kernel")?, &x, &y, 1);
@@ -397,7 +434,8 @@ fn eight_threads_launch_the_kernels_of_one_module() -> Result<()> {
             .map(|thread| {
                 let module = module.clone();
                 scope.spawn(move || -> Result<()> {
-                    // A thread without a context uses device 0; half of the threads use a stream of their own.
+                    // A thread without a context uses device 0; half of the threads use a stream of
+                    // their own.
                     let stream = if thread % 2 == 0 { null() } else { Cuda.create_stream(0)? };
                     set_stream(stream)?;
                     let kernel = function(&module, "axpy_dyn_kernel")?;
@@ -418,7 +456,11 @@ fn eight_threads_launch_the_kernels_of_one_module() -> Result<()> {
         threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
     })?;
     if let Some(loads) = loads {
-        assert_eq!(session.driver.calls(c"cuModuleLoadDataEx"), loads + 1, "the module is loaded once");
+        assert_eq!(
+            session.driver.calls(c"cuModuleLoadDataEx"),
+            loads + 1,
+            "the module is loaded once"
+        );
     }
     Ok(())
 }
@@ -463,7 +505,12 @@ fn work_is_queued_on_the_streams_of_the_environment() -> Result<()> {
 
 fn pinned_values(tensor: &Tensor) -> &[f32] {
     // SAFETY: pinned memory is main memory, with an element for each extent.
-    unsafe { core::slice::from_raw_parts(tensor.dl_tensor().data.cast::<f32>(), tensor.shape()[0] as usize) }
+    unsafe {
+        core::slice::from_raw_parts(
+            tensor.dl_tensor().data.cast::<f32>(),
+            tensor.shape()[0] as usize,
+        )
+    }
 }
 
 #[test]
@@ -488,7 +535,8 @@ fn streams_are_ordered_by_events() -> Result<()> {
     let ordered = chain(true)?;
     assert_eq!(ordered, [3.0; 64]);
     if session.driver.is_stand_in {
-        // Without ordering, the second stream reads before the first has written, which the stand-in makes visible.
+        // Without ordering, the second stream reads before the first has written, which the
+        // stand-in makes visible.
         assert_eq!(chain(false)?, [1.0; 64]);
     }
     set_stream(null())?;
@@ -512,18 +560,22 @@ fn the_primary_context_is_shared_with_other_libraries() -> Result<()> {
     let (mut memory, mut foreign_stream) = (0u64, 0u64);
     // SAFETY: the types are those of libcuda.
     unsafe {
-        let allocate = driver.function::<unsafe extern "C" fn(*mut u64, usize) -> i32>(c"cuMemAlloc_v2");
-        let create = driver.function::<unsafe extern "C" fn(*mut u64, u32) -> i32>(c"cuStreamCreate");
+        let allocate =
+            driver.function::<unsafe extern "C" fn(*mut u64, usize) -> i32>(c"cuMemAlloc_v2");
+        let create =
+            driver.function::<unsafe extern "C" fn(*mut u64, u32) -> i32>(c"cuStreamCreate");
         assert_eq!((allocate(&mut memory, 256), create(&mut foreign_stream, 0)), (0, 0));
     }
     // SAFETY: the function that gets the address finds there what it documents, or refuses it.
-    let pointer = Any::from(unsafe { OpaquePtr::new(ptr::without_provenance_mut(memory as usize)) });
+    let pointer =
+        Any::from(unsafe { OpaquePtr::new(ptr::without_provenance_mut(memory as usize)) });
     set_stream(ptr::without_provenance_mut(foreign_stream as usize))?;
     call(&kernel, &[data(&x).view(), pointer.view(), 1i64.into(), 64i64.into()])?;
     call(&kernel, &[pointer.view(), data(&y).view(), 1i64.into(), 64i64.into()])?;
     assert_eq!(values_of(&y)?, [3.0; 64]);
     set_stream(null())?;
-    // A context other than the primary one: work on devices leaves it current, launches do not use it.
+    // A context other than the primary one: work on devices leaves it current, launches do not use
+    // it.
     let foreign = driver.foreign_context(0);
     driver.set_current_context(foreign);
     let z = on_device(&[0.0; 64])?;
@@ -538,7 +590,10 @@ fn the_primary_context_is_shared_with_other_libraries() -> Result<()> {
     // SAFETY: the types are those of libcuda.
     unsafe {
         assert_eq!(driver.function::<extern "C" fn(u64) -> i32>(c"cuMemFree_v2")(memory), 0);
-        assert_eq!(driver.function::<extern "C" fn(u64) -> i32>(c"cuStreamDestroy_v2")(foreign_stream), 0);
+        assert_eq!(
+            driver.function::<extern "C" fn(u64) -> i32>(c"cuStreamDestroy_v2")(foreign_stream),
+            0
+        );
     }
     Ok(())
 }
@@ -562,11 +617,15 @@ fn modules_are_loaded_on_each_device() -> Result<()> {
     }] {
         choose()?;
         call(&kernel, &[(&there).into(), (&result).into(), 1i64.into(), 64i64.into()])?;
-        refused(call(&kernel, &[(&x).into(), (&y).into(), 1i64.into(), 64i64.into()]), "ValueError");
+        refused(
+            call(&kernel, &[(&x).into(), (&y).into(), 1i64.into(), 64i64.into()]),
+            "ValueError",
+        );
     }
     assert_eq!(driver.calls(c"cuModuleLoadDataEx"), loads + 2, "once on each device");
     assert_eq!(values_of(&result)?, [3.0; 64]);
-    // Memory is allocated on its device whichever context is current, and leaves that context current.
+    // Memory is allocated on its device whichever context is current, and leaves that context
+    // current.
     let current = driver.current_context();
     drop(on_device(&[1.0; 8])?);
     assert_eq!(driver.current_context(), current);
@@ -582,12 +641,19 @@ fn dynamic_shared_memory_is_asked_for_whenever_it_grows() -> Result<()> {
     let x = on_device(&(0..64).map(|i| i as f32).collect::<Vec<_>>())?;
     let y = on_device(&[0.0; 64])?;
     let asked = || session.driver.is_stand_in.then(|| session.driver.calls(c"cuFuncSetAttribute"));
-    let run =
-        |bytes: i64| call(&kernel, &[(&x).into(), (&y).into(), 1i64.into(), 64i64.into(), bytes.into()]);
+    let run = |bytes: i64| {
+        call(&kernel, &[(&x).into(), (&y).into(), 1i64.into(), 64i64.into(), bytes.into()])
+    };
     let before = asked();
-    for (bytes, times) in
-        [(256, 0), (48 << 10, 0), ((48 << 10) + 1, 1), (50_000, 2), (49_500, 2), (60_000, 3), (60_000, 3)]
-    {
+    for (bytes, times) in [
+        (256, 0),
+        (48 << 10, 0),
+        ((48 << 10) + 1, 1),
+        (50_000, 2),
+        (49_500, 2),
+        (60_000, 3),
+        (60_000, 3),
+    ] {
         run(bytes)?;
         assert_eq!(values_of(&y)?[..3], [63.0, 62.0, 61.0]);
         assert_eq!(asked(), before.map(|before| before + times), "{bytes} bytes");
@@ -610,7 +676,8 @@ fn launch_attributes_are_set_when_they_are_needed() -> Result<()> {
     let launch = |extra: &[&str], blocks: i64, sizes: &[i64]| -> Result<Geometry> {
         let tags: Vec<_> = AXES.iter().chain(extra).copied().collect();
         let kernel = one_kernel("add_one_kernel", ADD_ONE, &tags)?;
-        let mut args: Vec<AnyView<'_>> = vec![(&x).into(), (&y).into(), blocks.into(), 64i64.into()];
+        let mut args: Vec<AnyView<'_>> =
+            vec![(&x).into(), (&y).into(), blocks.into(), 64i64.into()];
         args.extend(sizes.iter().map(|size| AnyView::from(*size)));
         call(&kernel, &args)?;
         Ok(session.driver.last_launch().0)
@@ -622,7 +689,10 @@ fn launch_attributes_are_set_when_they_are_needed() -> Result<()> {
         launch(&clusters, 16, &[2, 1, 4])?,
         Geometry { cluster: [2, 1, 1], preferred_cluster: [4, 1, 1], ..plain }
     );
-    assert_eq!(launch(&flags, 16, &[])?, Geometry { is_programmatic: 1, is_cooperative: 1, ..plain });
+    assert_eq!(
+        launch(&flags, 16, &[])?,
+        Geometry { is_programmatic: 1, is_cooperative: 1, ..plain }
+    );
     // Clusters of more than 8 blocks must be allowed first.
     let asked = session.driver.calls(c"cuFuncSetAttribute");
     assert_eq!(launch(&clusters, 16, &[8, 1, 1])?.cluster, [8, 1, 1]);
@@ -653,7 +723,8 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
     let text = String::new("float16")?;
     let shape = [64i64, 32, 128, 64, 16, 1, 1, 0, 3, 2, 0];
     let with = |change: Option<(usize, AnyView<'_>)>, numbers: &[i64]| {
-        let mut args: Vec<AnyView<'_>> = vec![place.view(), (&text).into(), 2i64.into(), address.view()];
+        let mut args: Vec<AnyView<'_>> =
+            vec![place.view(), (&text).into(), 2i64.into(), address.view()];
         args.extend(numbers.iter().map(|number| AnyView::from(*number)));
         if let Some((at, value)) = change {
             args[at] = value;
@@ -691,8 +762,9 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
     refused(with(Some((0, misaligned.view())), &shape), "ValueError");
     refused(with(Some((0, Any::from(OpaquePtr::NULL).view())), &shape), "ValueError");
     // SAFETY: the function that gets the address finds there what it documents, or refuses it.
-    let odd =
-        Any::from(unsafe { OpaquePtr::new(ptr::without_provenance_mut(x.dl_tensor().data.addr() + 8)) });
+    let odd = Any::from(unsafe {
+        OpaquePtr::new(ptr::without_provenance_mut(x.dl_tensor().data.addr() + 8))
+    });
     refused(with(Some((3, odd.view())), &shape), "ValueError");
     for rank in [0i64, 6, -1, i64::MAX] {
         refused(with(Some((2, rank.into())), &shape), "ValueError");
@@ -703,8 +775,14 @@ fn tensor_maps_are_made_and_passed_by_address() -> Result<()> {
     refused(encode.call_packed(&[]), "TypeError");
     // The kernel receives the map itself, not its address.
     let source = b"extern \"C\" __global__ void tensor_map_kernel(float* out) {}".as_slice();
-    let payload =
-        payload_with_extra_tags("cuda", source, "tensor_map_kernel", &[HANDLE, HANDLE], &[], &[0, 1])?;
+    let payload = payload_with_extra_tags(
+        "cuda",
+        source,
+        "tensor_map_kernel",
+        &[HANDLE, HANDLE],
+        &[],
+        &[0, 1],
+    )?;
     let kernel = kernel_of(payload.as_bytes(), "tensor_map_kernel")?;
     let out = device::empty(&[1], I64, HERE)?;
     call(&kernel, &[(&out).into(), place.view()])?;
@@ -765,9 +843,16 @@ fn workspaces_are_reused_on_their_stream_only() -> Result<()> {
         free_workspace(2, 0, first)?;
         set_stream(other)?;
         let third = alloc_workspace(2, 0, 5000)?;
-        assert!(third != first && third != second, "kernels of the first stream may still use the others");
+        assert!(
+            third != first && third != second,
+            "kernels of the first stream may still use the others"
+        );
         free_workspace(2, 0, second)?;
-        assert_eq!(alloc_workspace(2, 0, 100)?, second, "the stream on which it was given back counts");
+        assert_eq!(
+            alloc_workspace(2, 0, 100)?,
+            second,
+            "the stream on which it was given back counts"
+        );
         free_workspace(2, 0, second)?;
         free_workspace(2, 0, third)?;
         refused(free_workspace(2, 0, second), "ValueError");
@@ -795,7 +880,10 @@ fn workspaces_are_reused_on_their_stream_only() -> Result<()> {
 fn memory_that_the_device_lacks_is_a_memory_error() {
     let session = Session::begin();
     let text = refused(empty(1 << 46, HERE), "MemoryError");
-    assert_eq!(text, format!("The CUDA device 0 has no {} bytes: CUDA_ERROR_OUT_OF_MEMORY", 1u64 << 48));
+    assert_eq!(
+        text,
+        format!("The CUDA device 0 has no {} bytes: CUDA_ERROR_OUT_OF_MEMORY", 1u64 << 48)
+    );
     if session.driver.is_stand_in {
         refused(empty(1 << 46, PINNED), "MemoryError");
     }
@@ -834,7 +922,9 @@ fn errors_of_kernels_are_those_of_the_next_wait() -> Result<()> {
 
 #[test]
 fn a_driver_that_is_shutting_down_is_no_error() -> Result<()> {
-    let Some(session) = Session::on_stand_in("a driver that is shutting down") else { return Ok(()) };
+    let Some(session) = Session::on_stand_in("a driver that is shutting down") else {
+        return Ok(());
+    };
     let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
     let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
     add_one(&kernel, &x, &y, 1)?;
@@ -872,9 +962,13 @@ fn attributes_are_those_of_the_device() -> Result<()> {
     assert!(number(Attribute::MultiProcessorCount)? > 0 && number(Attribute::MaxClockRate)? > 0);
     assert!(number(Attribute::MaxRegistersPerBlock)? > 0 && number(Attribute::L2CacheBytes)? > 0);
     assert!(number(Attribute::ApiVersion)? >= 11080);
-    let (total, free) = (number(Attribute::TotalGlobalMemory)?, number(Attribute::AvailableGlobalMemory)?);
+    let (total, free) =
+        (number(Attribute::TotalGlobalMemory)?, number(Attribute::AvailableGlobalMemory)?);
     assert!(total >= free && free > 0);
-    assert_eq!(get(Attribute::MaxThreadDimensions)?.get::<String>()?.as_bytes(), b"[1024, 1024, 64]");
+    assert_eq!(
+        get(Attribute::MaxThreadDimensions)?.get::<String>()?.as_bytes(),
+        b"[1024, 1024, 64]"
+    );
     assert!(get(Attribute::GcnArch)?.is_none() && get(Attribute::ImagePitchAlignment)?.is_none());
     let texts = [Attribute::ComputeVersion, Attribute::DeviceName, Attribute::DriverVersion];
     let texts = texts.map(|attribute| get(attribute).unwrap().get::<String>().unwrap());

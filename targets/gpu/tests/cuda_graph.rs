@@ -1,5 +1,10 @@
 //! Tests recorded commands of CUDA on a real driver if a GPU is found, otherwise on the stand-in.
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 
@@ -28,7 +33,8 @@ fn write(values: &[f32], to: &Tensor) -> Result<()> {
 fn add_through_workspace(kernel: &Function, x: &Tensor, y: &Tensor) -> Result<()> {
     let workspace = alloc_workspace(2, 0, 256)?;
     // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
-    let pointer = Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(workspace.as_ptr()) });
+    let pointer =
+        Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(workspace.as_ptr()) });
     kernel.call_packed(&[data(x).view(), pointer.view(), 1i64.into(), 64i64.into()])?;
     kernel.call_packed(&[pointer.view(), data(y).view(), 1i64.into(), 64i64.into()])?;
     // SAFETY: the workspace is freed once.

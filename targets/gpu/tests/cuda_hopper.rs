@@ -1,6 +1,11 @@
-//! Tests what only a GPU of the Hopper generation does: tensor maps, clusters, and a context after a kernel that failed. The
-//! stand-in for the driver has the calls, but no such hardware.
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+//! Tests what only a GPU of the Hopper generation does: tensor maps, clusters, and a context after
+//! a kernel that failed. The stand-in for the driver has the calls, but no such hardware.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 
@@ -21,7 +26,8 @@ struct TensorMap([u64; 16]);
 
 /// Loads a kernel of the source with one pointer, or one pointer and a tensor map.
 fn kernel(name: &str, has_map: bool, tags: &[&str]) -> Result<Function> {
-    let (types, extra): (&[_], &[u32]) = if has_map { (&[HANDLE; 2], &[0, 1]) } else { (&[HANDLE], &[0]) };
+    let (types, extra): (&[_], &[u32]) =
+        if has_map { (&[HANDLE; 2], &[0, 1]) } else { (&[HANDLE], &[0]) };
     kernel_of(payload_with_extra_tags("cuda", SOURCE, name, types, tags, extra)?.as_bytes(), name)
 }
 
@@ -48,8 +54,11 @@ fn a_tile_is_copied_by_a_tensor_map() -> Result<()> {
     // SAFETY: the function that gets the address finds there what it documents, or refuses it.
     let place = Any::from(unsafe { OpaquePtr::new(ptr::from_mut(&mut map).cast()) });
     let (text, address) = (String::new("float16")?, data(&x));
-    let mut args: Vec<AnyView<'_>> = vec![place.view(), (&text).into(), 2i64.into(), address.view()];
-    args.extend([64i64, 32, 128, 64, 16, 1, 1, 0, 0, 2, 0].iter().map(|number| AnyView::from(*number)));
+    let mut args: Vec<AnyView<'_>> =
+        vec![place.view(), (&text).into(), 2i64.into(), address.view()];
+    args.extend(
+        [64i64, 32, 128, 64, 16, 1, 1, 0, 0, 2, 0].iter().map(|number| AnyView::from(*number)),
+    );
     global("runtime.cuTensorMapEncodeTiled")?.call_packed(&args)?;
     kernel("copy_tile", true, &[])?.call_packed(&[(&out).into(), place.view()])?;
     assert_eq!(numbers_of(&out)?, (256..512).collect::<Vec<_>>());
@@ -67,7 +76,8 @@ fn blocks_of_a_cluster_know_its_size() -> Result<()> {
         assert_eq!(numbers_of(&out)?, [size; 16], "clusters of {size}");
     }
     let kernel = kernel("size_of_cluster", false, &["blockIdx.x", "clusterCtaIdx.x"])?;
-    let text = refused(kernel.call_packed(&[(&out).into(), 16i64.into(), 3i64.into()]), "InternalError");
+    let text =
+        refused(kernel.call_packed(&[(&out).into(), 16i64.into(), 3i64.into()]), "InternalError");
     assert!(text.starts_with("CUDALaunch Error: CUDA_ERROR_INVALID_"), "{text}");
     Ok(())
 }

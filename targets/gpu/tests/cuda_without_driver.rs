@@ -1,5 +1,10 @@
 //! Tests CUDA without a driver: NVRTC compiles source without a driver or GPU.
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 use std::sync::{Mutex, PoisonError};
 
@@ -87,16 +92,20 @@ fn source_becomes_ptx() -> Result<()> {
 fn the_architecture_can_be_chosen() -> Result<()> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let ptx = with_variable("FERRITE_CUDA_ARCH", "compute_80", || load(SOURCE))?;
-    assert!(std::string::String::from_utf8_lossy(&source_of(&ptx, "ptx")?).contains(".target sm_80"));
+    assert!(
+        std::string::String::from_utf8_lossy(&source_of(&ptx, "ptx")?).contains(".target sm_80")
+    );
     let cubin = with_variable("FERRITE_CUDA_ARCH", "sm_90a", || load(SOURCE))?;
     let code = source_of(&cubin, "cubin")?;
     assert!(code.starts_with(b"\x7fELF") && source_of(&cubin, "ptx")?.is_empty());
     for kernel in KERNELS {
         assert!(code.windows(kernel.len()).any(|bytes| bytes == kernel.as_bytes()), "{kernel}");
     }
-    let error = with_variable("FERRITE_CUDA_ARCH", "compute_1", || load(SOURCE).map(drop)).unwrap_err();
+    let error =
+        with_variable("FERRITE_CUDA_ARCH", "compute_1", || load(SOURCE).map(drop)).unwrap_err();
     assert!(
-        message(&error).starts_with("nvrtcCompileProgram failed with error: NVRTC_ERROR_INVALID_OPTION"),
+        message(&error)
+            .starts_with("nvrtcCompileProgram failed with error: NVRTC_ERROR_INVALID_OPTION"),
         "{error:?}"
     );
     Ok(())
@@ -111,7 +120,9 @@ fn headers_are_found_in_folders_that_variables_name() -> Result<()> {
     let mut payload = ferrite_gpu::payload::Writer::new();
     payload.text(b"cuda")?;
     payload.count(0)?;
-    payload.text(b"#include <ferrite_half.h>\nextern \"C\" __global__ void k(int* x) { *x = ANSWER; }")?;
+    payload.text(
+        b"#include <ferrite_half.h>\nextern \"C\" __global__ void k(int* x) { *x = ANSWER; }",
+    )?;
     let payload = payload.finish()?;
     let without = load(payload.as_bytes()).map(drop).unwrap_err();
     assert!(message(&without).contains("ferrite_half.h"), "{without:?}");

@@ -1,6 +1,12 @@
-//! Tests failing drivers, on the stand-ins: each call of a scenario fails in turn, in a process of its own. Each failure is reported as an
-//! error that names it, except in calls that release resources; nothing leaks, and the next attempt succeeds.
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+//! Tests failing drivers, on the stand-ins: each call of a scenario fails in turn, in a process of
+//! its own. Each failure is reported as an error that names it, except in calls that release
+//! resources; nothing leaks, and the next attempt succeeds.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 #![cfg_attr(
     not(any(feature = "cuda", feature = "rocm")),
     allow(dead_code, reason = "no kind has such a driver")
@@ -37,7 +43,8 @@ struct Kind {
     open: fn() -> Option<StandIn>,
     /// Calls every driver function that the back end uses.
     scenario: fn(StandIn) -> Result<()>,
-    /// Calls whose errors are ignored: they release a resource, or restore the caller's context or device.
+    /// Calls whose errors are ignored: they release a resource, or restore the caller's context or
+    /// device.
     releases: &'static [&'static str],
     /// Returns whether an error is that of a call that failed with a code.
     describes: fn(&Error, &str, i32) -> bool,
@@ -76,7 +83,9 @@ fn attempt(kind: &Kind, driver: StandIn, call: u64, code: i32) -> i32 {
     }
     let outcome = match (result, failed.as_deref()) {
         (Ok(()), None) => return NOT_REACHED,
-        (Err(error), None) => return complain(format!("failed without a reason: {}", message(&error))),
+        (Err(error), None) => {
+            return complain(format!("failed without a reason: {}", message(&error)));
+        }
         (Ok(()), Some(name)) if kind.releases.contains(&name) => SILENT,
         (Ok(()), Some(_)) => return complain("no error".into()),
         (Err(error), Some(name)) if !(kind.describes)(&error, name, code) => {

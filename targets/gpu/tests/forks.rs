@@ -1,6 +1,12 @@
-//! Tests forked children: the child of a process that used a device gets errors, nothing hangs, and nothing is freed; a child of a
-//! process without a driver opens one. A program of its own, since it forks. Each kind is a process of its own.
-#![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+//! Tests forked children: the child of a process that used a device gets errors, nothing hangs, and
+//! nothing is freed; a child of a process without a driver opens one. A program of its own, since
+//! it forks. Each kind is a process of its own.
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 
@@ -23,7 +29,9 @@ const KINDS: &[Row] = &[
     }),
     #[cfg(feature = "webgpu")]
     ("webgpu", || {
-        chosen::<ferrite_gpu::webgpu::WebGpu, _>(c"FERRITE_WEBGPU_ADAPTER", "adapter", || Ok(|| true))
+        chosen::<ferrite_gpu::webgpu::WebGpu, _>(c"FERRITE_WEBGPU_ADAPTER", "adapter", || {
+            Ok(|| true)
+        })
     }),
     #[cfg(feature = "cuda")]
     ("cuda", cuda),
@@ -51,8 +59,8 @@ fn main() {
 /// Exit status of a child whose checks all passed.
 const PASSED: i32 = 7;
 
-/// Tests a kind whose devices are chosen by the words of an environment variable. `handles` makes handles of the device, and returns
-/// whether a child is refused to use them.
+/// Tests a kind whose devices are chosen by the words of an environment variable. `handles` makes
+/// handles of the device, and returns whether a child is refused to use them.
 #[cfg(any(feature = "opencl", feature = "vulkan", feature = "webgpu"))]
 fn chosen<K: support::kind::Kind, H: FnOnce() -> bool>(
     variable: &core::ffi::CStr,
@@ -60,7 +68,11 @@ fn chosen<K: support::kind::Kind, H: FnOnce() -> bool>(
     handles: impl FnOnce() -> Result<H>,
 ) -> Result<()> {
     unsafe extern "C" {
-        fn setenv(name: *const core::ffi::c_char, value: *const core::ffi::c_char, replace: i32) -> i32;
+        fn setenv(
+            name: *const core::ffi::c_char,
+            value: *const core::ffi::c_char,
+            replace: i32,
+        ) -> i32;
     }
     let choose = |text: &core::ffi::CStr| {
         // SAFETY: both strings end in a NUL, and a new child has one thread.
@@ -75,7 +87,8 @@ fn chosen<K: support::kind::Kind, H: FnOnce() -> bool>(
     let none = in_child(|| {
         let text = std::ffi::CString::new(&*nothing).expect("no NUL");
         let error = choose(&text).expect_err("no such device");
-        if message(&error).starts_with(&format!("No {} {word} has {nothing} in its name", K::NAME)) {
+        if message(&error).starts_with(&format!("No {} {word} has {nothing} in its name", K::NAME))
+        {
             PASSED
         } else {
             1
@@ -140,7 +153,9 @@ fn cuda() -> Result<()> {
             is_refused(Cuda.allocate_workspace(0, 8)),
             is_refused(Cuda.create_stream(0)),
             is_refused(wait()),
-            is_refused(global("runtime.GetCudaDeviceCount").and_then(|count| count.call_packed(&[]))),
+            is_refused(
+                global("runtime.GetCudaDeviceCount").and_then(|count| count.call_packed(&[])),
+            ),
             is_refused(add_one(&kernel_of(PTX_MODULE, "add_one_kernel").unwrap(), &x_, &y_, 1)),
         ];
         // The child frees nothing of the parent's, and calls no driver function.

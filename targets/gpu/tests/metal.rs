@@ -1,4 +1,5 @@
-//! Tests Metal on systems without it: modules can be loaded and saved, and every use of a device reports that there is none.
+//! Tests Metal on systems without it: modules can be loaded and saved, and every use of a device
+//! reports that there is none.
 #![cfg(not(target_vendor = "apple"))]
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 

@@ -1,4 +1,5 @@
-//! Tests kinds without a driver library or without a device: modules are loaded, and calls that need the driver say what is missing.
+//! Tests kinds without a driver library or without a device: modules are loaded, and calls that
+//! need the driver say what is missing.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 #![cfg(any(feature = "cuda", feature = "rocm"))]
 
@@ -14,7 +15,8 @@ use ferrite_gpu::driver::Driver;
 use ferrite_gpu::module::DeviceModule;
 use support::calls::*;
 
-/// Checks that every call of a kind which needs a driver fails with this text, also the second time.
+/// Checks that every call of a kind which needs a driver fails with this text, also the second
+/// time.
 fn refuses<K: Driver + Backend>(
     backend: &K,
     fixture: &[u8],
@@ -37,7 +39,10 @@ fn refuses<K: Driver + Backend>(
             refused(on(pinned), kind),
             refused(backend.allocate_workspace(0, 8), kind),
             refused(backend.attribute(0, Attribute::WarpSize), kind),
-            refused(kernel.call_packed(&[pointer.view(), pointer.view(), 1i64.into(), 64i64.into()]), kind),
+            refused(
+                kernel.call_packed(&[pointer.view(), pointer.view(), 1i64.into(), 64i64.into()]),
+                kind,
+            ),
             refused(global("__tvm_set_device")?.call_packed(&set), kind),
         ];
         for text in texts {

@@ -1,5 +1,5 @@
-//! Tests OpenCL on the driver of this machine: hand-written kernels, bad input, and threads. `./ci.sh gpu-opencl` prints what
-//! to install.
+//! Tests OpenCL on the driver of this machine: hand-written kernels, bad input, and threads.
+//! `./ci.sh gpu-opencl` prints what to install.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
 mod support;
@@ -23,9 +23,16 @@ cases!(OpenCl: kernels_are_launched,
 #[test]
 fn bad_arguments_are_errors() -> Result<()> {
     cases::bad_arguments::<OpenCl>(|kernel, x, y| {
-        // The driver rejects a work group that is too large. A null buffer, which the kernel would read, is not launched here.
+        // The driver rejects a work group that is too large. A null buffer, which the kernel would
+        // read, is not launched here.
         let text = refused(
-            kernel.call_packed(&[x.view(), y.view(), 1i64.into(), 1i64.into(), (1i64 << 30).into()]),
+            kernel.call_packed(&[
+                x.view(),
+                y.view(),
+                1i64.into(),
+                1i64.into(),
+                (1i64 << 30).into(),
+            ]),
             "InternalError",
         );
         assert!(text.starts_with("OpenCL Error, code=-5"), "{text}");
@@ -34,8 +41,7 @@ fn bad_arguments_are_errors() -> Result<()> {
 
 #[test]
 fn source_that_does_not_compile_is_an_error_with_the_log() -> Result<()> {
-    let broken =
-        "// Function: k\n__kernel void k(__global float* x, __global float* y, int n) { undeclared = 1; }\n";
+    let broken = "// Function: k\n__kernel void k(__global float* x, __global float* y, int n) { undeclared = 1; }\n";
     let module = opencl_module("cl", broken)?;
     let kernel = function(&module, "k")?;
     let x = on_device::<OpenCl>(&[1.0; 8])?;
@@ -57,9 +63,15 @@ fn binaries_that_are_none_are_errors() -> Result<()> {
     for format in ["xclbin", "aocx"] {
         let kernel = function(&opencl_module(format, "no binary")?, "k")?;
         let text = refused(add(&kernel, &x, &x, 1, 1), "InternalError");
-        assert!(text.starts_with("OpenCL Error") || text.starts_with("OpenCL build error"), "{text}");
+        assert!(
+            text.starts_with("OpenCL Error") || text.starts_with("OpenCL build error"),
+            "{text}"
+        );
     }
-    assert_eq!(message(&opencl_module("spirv", "").map(drop).unwrap_err()), "Unknown OpenCL format spirv");
+    assert_eq!(
+        message(&opencl_module("spirv", "").map(drop).unwrap_err()),
+        "Unknown OpenCL format spirv"
+    );
     Ok(())
 }
 
@@ -74,12 +86,15 @@ fn modules_are_what_they_should_be() -> Result<()> {
 #[test]
 fn programs_are_saved_as_binaries() -> Result<()> {
     let module = OpenCl::load_add()?;
-    let saved = function(&module, "opencl.GetPreCompiledPrograms")?.call_packed(&[])?.get::<Bytes>()?;
+    let saved =
+        function(&module, "opencl.GetPreCompiledPrograms")?.call_packed(&[])?.get::<Bytes>()?;
     assert_eq!(saved.as_bytes()[..17], *b"\x01\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0k");
     // The other module's source does not compile, so the binary must be what runs.
     let other = opencl_module("cl", "// Function: k\nnonsense\n")?;
     let restore = function(&other, "opencl.SetPreCompiledPrograms")?;
-    for malformed in [&b""[..], b"\x01\0\0\0\0\0\0\0", &saved.as_bytes()[..saved.as_bytes().len() - 1]] {
+    for malformed in
+        [&b""[..], b"\x01\0\0\0\0\0\0\0", &saved.as_bytes()[..saved.as_bytes().len() - 1]]
+    {
         refused(restore.call_packed(&[(&Bytes::new(malformed)?).into()]), "InternalError");
     }
     let mut other_name = saved.as_bytes().to_vec();
@@ -107,8 +122,9 @@ fn devices_are_used_by_global_functions() -> Result<()> {
     install();
     let enabled = Function::from_typed(|_: String| false)?;
     Function::set_global("runtime.RuntimeEnabled", &enabled, false)?;
-    let enabled =
-        |target: &str| global("runtime.RuntimeEnabled")?.call_packed(&[(&String::new(target)?).into()]);
+    let enabled = |target: &str| {
+        global("runtime.RuntimeEnabled")?.call_packed(&[(&String::new(target)?).into()])
+    };
     assert!(enabled("opencl")?.get::<bool>()? && !enabled("cpu")?.get::<bool>()?);
     assert!(!enabled("no such target")?.get::<bool>()?, "the other runtime's to refuse");
     let shared = Function::from_typed(|_: Tensor, _: Tensor| 42i64)?;
@@ -136,7 +152,13 @@ fn programs_in_rust_use_devices_streams_and_events() -> Result<()> {
     for round in 1..=3i64 {
         before.record(&stream)?;
         let launched = stream.scope(|| {
-            kernel.call_packed(&[(&source).into(), (&target).into(), round.into(), 8i64.into(), 8i64.into()])
+            kernel.call_packed(&[
+                (&source).into(),
+                (&target).into(),
+                round.into(),
+                8i64.into(),
+                8i64.into(),
+            ])
         })?;
         launched?;
         after.record(&stream)?;

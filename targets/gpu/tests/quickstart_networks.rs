@@ -43,8 +43,11 @@ fn each_has_three_kernels_whose_arguments_are_known() -> Result<()> {
         let payload = Payload::read(layout, Bytes::new(payload)?)?;
         assert_eq!(str::from_utf8(payload.format()), Ok(format));
         assert_eq!(payload.kernels().len(), 3, "{kind}");
-        for (name, buffers) in [("digits_kernel", 4), ("digits_kernel_1", 2), ("digits_kernel_2", 4)] {
-            let index = payload.find(name.as_bytes()).unwrap_or_else(|| panic!("{kind} has no {name}"));
+        for (name, buffers) in
+            [("digits_kernel", 4), ("digits_kernel_1", 2), ("digits_kernel_2", 4)]
+        {
+            let index =
+                payload.find(name.as_bytes()).unwrap_or_else(|| panic!("{kind} has no {name}"));
             let kernel = &payload.kernels()[index];
             assert_eq!(kernel.parameters.len(), buffers, "{kind}: {name}");
             LaunchPlan::new(&kernel.parameters, &kernel.extra_tags, payload.tags_of(kernel))?;

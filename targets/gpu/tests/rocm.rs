@@ -1,4 +1,5 @@
-//! Tests ROCm on the GPU of this machine, or on the stand-in: kernels, bad input, streams, devices and threads.
+//! Tests ROCm on the GPU of this machine, or on the stand-in: kernels, bad input, streams, devices
+//! and threads.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod support;
@@ -31,11 +32,15 @@ fn kernels_are_launched_with_their_arguments_and_sizes() -> Result<()> {
     // Scalars of 4 bytes after pointers, and a grid whose last block masks itself.
     let y = on(HERE, &[7.0; 1024])?;
     axpy(&function(&module, "axpy_dyn_kernel")?, &x, &y, (2.5, -3, 100))?;
-    let expected: Vec<_> = (0..1024).map(|i| if i < 100 { 2.5 * i as f32 - 3.0 } else { 7.0 }).collect();
+    let expected: Vec<_> =
+        (0..1024).map(|i| if i < 100 { 2.5 * i as f32 - 3.0 } else { 7.0 }).collect();
     assert_eq!(values_of(&y)?, expected);
     if let Some(stand_in) = session.stand_in {
         let (geometry, stream) = stand_in.last_launch();
-        assert_eq!(geometry, Geometry { grid: [2, 1, 1], block: [64, 1, 1], ..Geometry::default() });
+        assert_eq!(
+            geometry,
+            Geometry { grid: [2, 1, 1], block: [64, 1, 1], ..Geometry::default() }
+        );
         assert_eq!(stream, 0);
     }
     Ok(())
@@ -43,9 +48,12 @@ fn kernels_are_launched_with_their_arguments_and_sizes() -> Result<()> {
 
 #[test]
 fn axes_go_to_their_places() -> Result<()> {
-    let Some((_session, stand_in)) = Session::on_stand_in("axes_go_to_their_places") else { return Ok(()) };
+    let Some((_session, stand_in)) = Session::on_stand_in("axes_go_to_their_places") else {
+        return Ok(());
+    };
     let a = on(HERE, &[1.0; 4096])?;
-    let tags = ["threadIdx.z", "blockIdx.y", "blockIdx.z", "threadIdx.x", "blockIdx.x", "threadIdx.y"];
+    let tags =
+        ["threadIdx.z", "blockIdx.y", "blockIdx.z", "threadIdx.x", "blockIdx.x", "threadIdx.y"];
     let dynamic = [&tags[..], &["tirx.use_dyn_shared_memory"]].concat();
     let payload = payload_of("hsaco", &code_object()?, "matmul_kernel", &[HANDLE; 3], &dynamic)?;
     let kernel = function(&load(payload.as_bytes())?, "matmul_kernel")?;
@@ -54,8 +62,12 @@ fn axes_go_to_their_places() -> Result<()> {
     args.extend(sizes.iter().map(|size| AnyView::from(*size)));
     // The kernel would access memory outside its matrices, so it does not run.
     kernel.call_packed(&args)?;
-    let expected =
-        Geometry { grid: [6, 3, 4], block: [5, 7, 2], dynamic_shared_bytes: 256, ..Geometry::default() };
+    let expected = Geometry {
+        grid: [6, 3, 4],
+        block: [5, 7, 2],
+        dynamic_shared_bytes: 256,
+        ..Geometry::default()
+    };
     assert_eq!(stand_in.last_launch().0, expected);
     refused(wait(), "InternalError");
     assert!(stand_in.complaint().expect("a complaint").contains("outside of its memory"));
@@ -64,15 +76,22 @@ fn axes_go_to_their_places() -> Result<()> {
 
 #[test]
 fn every_type_of_scalar_is_passed() -> Result<()> {
-    let Some((_session, _)) = Session::on_stand_in("every_type_of_scalar_is_passed") else { return Ok(()) };
+    let Some((_session, _)) = Session::on_stand_in("every_type_of_scalar_is_passed") else {
+        return Ok(());
+    };
     // The stand-in implements this kernel; the code object only has to name it.
     let code = code_object_with("axpy_dyn_kernel", "scalars_kernel\0")?;
     let types = [HANDLE, F64, F32, I64, I32, U32];
     let payload = payload_of("hsaco", &code, "scalars_kernel", &types, &[])?;
     let kernel = function(&load(payload.as_bytes())?, "scalars_kernel")?;
     let out = on(HERE, &[0.0; 10])?;
-    let numbers: [AnyView<'_>; 5] =
-        [(-0.25f64).into(), 1.5f64.into(), (-(1i64 << 40)).into(), (-7i64).into(), 4_000_000_000i64.into()];
+    let numbers: [AnyView<'_>; 5] = [
+        (-0.25f64).into(),
+        1.5f64.into(),
+        (-(1i64 << 40)).into(),
+        (-7i64).into(),
+        4_000_000_000i64.into(),
+    ];
     let mut args: Vec<AnyView<'_>> = vec![(&out).into()];
     args.extend(numbers);
     kernel.call_packed(&args)?;
@@ -91,7 +110,8 @@ fn kernels_with_many_parameters_are_launched() -> Result<()> {
     let Some((_session, stand_in)) = Session::on_stand_in("kernels_with_many_parameters") else {
         return Ok(());
     };
-    // 512 parameters, of which the stand-in's kernel has 2: it reports the size of the argument buffer.
+    // 512 parameters, of which the stand-in's kernel has 2: it reports the size of the argument
+    // buffer.
     let payload = payload_of("hsaco", &code_object()?, "add_one_kernel", &[I64; 512], &[])?;
     let kernel = function(&load(payload.as_bytes())?, "add_one_kernel")?;
     let text = refused(kernel.call_packed(&[AnyView::from(1i64); 512]), "InternalError");
@@ -102,7 +122,10 @@ fn kernels_with_many_parameters_are_launched() -> Result<()> {
         "{complaint}"
     );
     let payload = payload_of("hsaco", &code_object()?, "add_one_kernel", &[I64; 513], &[])?;
-    refused(load(payload.as_bytes())?.get_function(&String::new("add_one_kernel")?, false), "InternalError");
+    refused(
+        load(payload.as_bytes())?.get_function(&String::new("add_one_kernel")?, false),
+        "InternalError",
+    );
     Ok(())
 }
 
@@ -127,8 +150,12 @@ fn bad_arguments_are_errors() -> Result<()> {
         refused(call(&[px.view(), py.view(), a, k, n, one, size.into()]), "ValueError");
     }
     // Sizes that only the driver rejects.
-    let text = refused(call(&[px.view(), py.view(), a, k, n, one, 4096i64.into()]), "InternalError");
-    assert!(text.starts_with("ROCM HIP Error: hipModuleLaunchKernel failed with error: "), "{text}");
+    let text =
+        refused(call(&[px.view(), py.view(), a, k, n, one, 4096i64.into()]), "InternalError");
+    assert!(
+        text.starts_with("ROCM HIP Error: hipModuleLaunchKernel failed with error: "),
+        "{text}"
+    );
     assert!(text.ends_with("grid=(1,1,1), block=(4096,1,1)"), "{text}");
     let host = Tensor::from_slice(&[0f32; 64], &[64])?;
     let text = refused(call(&[(&host).into(), (&y).into(), a, k, n, one, n]), "ValueError");
@@ -151,9 +178,14 @@ fn tensors_of_another_device_are_refused() -> Result<()> {
     let kernel = kernel("add_one_kernel")?;
     let (here, there) = (on(HERE, &[1.0; 64])?, on(SECOND, &[1.0; 64])?);
     let sizes = [AnyView::from(1i64), AnyView::from(64i64)];
-    let text =
-        refused(kernel.call_packed(&[(&here).into(), (&there).into(), sizes[0], sizes[1]]), "ValueError");
-    assert!(text.contains("argument #1 is on device 10:1, but the kernel is launched on 10:0"), "{text}");
+    let text = refused(
+        kernel.call_packed(&[(&here).into(), (&there).into(), sizes[0], sizes[1]]),
+        "ValueError",
+    );
+    assert!(
+        text.contains("argument #1 is on device 10:1, but the kernel is launched on 10:0"),
+        "{text}"
+    );
     Ok(())
 }
 
@@ -216,15 +248,24 @@ fn kernels_that_the_code_object_lacks_are_errors() -> Result<()> {
     let _session = Session::begin();
     let x = on(HERE, &[1.0; 64])?;
     for name in ["no_such_kernel", ""] {
-        let payload =
-            payload_of("hsaco", &code_object()?, name, &[HANDLE; 2], &["blockIdx.x", "threadIdx.x"])?;
+        let payload = payload_of(
+            "hsaco",
+            &code_object()?,
+            name,
+            &[HANDLE; 2],
+            &["blockIdx.x", "threadIdx.x"],
+        )?;
         let kernel = function(&load(payload.as_bytes())?, name)?;
         for _ in 0..2 {
             let text = refused(add_one(&kernel, &x, &x, 1), "ROCMError");
-            assert!(text.starts_with(&format!("hipModuleGetFunction {name} failed with error: ")), "{text}");
+            assert!(
+                text.starts_with(&format!("hipModuleGetFunction {name} failed with error: ")),
+                "{text}"
+            );
         }
     }
-    let payload = payload_of("hsaco", &code_object()?, "a\0b", &[HANDLE; 2], &["blockIdx.x", "threadIdx.x"])?;
+    let payload =
+        payload_of("hsaco", &code_object()?, "a\0b", &[HANDLE; 2], &["blockIdx.x", "threadIdx.x"])?;
     let kernel = function(&load(payload.as_bytes())?, "a\0b")?;
     assert!(refused(add_one(&kernel, &x, &x, 1), "InternalError").contains("has a NUL byte"));
     Ok(())
@@ -252,7 +293,8 @@ fn code_for_another_architecture_is_an_error_that_names_the_device() -> Result<(
 
 #[test]
 fn other_users_of_hip_do_not_see_failures() -> Result<()> {
-    let Some((_session, stand_in)) = Session::on_stand_in("other_users_of_hip_do_not_see_failures") else {
+    let Some((_session, stand_in)) = Session::on_stand_in("other_users_of_hip_do_not_see_failures")
+    else {
         return Ok(());
     };
     let (x, kernel) = (on(HERE, &[1.0; 64])?, kernel("add_one_kernel")?);
@@ -266,7 +308,8 @@ fn other_users_of_hip_do_not_see_failures() -> Result<()> {
 
 #[test]
 fn a_driver_that_is_shutting_down_is_no_error() -> Result<()> {
-    let Some((_session, stand_in)) = Session::on_stand_in("a_driver_that_is_shutting_down_is_no_error")
+    let Some((_session, stand_in)) =
+        Session::on_stand_in("a_driver_that_is_shutting_down_is_no_error")
     else {
         return Ok(());
     };
@@ -300,7 +343,8 @@ fn a_driver_that_is_shutting_down_is_no_error() -> Result<()> {
 
 #[test]
 fn errors_of_kernels_are_reported_by_the_next_wait() -> Result<()> {
-    let Some((_session, stand_in)) = Session::on_stand_in("errors_of_kernels_are_reported_by_the_next_wait")
+    let Some((_session, stand_in)) =
+        Session::on_stand_in("errors_of_kernels_are_reported_by_the_next_wait")
     else {
         return Ok(());
     };
@@ -308,8 +352,7 @@ fn errors_of_kernels_are_reported_by_the_next_wait() -> Result<()> {
     // One block more than the memory holds elements for.
     add_one(&kernel, &x, &x, 2)?;
     let text = refused(wait(), "InternalError");
-    let expected =
-        "ROCM HIP Error: hipStreamSynchronize failed with error: an illegal memory access was encountered";
+    let expected = "ROCM HIP Error: hipStreamSynchronize failed with error: an illegal memory access was encountered";
     assert_eq!(text, expected);
     assert!(stand_in.complaint().expect("a complaint").contains("outside of its memory"));
     Ok(())
@@ -420,15 +463,21 @@ fn streams_are_used_by_global_functions() -> Result<()> {
     let session = Session::begin();
     let device = AnyView::from(&HERE);
     let create = global("runtime.Device_StreamCreate")?;
-    let (first, second) =
-        (create.call_packed(&[device])?.get::<i64>()?, create.call_packed(&[device])?.get::<i64>()?);
+    let (first, second) = (
+        create.call_packed(&[device])?.get::<i64>()?,
+        create.call_packed(&[device])?.get::<i64>()?,
+    );
     assert!(first != 0 && second != 0 && first != second);
     let (x, y, z) = (on(HERE, &[1.0; 64])?, on(HERE, &[0.0; 64])?, on(HERE, &[0.0; 64])?);
     let kernel = kernel("add_one_kernel")?;
     // Commands of the second stream run after those of the first one.
     global("runtime.Device_SetStream")?.call_packed(&[device, first.into()])?;
     add_one(&kernel, &x, &y, 1)?;
-    global("runtime.Device_StreamSyncFromTo")?.call_packed(&[device, first.into(), second.into()])?;
+    global("runtime.Device_StreamSyncFromTo")?.call_packed(&[
+        device,
+        first.into(),
+        second.into(),
+    ])?;
     global("runtime.TVMSetStream")?.call_packed(&[
         10i64.into(),
         0i64.into(),
@@ -547,14 +596,16 @@ fn copies_of_parts_and_between_devices() -> Result<()> {
 
 #[test]
 fn modules_are_loaded_for_each_device() -> Result<()> {
-    let Some((_session, stand_in)) = Session::on_stand_in("modules_are_loaded_for_each_device") else {
+    let Some((_session, stand_in)) = Session::on_stand_in("modules_are_loaded_for_each_device")
+    else {
         return Ok(());
     };
     let kernel = kernel("add_one_kernel")?;
     let loads = stand_in.calls(c"hipModuleLoadData");
     for device in [HERE, SECOND, HERE, SECOND] {
         let (x, y) = (on(device, &[1.0; 64])?, on(device, &[0.0; 64])?);
-        global("__tvm_set_device")?.call_packed(&[10i64.into(), i64::from(device.device_id).into()])?;
+        global("__tvm_set_device")?
+            .call_packed(&[10i64.into(), i64::from(device.device_id).into()])?;
         add_one(&kernel, &x, &y, 1)?;
         assert_eq!(values_of(&y)?, [2.0; 64]);
     }
@@ -565,7 +616,11 @@ fn modules_are_loaded_for_each_device() -> Result<()> {
     drop(there);
     let mut current = -1;
     // SAFETY: the type is that of HIP.
-    unsafe { stand_in.function::<unsafe extern "C" fn(*mut c_int) -> c_int>(c"hipGetDevice")(&mut current) };
+    unsafe {
+        stand_in.function::<unsafe extern "C" fn(*mut c_int) -> c_int>(c"hipGetDevice")(
+            &mut current,
+        )
+    };
     assert_eq!(current, 0);
     Ok(())
 }
@@ -582,7 +637,11 @@ fn workspaces_are_kept_for_their_stream() -> Result<()> {
         // SAFETY: each workspace is freed once; other pointers are rejected.
         unsafe {
             free_workspace(device_type, 0, first)?;
-            assert_eq!(alloc_workspace(device_type, 0, 8192)?, first, "sizes are rounded up to 4096");
+            assert_eq!(
+                alloc_workspace(device_type, 0, 8192)?,
+                first,
+                "sizes are rounded up to 4096"
+            );
             free_workspace(device_type, 0, first)?;
             // Kernels on this stream may still use the workspace.
             set_stream(NULL);
@@ -637,7 +696,8 @@ fn attributes_are_those_of_the_device() -> Result<()> {
     let get = |attribute| Rocm.attribute(0, attribute);
     let number = |attribute| get(attribute)?.get::<i64>();
     let text = |attribute| -> Result<std::string::String> {
-        Ok(std::string::String::from_utf8_lossy(get(attribute)?.get::<String>()?.as_bytes()).into_owned())
+        Ok(std::string::String::from_utf8_lossy(get(attribute)?.get::<String>()?.as_bytes())
+            .into_owned())
     };
     assert_eq!(number(Attribute::Exists)?, 1);
     let extents = text(Attribute::MaxThreadDimensions)?;

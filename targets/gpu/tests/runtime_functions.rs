@@ -1,4 +1,5 @@
-//! Tests the functions `runtime.*` that need no device, and their coexistence with those of another runtime.
+//! Tests the functions `runtime.*` that need no device, and their coexistence with those of another
+//! runtime.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
 use core::ffi::c_void;
@@ -94,7 +95,10 @@ fn a_view_has_a_part_of_the_bytes() -> Result<()> {
     let scalar = view(&source, &[], i32::DTYPE, 4)?;
     assert!(is_shared(&source, &view(&source, &[6], f32::DTYPE, 0)?)?);
     assert!(!is_shared(&source, &part)? && !is_shared(&part, &nested)?);
-    assert!(!is_shared(&source, &view(&source, &[5], i32::DTYPE, 0)?)?, "one ends before the other");
+    assert!(
+        !is_shared(&source, &view(&source, &[5], i32::DTYPE, 0)?)?,
+        "one ends before the other"
+    );
     drop((source, part));
     assert_eq!(nested.as_slice::<u8>()?, [4, 0, 0, 0, 5, 0, 0, 0]);
     assert_eq!((&scalar.as_slice::<i32>()?[..], scalar.shape().len()), (&[1][..], 0));
@@ -139,13 +143,16 @@ fn views_beyond_their_tensor_are_errors() -> Result<()> {
 #[test]
 fn devices_of_the_build_are_enabled() -> Result<()> {
     install();
-    let enabled =
-        |target: &str| global("runtime.RuntimeEnabled")?.call_packed(&[(&String::new(target)?).into()]);
+    let enabled = |target: &str| {
+        global("runtime.RuntimeEnabled")?.call_packed(&[(&String::new(target)?).into()])
+    };
     assert!(enabled("cpu")?.get::<bool>()? && enabled("hexagon")?.get::<bool>()?);
     for target in ["llvm", "rpc"] {
         assert!(!enabled(target)?.get::<bool>()?, "{target}");
     }
-    for (target, device_type) in [("cuda", 2), ("vulkan", 7), ("metal", 8), ("rocm", 10), ("webgpu", 15)] {
+    for (target, device_type) in
+        [("cuda", 2), ("vulkan", 7), ("metal", 8), ("rocm", 10), ("webgpu", 15)]
+    {
         let is_served = device::find(device_type).is_some();
         assert_eq!(enabled(target)?.get::<bool>()?, is_served, "{target}");
     }
@@ -168,7 +175,11 @@ fn other_runtimes_get_the_devices_that_they_have() -> Result<()> {
     let here = Tensor::from_slice(&[0f32; 4], &[4])?;
     let copy = |tensor: &Tensor| {
         let null = Any::from(OpaquePtr::NULL);
-        global("runtime.TVMTensorCopyToBytes")?.call_packed(&[tensor.into(), null.view(), 16i64.into()])
+        global("runtime.TVMTensorCopyToBytes")?.call_packed(&[
+            tensor.into(),
+            null.view(),
+            16i64.into(),
+        ])
     };
     Function::set_global("runtime.TVMTensorCopyToBytes", &forty_two()?, false)?;
     assert_eq!(copy(&here)?.get::<i64>()?, 42, "the CPU is the other runtime's");
@@ -176,6 +187,9 @@ fn other_runtimes_get_the_devices_that_they_have() -> Result<()> {
     Function::set_global("device_api.hexagon", &forty_two()?, false)?;
     assert_eq!(copy(&own)?.get::<i64>()?, 42, "a device of both is the other runtime's");
     let taken = Function::set_global("runtime.TVMTensorCopyToBytes", &forty_two()?, false);
-    assert_eq!(taken.map_err(|error: Error| error.kind_bytes().to_vec()), Err(b"RuntimeError".to_vec()));
+    assert_eq!(
+        taken.map_err(|error: Error| error.kind_bytes().to_vec()),
+        Err(b"RuntimeError".to_vec())
+    );
     Ok(())
 }

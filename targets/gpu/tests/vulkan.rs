@@ -1,5 +1,5 @@
-//! Tests Vulkan on the driver of this machine: hand-written kernels, bad input, and threads. `./ci.sh gpu-vulkan` prints what
-//! to install.
+//! Tests Vulkan on the driver of this machine: hand-written kernels, bad input, and threads.
+//! `./ci.sh gpu-vulkan` prints what to install.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod support;
@@ -17,7 +17,8 @@ use support::cases::{self, cases};
 use support::kind::*;
 
 /// SPIR-V of a kernel as [`VULKAN_ADD`], whose scalars are in a uniform buffer.
-const ADD_UNIFORM: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
+const ADD_UNIFORM: &[u8] =
+    include_bytes!("../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
 /// SPIR-V of a kernel with numbers of 8, 16 and 64 bits.
 const TYPES: &[u8] = include_bytes!("../../../tests/programs/device/vulkan/shaders/types.spv");
 const HERE: DLDevice = Vulkan::HERE;
@@ -32,7 +33,8 @@ cases!(Vulkan: kernels_are_launched,
 
 /// Returns a property by which TVM describes a target.
 fn property(device: DLDevice, name: &str) -> Result<Any> {
-    let ask = Function::find_global("device_api.vulkan.get_target_property")?.expect("a global function");
+    let ask =
+        Function::find_global("device_api.vulkan.get_target_property")?.expect("a global function");
     ask.call_packed(&[(&device).into(), (&String::new(name)?).into()])
 }
 
@@ -40,7 +42,8 @@ fn property(device: DLDevice, name: &str) -> Result<Any> {
 fn scalars_come_in_a_uniform_buffer_if_the_shader_says_so() -> Result<()> {
     let kernel = function(&vulkan_module(&[HANDLE, HANDLE, I32], 1, ADD_UNIFORM)?, "k")?;
     let (x, y) = (on_device::<Vulkan>(&[1.0; 64])?, on_device::<Vulkan>(&[0.0; 64])?);
-    // Each launch keeps its own scalars, although all are queued together, and more than a batch has staging memory for.
+    // Each launch keeps its own scalars, although all are queued together, and more than a batch
+    // has staging memory for.
     let many: Vec<_> = (0..600).map(|_| on_device::<Vulkan>(&[0.0; 8])).collect::<Result<_>>()?;
     for (n, y) in many.iter().enumerate() {
         add(&kernel, &x, y, n as i64, 1)?;
@@ -73,7 +76,8 @@ fn numbers_of_8_16_and_64_bits() -> Result<()> {
         1i64.into(),
         8i64.into(),
     ])?;
-    let (longs, halves) = (Tensor::from_slice(&[0i64; 8], &[8])?, Tensor::from_slice(&[0u16; 8], &[8])?);
+    let (longs, halves) =
+        (Tensor::from_slice(&[0i64; 8], &[8])?, Tensor::from_slice(&[0u16; 8], &[8])?);
     copy(&y, &longs)?;
     assert_eq!(longs.as_slice::<i64>()?, [-4, -3, -2, -1, 0, 1, 2, 3].map(|i| (1i64 << 40) + i));
     let host = device::empty(&[8], DLDataType { code: 2, bits: 16, lanes: 1 }, CPU)?;
@@ -85,10 +89,11 @@ fn numbers_of_8_16_and_64_bits() -> Result<()> {
     Ok(())
 }
 
-/// Returns the code with one operand replaced: that at `at`, in the first instruction of `opcode` whose operands begin with
-/// `start`.
+/// Returns the code with one operand replaced: that at `at`, in the first instruction of `opcode`
+/// whose operands begin with `start`.
 fn with_operand(code: &[u8], opcode: u32, start: &[u32], at: usize, value: u32) -> Vec<u8> {
-    let mut words: Vec<u32> = code.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let mut words: Vec<u32> =
+        code.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     let mut index = 5;
     while index < words.len() {
         let len = (words[index] >> 16) as usize;
@@ -122,7 +127,10 @@ fn shaders_that_need_more_than_the_device_has_are_errors() -> Result<()> {
     for (code, expected) in [
         (with_operand(VULKAN_ADD, CAPABILITY, &[1], 0, 2), "needs the SPIR-V capability 2"),
         ([&VULKAN_ADD[..4], &[0, 0, 9, 0], &VULKAN_ADD[8..]].concat(), "is SPIR-V 9.0, but"),
-        (with_operand(VULKAN_ADD, MODE, &[ANY, 17], 2, 1 << 30), "has blocks of 1073741824 x 1 x 1 threads"),
+        (
+            with_operand(VULKAN_ADD, MODE, &[ANY, 17], 2, 1 << 30),
+            "has blocks of 1073741824 x 1 x 1 threads",
+        ),
     ] {
         let kernel = function(&vulkan_module(&[HANDLE, HANDLE, I32], 0, &code)?, "k")?;
         let text = refused(add(&kernel, &x, &x, 1, 1), "InternalError");
@@ -146,7 +154,10 @@ fn shaders_that_need_more_than_the_device_has_are_errors() -> Result<()> {
     let kernel = function(&vulkan_module(&many, 0, VULKAN_ADD)?, "k")?;
     let mut args = vec![data(&x), data(&x)];
     args.extend(vec![Any::from(1i64); 62]);
-    let text = refused(kernel.call_packed(&args.iter().map(Any::view).collect::<Vec<_>>()), "InternalError");
+    let text = refused(
+        kernel.call_packed(&args.iter().map(Any::view).collect::<Vec<_>>()),
+        "InternalError",
+    );
     assert!(text.contains("has 480 bytes of scalars, but"), "{text}");
     assert_eq!(message(&load_other_format()?), "Unknown Vulkan format spirv");
     Ok(())
@@ -206,7 +217,8 @@ fn events_wait_for_what_was_queued_before() -> Result<()> {
     let (x, y) = (on_device::<Vulkan>(&[1.0; 64])?, on_device::<Vulkan>(&[0.0; 64])?);
     let event = Vulkan.create_event(0, false)?;
     let none = core::ptr::null_mut();
-    // SAFETY: the event belongs to the device, and only this thread uses it; the stream is the default one.
+    // SAFETY: the event belongs to the device, and only this thread uses it; the stream is the
+    // default one.
     unsafe {
         // An event without a record is complete.
         Vulkan.synchronize_event(0, event)?;
@@ -217,7 +229,10 @@ fn events_wait_for_what_was_queued_before() -> Result<()> {
         assert_eq!(values_of(&y)?, [2.0; 64]);
         assert!(Vulkan.elapsed(0, event, event)?.is_none());
         assert_eq!(
-            Vulkan.record_event(0, event, (&raw const event).cast_mut().cast()).unwrap_err().kind_bytes(),
+            Vulkan
+                .record_event(0, event, (&raw const event).cast_mut().cast())
+                .unwrap_err()
+                .kind_bytes(),
             b"RuntimeError"
         );
         Vulkan.free_event(0, event);
@@ -242,7 +257,8 @@ fn memory_is_freed_while_launches_use_it() -> Result<()> {
 fn small_tensors_share_allocations() -> Result<()> {
     ferrite_gpu::install();
     // Twice the number of allocations that some drivers support.
-    let tensors: Vec<_> = (0..8192).map(|i| on_device::<Vulkan>(&[i as f32; 3])).collect::<Result<_>>()?;
+    let tensors: Vec<_> =
+        (0..8192).map(|i| on_device::<Vulkan>(&[i as f32; 3])).collect::<Result<_>>()?;
     for (i, tensor) in tensors.iter().enumerate().step_by(97) {
         assert_eq!(values_of(tensor)?, [i as f32; 3]);
     }

@@ -1,5 +1,5 @@
-//! Tests WebGPU on the Vulkan driver of this machine: hand-written kernels, bad input, and threads. `./ci.sh gpu-webgpu` prints
-//! what to install.
+//! Tests WebGPU on the Vulkan driver of this machine: hand-written kernels, bad input, and threads.
+//! `./ci.sh gpu-webgpu` prints what to install.
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
 mod support;
@@ -41,7 +41,8 @@ fn number(value: usize) -> Any {
 #[test]
 fn launches_see_the_arguments_of_their_own() -> Result<()> {
     let kernel = function(&WebGpu::load_add()?, "k")?;
-    // Each launch reads the output of the previous one: with other numbers, with alternating buffers, and with both.
+    // Each launch reads the output of the previous one: with other numbers, with alternating
+    // buffers, and with both.
     let tensors: Vec<_> = (0..40).map(|_| on_device::<WebGpu>(&[0.0; 8])).collect::<Result<_>>()?;
     for round in 0..3 {
         for n in 1..40 {
@@ -80,7 +81,8 @@ fn numbers_of_no_buffer_are_errors() -> Result<()> {
     }
     let text = refused(launch(&Any::NONE), "ValueError");
     assert_eq!(text, "Kernel argument #0 is null, not a WebGPU buffer");
-    // The number of a freed buffer is invalid, even if the buffer was bound before; its slot gets another number.
+    // The number of a freed buffer is invalid, even if the buffer was bound before; its slot gets
+    // another number.
     let gone = data(&x);
     launch(&gone)?;
     drop(x);
@@ -98,8 +100,14 @@ fn numbers_of_no_buffer_are_errors() -> Result<()> {
     {
         // SAFETY: main memory has `bytes` bytes, and buffer numbers are validated.
         unsafe {
-            refused(WebGpu.copy(region(bad, HERE), main, bytes, core::ptr::null_mut()), "ValueError");
-            refused(WebGpu.copy(main, region(bad, HERE), bytes, core::ptr::null_mut()), "ValueError");
+            refused(
+                WebGpu.copy(region(bad, HERE), main, bytes, core::ptr::null_mut()),
+                "ValueError",
+            );
+            refused(
+                WebGpu.copy(main, region(bad, HERE), bytes, core::ptr::null_mut()),
+                "ValueError",
+            );
         }
     }
     Ok(())
@@ -110,12 +118,16 @@ fn a_buffer_that_a_kernel_writes_cannot_come_twice() -> Result<()> {
     let kernel = function(&WebGpu::load_add()?, "k")?;
     let x = on_device::<WebGpu>(&[1.0; 8])?;
     let text = refused(add(&kernel, &x, &x, 1, 1), "ValueError");
-    assert_eq!(text, "Kernel arguments #0 and #1 are the same WebGPU buffer, and the kernel writes it");
+    assert_eq!(
+        text,
+        "Kernel arguments #0 and #1 are the same WebGPU buffer, and the kernel writes it"
+    );
     // A buffer that is only read may be passed twice.
     let code = WEBGPU_ADD
         .replace("+ f32(scalars.n)", "+ z[0]")
         .replace("struct", "@group(0) @binding(2) var<storage, read> z : array<f32>;\nstruct");
-    let code = code.replace("binding(2) var<uniform>", "binding(3) var<uniform>").replace("n: i32, ", "");
+    let code =
+        code.replace("binding(2) var<uniform>", "binding(3) var<uniform>").replace("n: i32, ", "");
     let module = webgpu_module(&[HANDLE; 3], &["paramWriteAccess:[0,1,0]"], code.as_bytes())?;
     let y = on_device::<WebGpu>(&[0.0; 8])?;
     let one = AnyView::from(1i64);
@@ -126,7 +138,8 @@ fn a_buffer_that_a_kernel_writes_cannot_come_twice() -> Result<()> {
 
 #[test]
 fn scalars_of_64_bits_must_fit_32() -> Result<()> {
-    let module = webgpu_module(&[HANDLE, HANDLE, I64], &["paramWriteAccess:[0,1]"], WEBGPU_ADD.as_bytes())?;
+    let module =
+        webgpu_module(&[HANDLE, HANDLE, I64], &["paramWriteAccess:[0,1]"], WEBGPU_ADD.as_bytes())?;
     let kernel = function(&module, "k")?;
     let (x, y) = (on_device::<WebGpu>(&[1.0; 8])?, on_device::<WebGpu>(&[0.0; 8])?);
     add(&kernel, &x, &y, -5, 1)?;
@@ -178,7 +191,9 @@ fn shaders_that_do_not_compile_are_errors_with_the_compilers_text() -> Result<()
     // A kernel that writes a buffer that its tag declares as read, and one with other bindings.
     let writes = WEBGPU_ADD.replace("storage, read>", "storage, read_write>");
     assert!(text_of(writes.as_bytes())?.contains("binding"));
-    assert!(text_of(WEBGPU_ADD.replace("binding(1)", "binding(7)").as_bytes())?.contains("binding"));
+    assert!(
+        text_of(WEBGPU_ADD.replace("binding(1)", "binding(7)").as_bytes())?.contains("binding")
+    );
     // A type error, and a block that no device supports.
     assert!(text_of(WEBGPU_ADD.replace("f32(scalars.n)", "scalars.n").as_bytes())?.contains("Add"));
     let huge = WEBGPU_ADD.replace("workgroup_size(8, 1, 1)", "workgroup_size(1000000, 1, 1)");
@@ -199,10 +214,15 @@ fn more_buffers_than_the_device_binds_are_an_error() -> Result<()> {
     arguments.extend([1i64.into(), 1i64.into()]);
     let views: Vec<_> = arguments.iter().map(Any::view).collect();
     let text = refused(function(&module, "k")?.call_packed(&views), "InternalError");
-    // A device that binds 500 buffers refuses that the shader writes a buffer that is declared as read.
+    // A device that binds 500 buffers refuses that the shader writes a buffer that is declared as
+    // read.
     assert!(text.starts_with("WebGPU build error"), "{text}");
-    assert!(text.contains("limit") || text.contains("is not available in the pipeline layout"), "{text}");
-    // Kernels with more parameters than any driver supports are rejected before the driver sees them.
+    assert!(
+        text.contains("limit") || text.contains("is not available in the pipeline layout"),
+        "{text}"
+    );
+    // Kernels with more parameters than any driver supports are rejected before the driver sees
+    // them.
     let access = format!("paramWriteAccess:[{}0]", "0,".repeat(count - 1));
     let module = webgpu_module(&vec![HANDLE; count], &[&access], WEBGPU_ADD.as_bytes())?;
     refused(module.get_function(&String::new("k")?, false), "InternalError");
@@ -346,7 +366,10 @@ fn events_are_over_when_what_was_queued_before_them_is() -> Result<()> {
         WebGpu.record_event(0, event, null)?;
         WebGpu.wait_for_event(0, event, null)?;
         WebGpu.synchronize_event(0, event)?;
-        refused(WebGpu.record_event(0, event, core::ptr::without_provenance_mut(8)), "RuntimeError");
+        refused(
+            WebGpu.record_event(0, event, core::ptr::without_provenance_mut(8)),
+            "RuntimeError",
+        );
         assert!(WebGpu.elapsed(0, event, event)?.is_none());
         WebGpu.free_event(0, event);
     }

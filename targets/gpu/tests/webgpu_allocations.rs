@@ -1,5 +1,6 @@
-//! Tests that a launch allocates no more than its wgpu calls. wgpu uses Rust's global allocator, the library and the driver use
-//! C's; both are counted on the launching thread. A program of its own, since it replaces both allocators.
+//! Tests that a launch allocates no more than its wgpu calls. wgpu uses Rust's global allocator,
+//! the library and the driver use C's; both are counted on the launching thread. A program of its
+//! own, since it replaces both allocators.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::expect_used, reason = "a test fails by a panic")]
 
@@ -26,7 +27,8 @@ const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/mod
 const LAUNCHES: usize = 200;
 
 std::thread_local! {
-    /// Number of blocks that this thread allocated from C, and how many of them through Rust's allocator.
+    /// Number of blocks that this thread allocated from C, and how many of them through Rust's
+    /// allocator.
     static COUNTS: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
@@ -100,8 +102,11 @@ fn main() -> Result<()> {
             Ok(())
         })?;
         let library = counted(|index| {
-            let (k, n, one, threads) = (index as i64 * step, 64i64.into(), 1i64.into(), 64i64.into());
-            kernel.call_packed(&[x.view(), y.view(), 2f64.into(), k.into(), n, one, threads]).map(drop)
+            let (k, n, one, threads) =
+                (index as i64 * step, 64i64.into(), 1i64.into(), 64i64.into());
+            kernel
+                .call_packed(&[x.view(), y.view(), 2f64.into(), k.into(), n, one, threads])
+                .map(drop)
         })?;
         let of_c = |(c, rust): (usize, usize)| c - rust;
         println!(

@@ -1,5 +1,6 @@
-//! Tests WebGPU with missing or failing components: no Vulkan loader, no Vulkan driver, and a driver that fails at each of
-//! its functions. Each case runs in a process of its own, which must end with errors or with correct values.
+//! Tests WebGPU with missing or failing components: no Vulkan loader, no Vulkan driver, and a
+//! driver that fails at each of its functions. Each case runs in a process of its own, which must
+//! end with errors or with correct values.
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 #[path = "../../../tests/watchdog/watchdog.rs"]
@@ -24,7 +25,8 @@ const FIXTURE: &[u8] = include_bytes!("../../../tests/programs/device/webgpu/mod
 /// Environment variable that is set in the child processes, which use a device.
 const CHILD: &str = "FERRITE_TEST_CHILD";
 
-/// Computes `y = a * x + k` for 1024 elements with the fixture `axpy_dyn`, and calls other functions as a program would.
+/// Computes `y = a * x + k` for 1024 elements with the fixture `axpy_dyn`, and calls other
+/// functions as a program would.
 fn use_device() -> Result<()> {
     WebGpu.set_device(0)?;
     let module = DeviceModule::<WebGpu>::load(Bytes::new(FIXTURE)?)?;
@@ -37,15 +39,28 @@ fn use_device() -> Result<()> {
     for k in 0..3i64 {
         let [px, py] = [&x, &y].map(|tensor| {
             // SAFETY: kernels that get the address find the memory of a tensor or workspace there.
-            Any::from(unsafe { ferrite_core::value::convert::OpaquePtr::new(tensor.dl_tensor().data) })
+            Any::from(unsafe {
+                ferrite_core::value::convert::OpaquePtr::new(tensor.dl_tensor().data)
+            })
         });
         let (blocks, threads) = (16i64, 64i64);
-        let arguments =
-            [px.view(), py.view(), 2.0f64.into(), k.into(), 1024i64.into(), blocks.into(), threads.into()];
+        let arguments = [
+            px.view(),
+            py.view(),
+            2.0f64.into(),
+            k.into(),
+            1024i64.into(),
+            blocks.into(),
+            threads.into(),
+        ];
         kernel.call_packed(&arguments)?;
         // SAFETY: as above.
         unsafe { device::copy_tensor(y.dl_tensor(), host.dl_tensor(), null)? };
-        assert_eq!(host.as_slice::<f32>()?, [6.0 + k as f32; 1024], "a wrong value without an error");
+        assert_eq!(
+            host.as_slice::<f32>()?,
+            [6.0 + k as f32; 1024],
+            "a wrong value without an error"
+        );
     }
     // Larger than the memory that the driver has allocated so far.
     drop(device::empty(&[1 << 26], F32, HERE)?);
@@ -101,21 +116,26 @@ fn missing_parts_are_told() {
     for line in lines(&output, "no libvulkan.so.1") {
         assert!(line.starts_with("RuntimeError: No WebGPU adapter: "), "{line}");
         assert!(
-            line.contains("looked for libvulkan.so.1") && line.contains("apt-get install libvulkan1"),
+            line.contains("looked for libvulkan.so.1")
+                && line.contains("apt-get install libvulkan1"),
             "{line}"
         );
     }
     let nowhere = "/nonexistent/driver.json";
     let output = run(&[("VK_DRIVER_FILES", nowhere), ("VK_ICD_FILENAMES", nowhere)]);
     for line in lines(&output, "no driver") {
-        assert!(line.starts_with("RuntimeError: No WebGPU adapter: libvulkan.so.1 is installed"), "{line}");
+        assert!(
+            line.starts_with("RuntimeError: No WebGPU adapter: libvulkan.so.1 is installed"),
+            "{line}"
+        );
     }
 }
 
 /// Builds the stand-in in which one call fails; returns its folder.
 fn build_stand_in() -> PathBuf {
     let folder = folder("webgpu_failing_vulkan");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/device/failing_vulkan.c");
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/device/failing_vulkan.c");
     let mut compiler = Command::new(std::env::var_os("CC").unwrap_or("cc".into()));
     compiler
         .args(["-shared", "-fPIC", "-O1", "-o"])
@@ -128,7 +148,8 @@ fn build_stand_in() -> PathBuf {
 
 /// Returns the path of the library that the stand-in replaces.
 fn real_library() -> std::string::String {
-    let output = Command::new("cc").arg("-print-file-name=libvulkan.so.1").output().expect("a C compiler");
+    let output =
+        Command::new("cc").arg("-print-file-name=libvulkan.so.1").output().expect("a C compiler");
     std::string::String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
@@ -150,7 +171,8 @@ fn memory_that_runs_out_is_a_memory_error(folder: &Path) {
     assert_eq!(results, ["MemoryError: The WebGPU device is out of memory", "ok"]);
 }
 
-/// Makes each driver function fail at its first and at its last call, with the device lost and out of memory.
+/// Makes each driver function fail at its first and at its last call, with the device lost and out
+/// of memory.
 fn failing_calls_are_errors(folder: &Path) {
     let counts = folder.join("counts");
     let with = |variables: &[(&str, &str)]| run_failing(folder, variables);
@@ -160,15 +182,21 @@ fn failing_calls_are_errors(folder: &Path) {
     for entry in std::fs::read_to_string(&counts).expect("counts").lines() {
         let (name, count) = entry.split_once(' ').expect("a name and a number");
         let calls = if count == "1" { vec!["1"] } else { vec!["1", count] };
-        cases
-            .extend(calls.iter().flat_map(|at| ["-2", "-4"].map(|code| [name, at, code].map(str::to_owned))));
+        cases.extend(
+            calls
+                .iter()
+                .flat_map(|at| ["-2", "-4"].map(|code| [name, at, code].map(str::to_owned))),
+        );
     }
     let (next, errors, recovered) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let run_cases = || {
         while let Some([name, at, code]) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
             let case = format!("{name}, call {at}, VkResult {code}");
-            let variables =
-                [("FAILING_VULKAN_CALL", &**name), ("FAILING_VULKAN_AT", at), ("FAILING_VULKAN_CODE", code)];
+            let variables = [
+                ("FAILING_VULKAN_CALL", &**name),
+                ("FAILING_VULKAN_AT", at),
+                ("FAILING_VULKAN_CODE", code),
+            ];
             let results = lines(&with(&variables), &case);
             assert_eq!(results.len(), 2, "{case}");
             for line in results.iter().filter(|line| *line != "ok") {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: deb.sh
 #
-# Makes target/libtvm-ffi-ferrite_VERSION_ARCHITECTURE.deb, a Debian package of the files that `make install` installs, and prints its
-# path. The Makefile sets BUILT, the folder of the libraries, and COMMAND; MAINTAINER, as "NAME <ADDRESS>", who answers for the package.
+# Makes target/libtvm-ffi-ferrite_VERSION_ARCHITECTURE.deb, a Debian package of the files that
+# `make install` installs, and prints its path. The Makefile sets BUILT, the folder of the
+# libraries, and COMMAND; MAINTAINER, as "NAME <ADDRESS>", who answers for the package.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 name=libtvm-ffi-ferrite
@@ -44,7 +45,8 @@ END
 printf '%s (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md in the sources.\n\n -- %s  %s\n' "$name" "$version" \
   "$maintainer" "$(date -Ru -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$documents/changelog.gz"
 
-# dpkg-shlibdeps finds the packages of the libraries that ours and the command need; it wants to run beside debian/control.
+# dpkg-shlibdeps finds the packages of the libraries that ours and the command need; it wants to run
+# beside debian/control.
 mkdir -p "$work/debian" "$tree/DEBIAN"
 printf 'Source: %s\n\nPackage: %s\nArchitecture: any\n' "$name" "$name" >"$work/debian/control"
 binaries=("$tree$libraries/libtvm_ffi.so")

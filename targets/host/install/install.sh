@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # usage: install.sh install|uninstall
 #
-# Copies the built library to its places, or removes it; the Makefile sets the variables and describes them. All files that refer
-# to others do it by relative paths, so the tree may be staged and moved. The file COMMAND is installed as the command `ferrite`, with its
-# completions and manual pages, if it exists. Refuses libraries for which the pkg-config files and the CMake package are wrong, and a
-# command of another version.
+# Copies the built library to its places, or removes it; the Makefile sets the variables and
+# describes them. All files that refer to others do it by relative paths, so the tree may be staged
+# and moved. The file COMMAND is installed as the command `ferrite`, with its completions and manual
+# pages, if it exists. Refuses libraries for which the pkg-config files and the CMake package are
+# wrong, and a command of another version.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 here=targets/host/install
@@ -14,7 +15,8 @@ die() {
   exit 1
 }
 
-# Headers for the features of the host's build; the others in include/ are for firmware and for programs of old releases of TVM.
+# Headers for the features of the host's build; the others in include/ are for firmware and for
+# programs of old releases of TVM.
 headers=(
   dlpack/dlpack.h tvm/ffi/c_api.h tvm/ffi/extra/c_env_api.h tvm/runtime/base.h tvm/runtime/c_backend_api.h
   tvm/runtime/c_runtime_api.h tvm_ffi_model.h ferrite/kernel.h
@@ -43,7 +45,8 @@ quoted_for() { # quoted_for TEMPLATE FOLDER: files of pkg-config separate words 
   esac
 }
 
-# Prints the template with the places of this installation, in one pass: what a folder's name has in it stays as it is.
+# Prints the template with the places of this installation, in one pass: what a folder's name has in
+# it stays as it is.
 render() { # render TEMPLATE UP: UP leads from its folder to PREFIX
   local rest value
   rest=$(<"$1")
@@ -114,7 +117,8 @@ render_templates() {
   done
 }
 
-# Calls its argument with the source and the target of each file of the command. The folder PAGES has its pages.
+# Calls its argument with the source and the target of each file of the command. The folder PAGES
+# has its pages.
 each_file_of_command() { # each_file_of_command FUNCTION PAGES
   local page share=$DESTDIR$PREFIX/share
   "$1" "$command" "$DESTDIR$PREFIX/bin/ferrite" 755

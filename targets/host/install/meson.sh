@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: meson.sh FOLDER
 #
-# Builds the library and puts it into FOLDER, for the build file of Meson. Copies that are up to date stay untouched.
+# Builds the library and puts it into FOLDER, for the build file of Meson. Copies that are up to
+# date stay untouched.
 set -euo pipefail
 folder=$(cd "$1" && pwd)
 target=${CARGO_TARGET_DIR:-$folder/cargo}

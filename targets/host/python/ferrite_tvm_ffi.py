@@ -27,9 +27,10 @@ from pathlib import Path
 
 import ferrite_tvm_ffi_elf
 
-# Releases that the library is tested against: tests/conformance/upstream. Beyond the stable C ABI, upstream's Python code and
-# library share names of functions and layouts of classes, which change between releases. The library serves those of the last
-# release, and those of an earlier one on request. Other releases are probed.
+# Releases that the library is tested against: tests/conformance/upstream. Beyond the stable C ABI,
+# upstream's Python code and library share names of functions and layouts of classes, which change
+# between releases. The library serves those of the last release, and those of an earlier one on
+# request. Other releases are probed.
 TESTED = (
     *("0.1.9", "0.1.10", "0.1.11", "0.1.12"),
     *("0.1.13.post0", "0.1.13.post1", "0.1.13.post2", "0.1.13.post3"),
@@ -89,8 +90,8 @@ def misfit(release: str, package: Path) -> str | None:
         return None
     if numbers(release) < numbers(TESTED[0]):
         return f"and ferrite_tvm_ffi fits {TESTED[0]} and later releases"
-    # This release works only with its own library: with any other, even one of upstream's, an object that the library returns
-    # has lost its Python object.
+    # This release works only with its own library: with any other, even one of upstream's, an
+    # object that the library returns has lost its Python object.
     if numbers(release) == (0, 1, 13) and ".post" not in release:
         return "which fits no other library than its own"
     import ferrite_tvm_ffi_probe  # noqa: PLC0415 - imported only when needed

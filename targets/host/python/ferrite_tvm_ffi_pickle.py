@@ -17,7 +17,8 @@ import pickle
 import ferrite_tvm_ffi  # noqa: F401 - activates the library in a process that unpickles before it imports tvm_ffi
 import ferrite_tvm_ffi_modules as modules
 
-# Devices whose memory the processor reads: the CPU, memory pinned by CUDA or ROCm, and managed memory of CUDA.
+# Devices whose memory the processor reads: the CPU, memory pinned by CUDA or ROCm, and managed
+# memory of CUDA.
 HOST_DEVICES = (1, 3, 11, 13)
 OPAQUE_HANDLE = 3
 # Alignment that compiled kernels expect of a tensor's data.
@@ -192,7 +193,8 @@ def imported(flat, kind, shape):
     """Return a tensor over an array of bytes, with a data type and a shape that NumPy may not have."""
     from tvm_ffi import core  # noqa: PLC0415 - after the library
 
-    # NumPy manages the memory. The record that it exports, which is this function's until it is imported, gets the right type.
+    # NumPy manages the memory. The record that it exports, which is this function's until it is
+    # imported, gets the right type.
     stand_in = flat.reshape((1,) * (len(shape) - 1) + (-1,)) if shape else flat[:1].reshape(())
     if flat.flags.writeable:
         capsule = stand_in.__dlpack__()

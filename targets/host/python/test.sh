@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: test.sh [WHEEL]
 #
-# Installs the wheel (builds it first, with the command in it, if none is named) and its dependencies into a new virtual
-# environment, and runs test_wheel.py and the other tests there. PYTHON names the interpreter.
+# Installs the wheel (builds it first, with the command in it, if none is named) and its
+# dependencies into a new virtual environment, and runs test_wheel.py and the other tests there.
+# PYTHON names the interpreter.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-python3}

@@ -1,4 +1,5 @@
-// C++ module, built by tvm_ffi.cpp.load_inline in test_wheel.py: containers, objects with fields, modules, errors.
+// C++ module, built by tvm_ffi.cpp.load_inline in test_wheel.py: containers, objects with fields,
+// modules, errors.
 #include <tvm/ffi/container/dict.h>
 #include <tvm/ffi/container/list.h>
 #include <tvm/ffi/container/variant.h>

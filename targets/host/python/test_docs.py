@@ -17,7 +17,8 @@ import numpy as np  # noqa: E402
 import tvm_ffi  # noqa: E402
 
 ROOT = HERE.parents[2]
-# `scale` has a signature and documentation; `bare` has neither, and the metadata of `odd` is damaged.
+# `scale` has a signature and documentation; `bare` has neither, and the metadata of `odd` is
+# damaged.
 LIBRARY = r"""
 #include "targets/host/quickstart/scale.c"
 

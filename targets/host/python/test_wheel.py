@@ -236,7 +236,8 @@ class Cxx(Case):
         cls.module = str(Path(folder.name) / "test_cxx.so")
 
     def assert_passes(self, test):
-        # Passed as text, so that the script's folder, which has ferrite_tvm_ffi, is not searched for imports.
+        # Passed as text, so that the script's folder, which has ferrite_tvm_ffi, is not searched
+        # for imports.
         done = self.python("-c", (self.HERE / "test_cxx.py").read_text(), self.module, test)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 
-# hatchling leaves out the hook for metadata when pip asks, and pip then builds the whole wheel for its metadata.
+# hatchling leaves out the hook for metadata when pip asks, and pip then builds the whole wheel for
+# its metadata.
 _asked_by_pip = os.environ.pop("PIP_BUILD_TRACKER", None)
 from hatchling import build as hatchling  # noqa: E402 - after the change of the environment
 

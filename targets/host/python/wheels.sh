@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: wheels.sh FOLDER [RUST_TARGET...]     builds the wheels of a release, for glibc 2.17 and later: x86-64 and AArch64
 #
-# Needs a cross compiler for AArch64 (g++-aarch64-linux-gnu) and rustc's target. Zig, which links, and auditwheel, which says whether a
-# wheel keeps what its tag promises, come from PyPI, into target/wheel-tools, with the build backend: requirements-release.txt has their hashes.
+# Needs a cross compiler for AArch64 (g++-aarch64-linux-gnu) and rustc's target. Zig, which links,
+# and auditwheel, which says whether a wheel keeps what its tag promises, come from PyPI, into
+# target/wheel-tools, with the build backend: requirements-release.txt has their hashes.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 target=${CARGO_TARGET_DIR:-$here/../../../target}

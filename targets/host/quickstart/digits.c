@@ -11,7 +11,8 @@
 
 enum { SIDE = 8, PIXELS = SIDE * SIDE, CLASSES = 10, PICTURES = 20, DRAWN = 4, TIMED_RUNS = 2000 };
 
-/* A loaded network: its function takes a picture, four constant tensors and a tensor for the scores. */
+/* A loaded network: its function takes a picture, four constant tensors and a tensor for the
+ * scores. */
 typedef struct {
   const char* name;
   TVMFFIObjectHandle module;
@@ -25,7 +26,8 @@ static void constant(Network* net, int place, const float* data, int ndim, const
   ferrite_tensor_init(&net->constants[place], data, kDLFloat, 32, ndim, shape);
 }
 
-/* Sets the shape of a picture: both networks get the same pictures, each in the shape that it was compiled for. */
+/* Sets the shape of a picture: both networks get the same pictures, each in the shape that it was
+ * compiled for. */
 static void set_picture_shape(Network* net, int ndim) {
   int axis;
   net->picture_ndim = ndim;

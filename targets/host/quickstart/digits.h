@@ -3,8 +3,8 @@
 #define FERRITE_DIGITS_H_
 
 /*
- * Loads both compiled networks, draws every picture with the first network's classification, and prints the accuracy and
- * the time per inference of each. Exits with a message if a call fails.
+ * Loads both compiled networks, draws every picture with the first network's classification, and
+ * prints the accuracy and the time per inference of each. Exits with a message if a call fails.
  */
 void digits_run(const char* cnn_path, const char* mlp_path);
 

@@ -1,8 +1,9 @@
 /*
  * kernels.c: a kernel library in C89, in the form that a compiler generates.
  *
- * The symbol `__tvm_ffi_NAME` is the function NAME of the module that loads this library. Optionally,
- * `__tvm_ffi__metadata_NAME` returns its type as JSON, and `__tvm_ffi__doc_NAME` its description.
+ * The symbol `__tvm_ffi_NAME` is the function NAME of the module that loads this library.
+ * Optionally, `__tvm_ffi__metadata_NAME` returns its type as JSON, and `__tvm_ffi__doc_NAME` its
+ * description.
  */
 #include <string.h>
 
@@ -24,7 +25,8 @@ static int fail(const char* kind, const char* function, const char* message) {
   return -1;
 }
 
-/* Returns the DLTensor of an argument: a borrowed DLTensor, or a Tensor object, whose DLTensor follows the object header. */
+/* Returns the DLTensor of an argument: a borrowed DLTensor, or a Tensor object, whose DLTensor
+ * follows the object header. */
 static const DLTensor* tensor_of(const TVMFFIAny* value) {
   if (value->type_index == kTVMFFIDLTensorPtr) return (const DLTensor*)value->v_ptr;
   if (value->type_index == kTVMFFITensor) {

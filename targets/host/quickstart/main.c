@@ -3,8 +3,9 @@
  *
  *   quickstart KERNELS CNN MLP [RUST_KERNELS]
  *
- * Loads a kernel library, calls its functions on plain C arrays, shows how errors are reported, and classifies digit
- * pictures with two networks compiled by TVM. The program does not depend on how the libraries were written.
+ * Loads a kernel library, calls its functions on plain C arrays, shows how errors are reported, and
+ * classifies digit pictures with two networks compiled by TVM. The program does not depend on how
+ * the libraries were written.
  */
 #include "digits.h"
 #include "ferrite_util.h"
@@ -25,8 +26,9 @@ static void print_vector(const char* name, const float* values) {
 
 /* ---- descriptions of a module's functions ---- */
 
-/* Returns a description of a function, which the caller releases. `getter` is ffi.ModuleGetFunctionDoc or
- * ffi.ModuleGetFunctionMetadata, which returns a string, or None if there is none. */
+/* Returns a description of a function, which the caller releases. `getter` is
+ * ffi.ModuleGetFunctionDoc or ffi.ModuleGetFunctionMetadata, which returns a string, or None if
+ * there is none. */
 static TVMFFIAny description(const char* getter, TVMFFIObjectHandle module, const char* name) {
   TVMFFIAny args[3];
   TVMFFIAny result;

@@ -1,5 +1,6 @@
 /*
- * scale.c: a kernel library in C89 with the helpers of ferrite/kernel.h: exports, arguments, checks, allocation and results.
+ * scale.c: a kernel library in C89 with the helpers of ferrite/kernel.h: exports, arguments,
+ * checks, allocation and results.
  *
  * Compare kernels.c, which does without them.
  */

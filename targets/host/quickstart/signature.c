@@ -1,8 +1,8 @@
 /*
  * signature.c: types of functions, from the metadata of a library.
  *
- * The metadata is JSON, {"type_schema": "...", "signature": "NAME(...)"}, whose schema is JSON in a string. The library's own
- * functions parse it and read the containers that it becomes.
+ * The metadata is JSON, {"type_schema": "...", "signature": "NAME(...)"}, whose schema is JSON in a
+ * string. The library's own functions parse it and read the containers that it becomes.
  */
 #include "signature.h"
 
@@ -29,7 +29,8 @@ static TVMFFIAny parse(TVMFFIAny text) {
   return result;
 }
 
-/* Returns the value of a key, which the caller releases; None if there is none, or if `map` is another value. */
+/* Returns the value of a key, which the caller releases; None if there is none, or if `map` is
+ * another value. */
 static TVMFFIAny value_of(const TVMFFIAny* map, const char* key) {
   if (map->type_index != kTVMFFIMap || call2("ffi.MapCount", *map, ferrite_str(key)).v_int64 == 0) return ferrite_none();
   return call2("ffi.MapGetItem", *map, ferrite_str(key));
@@ -61,7 +62,8 @@ static void print_type(const TVMFFIAny* array, int index, int depth) {
   ferrite_release(&type);
 }
 
-/* Prints the parameters as the library's author wrote them, from the parenthesis on, in one line. */
+/* Prints the parameters as the library's author wrote them, from the parenthesis on, in one
+ * line. */
 static void print_parameters_text(const TVMFFIByteArray* text) {
   size_t i = 0, spaces;
   while (i < text->size && text->data[i] != '(') ++i;
@@ -81,7 +83,8 @@ static void print_parameters(const TVMFFIAny* types, int first) {
   putchar(')');
 }
 
-/* Prints a type: the result is in `results`; in the schemas of older libraries it precedes the parameters. */
+/* Prints a type: the result is in `results`; in the schemas of older libraries it precedes the
+ * parameters. */
 static void print_function(const TVMFFIByteArray* text, const TVMFFIAny* results, const TVMFFIAny* parameters) {
   if (text->size > 0) {
     print_parameters_text(text);

@@ -4,7 +4,8 @@
 
 #include <tvm/ffi/c_api.h>
 
-/* Prints parameters and result, such as `(0: int, 1: Array<float>) -> float`, of metadata in JSON. Prints nothing if it has no type. */
+/* Prints parameters and result, such as `(0: int, 1: Array<float>) -> float`, of metadata in JSON.
+ * Prints nothing if it has no type. */
 void signature_print(const TVMFFIByteArray* metadata);
 
 #endif /* SIGNATURE_H_ */

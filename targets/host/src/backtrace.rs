@@ -35,8 +35,8 @@ pub fn install() {
     backtrace::set_provider(provide);
 }
 
-/// Writes the line that the raising code gives for itself, then the frames of its callers. As in upstream, the first
-/// line is written even if the limit is 0.
+/// Writes the line that the raising code gives for itself, then the frames of its callers. As in
+/// upstream, the first line is written even if the limit is 0.
 fn provide(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>) {
     let own_line = request.filename.is_some() && request.func.is_some();
     let mut remaining = limit::limit();
@@ -92,8 +92,12 @@ mod tests {
     #[test]
     fn the_own_line_comes_first() {
         install();
-        let request =
-            BacktraceRequest { filename: Some(b"x.cc"), line: 7, func: Some(b"f"), ..Default::default() };
+        let request = BacktraceRequest {
+            filename: Some(b"x.cc"),
+            line: 7,
+            func: Some(b"f"),
+            ..Default::default()
+        };
         assert!(backtrace::text(&request).starts_with(b"  File \"x.cc\", line 7, in f\n"));
     }
 }

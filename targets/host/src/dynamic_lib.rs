@@ -31,17 +31,19 @@ use name_filter::NameFilter;
 ///
 /// # Upstream
 /// `library_module_dynamic_lib.cc`.
-pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.Module.load_from_file.so", load_from_file)];
+pub static FUNCTIONS: &[StaticFunction] =
+    &[static_function!("ffi.Module.load_from_file.so", load_from_file)];
 
-/// An open shared object, closed when it is dropped. `dlsym` formats an error message for every missing symbol; the name
-/// filter avoids that cost.
+/// An open shared object, closed when it is dropped. `dlsym` formats an error message for every
+/// missing symbol; the name filter avoids that cost.
 struct DynamicLibrary {
     handle: NonNull<c_void>,
     filter: Option<NameFilter>,
     load: LoadId,
 }
 
-// SAFETY: a handle of the dynamic linker may be used from any thread, and the filter reads memory that is never written.
+// SAFETY: a handle of the dynamic linker may be used from any thread, and the filter reads memory
+// that is never written.
 unsafe impl Send for DynamicLibrary {}
 // SAFETY: as for Send; looking symbols up changes nothing.
 unsafe impl Sync for DynamicLibrary {}
@@ -70,7 +72,8 @@ impl Drop for DynamicLibrary {
     }
 }
 
-// SAFETY: the caller of `open_library` guarantees the `__tvm_ffi_*` symbols; addresses stay valid until the object is closed.
+// SAFETY: the caller of `open_library` guarantees the `__tvm_ffi_*` symbols; addresses stay valid
+// until the object is closed.
 unsafe impl Library for DynamicLibrary {
     fn symbol(&self, name: &CStr) -> Result<Option<NonNull<c_void>>> {
         if self.filter.as_ref().is_some_and(|filter| filter.lacks(name)) {
@@ -80,8 +83,9 @@ unsafe impl Library for DynamicLibrary {
         Ok(unsafe { linker::symbol(self.handle, name) })
     }
 
-    /// Returns `true` if this object defines the symbol at `other`: the address lies in the same object as `known`,
-    /// which this object defines. `dlsym` alone also finds symbols of an object's dependencies.
+    /// Returns `true` if this object defines the symbol at `other`: the address lies in the same
+    /// object as `known`, which this object defines. `dlsym` alone also finds symbols of an
+    /// object's dependencies.
     #[cfg(feature = "packed")]
     fn has_both(&self, known: NonNull<c_void>, other: NonNull<c_void>) -> bool {
         driver::same_object(known.as_ptr(), other.as_ptr())
@@ -90,16 +94,17 @@ unsafe impl Library for DynamicLibrary {
 
 /// Opens a shared object with lazy binding and local symbols, and creates a module for it.
 ///
-/// The object is closed when the last module and the last function from it are released. After that, code that is still
-/// referenced elsewhere, such as deleters of its objects, must not run. `ffi.ModuleGlobalsAdd` keeps the object open
-/// permanently.
+/// The object is closed when the last module and the last function from it are released. After
+/// that, code that is still referenced elsewhere, such as deleters of its objects, must not run.
+/// `ffi.ModuleGlobalsAdd` keeps the object open permanently.
 ///
 /// # Errors
-/// `InternalError` with the system's message if the file cannot be opened, or if the path contains a NUL byte; the errors of
-/// [`LoadedLibrary::load`].
+/// `InternalError` with the system's message if the file cannot be opened, or if the path contains
+/// a NUL byte; the errors of [`LoadedLibrary::load`].
 ///
 /// # Safety
-/// Loading runs the object's initialisers, and its `__tvm_ffi_*` symbols must have the types that the ABI fixes for their names.
+/// Loading runs the object's initialisers, and its `__tvm_ffi_*` symbols must have the types that
+/// the ABI fixes for their names.
 ///
 /// # Upstream
 /// `ffi.Module.load_from_file.so`.
@@ -107,10 +112,12 @@ pub unsafe fn open_library(path: &[u8]) -> Result<Module> {
     let mut name = Buffer::try_with_capacity(path.len().saturating_add(1))?;
     name.try_extend_from_slice(path)?;
     name.try_push(0)?;
-    let name = CStr::from_bytes_with_nul(&name).map_err(|_| failure(path, "the path has a NUL byte"))?;
+    let name =
+        CStr::from_bytes_with_nul(&name).map_err(|_| failure(path, "the path has a NUL byte"))?;
     // SAFETY: the caller guarantees the object.
     let library = unsafe { DynamicLibrary::open(name) };
-    let library = library.map_err(|error| error.with_text(|reason| failure(path, Lossy(reason))))?;
+    let library =
+        library.map_err(|error| error.with_text(|reason| failure(path, Lossy(reason))))?;
     let load = library.load;
     load.publish(&LoadedLibrary::load(library)?)
 }
@@ -140,22 +147,32 @@ mod tests {
     fn message(path: &str) -> std::string::String {
         let loader = FUNCTIONS[0].to_function().unwrap();
         let (path, format) = (String::new(path).unwrap(), String::new("so").unwrap());
-        let error =
-            loader.call_packed(&[AnyView::from(&path), AnyView::from(&format)]).map(drop).unwrap_err();
+        let error = loader
+            .call_packed(&[AnyView::from(&path), AnyView::from(&format)])
+            .map(drop)
+            .unwrap_err();
         assert_eq!(error.kind_bytes(), b"InternalError");
         let text = std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
-        text.strip_prefix("Check failed: (lib_handle_ != nullptr) is false: ").unwrap_or(&text).into()
+        text.strip_prefix("Check failed: (lib_handle_ != nullptr) is false: ")
+            .unwrap_or(&text)
+            .into()
     }
 
     #[cfg(not(miri))]
     #[test]
     fn what_cannot_be_opened_is_named() {
         let text = message("./no/such/library.so");
-        assert!(text.starts_with("Failed to load dynamic shared library ./no/such/library.so "), "{text}");
+        assert!(
+            text.starts_with("Failed to load dynamic shared library ./no/such/library.so "),
+            "{text}"
+        );
         assert!(text.contains("No such file") || text.contains("cannot open"), "{text}");
         let this_file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/dynamic_lib.rs");
         let text = message(this_file);
-        assert!(text.len() > "Failed to load dynamic shared library ".len() + this_file.len() + 1, "{text}");
+        assert!(
+            text.len() > "Failed to load dynamic shared library ".len() + this_file.len() + 1,
+            "{text}"
+        );
     }
 
     #[test]
@@ -171,7 +188,8 @@ mod tests {
     fn symbols_of_an_open_object_are_found() -> Result<()> {
         // SAFETY: the C library has no `__tvm_ffi_*` symbols, and is already loaded.
         let library = unsafe { DynamicLibrary::open(c"libc.so.6") };
-        let library = library.map_err(|error| error.with_text(|reason| failure(b"", Lossy(reason))))?;
+        let library =
+            library.map_err(|error| error.with_text(|reason| failure(b"", Lossy(reason))))?;
         assert!(library.symbol(c"malloc")?.is_some());
         assert!(library.symbol(c"no_such_symbol_anywhere")?.is_none());
         let module = create_library_module(library)?;

@@ -1,4 +1,5 @@
-//! Access to an ELF file by read calls, which copy records from it: a file that is truncated meanwhile only lacks them.
+//! Access to an ELF file by read calls, which copy records from it: a file that is truncated
+//! meanwhile only lacks them.
 
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;
@@ -37,15 +38,17 @@ impl ElfFile {
     /// Opens a file by its path.
     pub(crate) fn open(path: &CStr) -> Option<ElfFile> {
         // SAFETY: the path ends in a NUL.
-        let descriptor =
-            unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK) };
+        let descriptor = unsafe {
+            libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK)
+        };
         (descriptor >= 0).then_some(ElfFile(descriptor))
     }
 
     /// Returns the size in bytes; `None` for folders, devices and pipes.
     pub(crate) fn size(&self) -> Option<u64> {
         let mut found = MaybeUninit::<libc::stat>::zeroed();
-        // SAFETY: the record is a local variable, for which zeros are valid; the system fills it on success.
+        // SAFETY: the record is a local variable, for which zeros are valid; the system fills it on
+        // success.
         let found = unsafe {
             if libc::fstat(self.0, found.as_mut_ptr()) != 0 {
                 return None;
@@ -56,12 +59,13 @@ impl ElfFile {
         u64::try_from(found.st_size).ok().filter(|_| is_regular)
     }
 
-    /// Reads from `offset` into the buffer. Returns the number of bytes read, which is less than the buffer's length
-    /// only at the end of the file or on an error.
+    /// Reads from `offset` into the buffer. Returns the number of bytes read, which is less than
+    /// the buffer's length only at the end of the file or on an error.
     pub(crate) fn read_some(&self, offset: u64, buffer: &mut [u8]) -> usize {
         let mut done = 0;
         while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            let Some(at) = offset.checked_add(done as u64).and_then(|at| libc::off_t::try_from(at).ok())
+            let Some(at) =
+                offset.checked_add(done as u64).and_then(|at| libc::off_t::try_from(at).ok())
             else {
                 break;
             };

@@ -1,10 +1,12 @@
-//! A gate between forks and calls that take locks of other libraries, such as those of the dynamic linker.
+//! A gate between forks and calls that take locks of other libraries, such as those of the dynamic
+//! linker.
 //!
-//! A child process inherits the state of these locks. If another thread held one during the fork, the child would deadlock when
-//! it needs the lock. So a fork closes the gate and waits for calls in progress, and no call begins behind a closed gate.
+//! A child process inherits the state of these locks. If another thread held one during the fork,
+//! the child would deadlock when it needs the lock. So a fork closes the gate and waits for calls
+//! in progress, and no call begins behind a closed gate.
 //!
-//! One atomic word has the state of the gate and the number of calls in progress, so that a fork and a call that begin at the
-//! same time see each other.
+//! One atomic word has the state of the gate and the number of calls in progress, so that a fork
+//! and a call that begin at the same time see each other.
 #![forbid(unsafe_code)]
 
 use core::time::Duration;
@@ -31,8 +33,8 @@ impl ForkGate {
         Self(state)
     }
 
-    /// Runs `call`, unless a fork is in progress or [`child_without_calls`](Self::child_without_calls) has closed the gate. Never
-    /// waits.
+    /// Runs `call`, unless a fork is in progress or
+    /// [`child_without_calls`](Self::child_without_calls) has closed the gate. Never waits.
     pub(crate) fn unless_forking(&self, call: impl FnOnce()) {
         if self.try_enter() {
             let _call = Call(&self.0);
@@ -40,9 +42,14 @@ impl ForkGate {
         }
     }
 
-    /// Runs `call` after the fork in progress, if there is one, or after `longest`. Runs it at once if it is part of another
-    /// call of this thread, for which a fork may be waiting.
-    pub(crate) fn after_fork<R>(&self, is_nested: bool, longest: Duration, call: impl FnOnce() -> R) -> R {
+    /// Runs `call` after the fork in progress, if there is one, or after `longest`. Runs it at once
+    /// if it is part of another call of this thread, for which a fork may be waiting.
+    pub(crate) fn after_fork<R>(
+        &self,
+        is_nested: bool,
+        longest: Duration,
+        call: impl FnOnce() -> R,
+    ) -> R {
         while !self.try_enter() {
             if is_nested || !wait_while(|| !self.is_open(), longest) {
                 self.0.fetch_add(CALL, Ordering::Relaxed);
@@ -64,7 +71,8 @@ impl ForkGate {
         self.0.fetch_update(Ordering::Acquire, Ordering::Relaxed, enter).is_ok()
     }
 
-    /// Closes the gate before a fork, and waits up to `longest` until only `own` calls of this thread are in progress.
+    /// Closes the gate before a fork, and waits up to `longest` until only `own` calls of this
+    /// thread are in progress.
     pub(crate) fn prepare(&self, own: usize, longest: Duration) {
         // Acquire pairs with the Release of calls that ended: their locks are free.
         let before = self.0.fetch_or(FORKING, Ordering::Acquire);

@@ -1,5 +1,5 @@
-//! Host services that need an operating system: dynamic libraries, stack bounds, backtraces, and a thread pool for
-//! parallel loops.
+//! Host services that need an operating system: dynamic libraries, stack bounds, backtraces, and a
+//! thread pool for parallel loops.
 
 pub mod backtrace;
 pub mod dynamic_lib;

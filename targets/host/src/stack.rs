@@ -20,8 +20,8 @@ mod bounds;
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(target_env = "musl")))]
 use pthread_np as bounds;
 
-/// Installs the provider of stack bounds. The library then limits its recursion depth by the remaining stack of the
-/// calling thread.
+/// Installs the provider of stack bounds. The library then limits its recursion depth by the
+/// remaining stack of the calling thread.
 ///
 /// # Threads
 /// May be called from any thread. Takes a lock briefly. Later calls have no effect.
@@ -77,14 +77,19 @@ mod tests {
             value.as_slice().first().map_or(Ok(Flow::Continue(())), |child| visitor.visit(child))
         });
         let error = outcome.map(drop).unwrap_err();
-        assert_eq!(error.message_bytes(), b"Calls are nested too deep: the stack of the thread is used up");
+        assert_eq!(
+            error.message_bytes(),
+            b"Calls are nested too deep: the stack of the thread is used up"
+        );
         Ok(count.get())
     }
 
     #[test]
     fn callbacks_stop_before_the_stack_does() -> Result<()> {
-        let (small, large) =
-            (on_stack_of(256 << 10, descend_by_callbacks)?, on_stack_of(1 << 20, descend_by_callbacks)?);
+        let (small, large) = (
+            on_stack_of(256 << 10, descend_by_callbacks)?,
+            on_stack_of(1 << 20, descend_by_callbacks)?,
+        );
         assert!(small > 4 && large > 3 * small, "{small}, {large}");
         Ok(())
     }

@@ -17,18 +17,19 @@
 //! | `thread_pool/detached.rs` | start of a detached thread |
 //! | `thread_pool/system/` | processors and threads of the operating system |
 //!
-//! Threads are created by the first launch that needs them. A launch reserves a worker for every task but the first,
-//! which runs on the calling thread. So all tasks of a launch can run concurrently and wait for each other at barriers,
-//! and launches from different threads do not wait for each other. When the first task has ended, the calling thread
-//! also runs the tasks that no worker has begun. Workers are kept for later launches; the process ends without waiting
-//! for them. A nested launch runs as one task.
+//! Threads are created by the first launch that needs them. A launch reserves a worker for every
+//! task but the first, which runs on the calling thread. So all tasks of a launch can run
+//! concurrently and wait for each other at barriers, and launches from different threads do not
+//! wait for each other. When the first task has ended, the calling thread also runs the tasks that
+//! no worker has begun. Workers are kept for later launches; the process ends without waiting for
+//! them. A nested launch runs as one task.
 //!
-//! A launch takes no lock: workers are reserved from a lock-free stack, tasks are passed through one atomic word per
-//! worker, and joined through one atomic word per launch. Waiting threads stay awake for a while, then sleep
-//! (`spin.rs`).
+//! A launch takes no lock: workers are reserved from a lock-free stack, tasks are passed through
+//! one atomic word per worker, and joined through one atomic word per launch. Waiting threads stay
+//! awake for a while, then sleep (`spin.rs`).
 //!
-//! After `fork`, the child starts with an empty pool, whatever the other threads of the parent were doing. In the
-//! child, a launch in progress on the forking thread fails with an error.
+//! After `fork`, the child starts with an empty pool, whatever the other threads of the parent were
+//! doing. In the child, a launch in progress on the forking thread fails with an error.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -105,24 +106,36 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
         return unsafe { run_single(lambda, data) };
     }
     let team = Team::reserve(wanted - 1);
-    // SAFETY: the caller guarantees `lambda` and `data` until this function returns, which is after the last task.
+    // SAFETY: the caller guarantees `lambda` and `data` until this function returns, which is after
+    // the last task.
     let outcome = unsafe { launch_on(&team, lambda, data, asked) };
     team.release();
     outcome
 }
 
-/// Runs a launch on a team of workers. Returns an error if the team is too small for the requested number of tasks.
+/// Runs a launch on a team of workers. Returns an error if the team is too small for the requested
+/// number of tasks.
 ///
 /// # Safety
 /// Same requirements as [`Launcher::launch`].
-unsafe fn launch_on(team: &Team, lambda: ParallelLambda, data: *mut c_void, asked: usize) -> Result<()> {
+unsafe fn launch_on(
+    team: &Team,
+    lambda: ParallelLambda,
+    data: *mut c_void,
+    asked: usize,
+) -> Result<()> {
     let tasks = team.len() + 1;
-    ensure!(asked <= tasks, RuntimeError, "cannot run {asked} tasks at once, only {tasks} threads are left");
+    ensure!(
+        asked <= tasks,
+        RuntimeError,
+        "cannot run {asked} tasks at once, only {tasks} threads are left"
+    );
     if tasks == 1 {
         // SAFETY: the caller guarantees `lambda` and `data`.
         return unsafe { run_single(lambda, data) };
     }
-    // SAFETY: the caller guarantees `lambda` and `data` until the launch is over; there is a worker for each task.
+    // SAFETY: the caller guarantees `lambda` and `data` until the launch is over; there is a worker
+    // for each task.
     caller::in_task(|| unsafe { Launch::new(lambda, data, tasks as u32).run_with(team) })
 }
 
@@ -142,7 +155,8 @@ unsafe fn run_single(lambda: ParallelLambda, data: *mut c_void) -> Result<()> {
 ///
 /// Same requirements as [`Launcher::barrier`].
 unsafe fn barrier(env: *mut ParallelGroupEnv) -> Result<()> {
-    // SAFETY: several tasks share `env`, so a launch of this module created it and lives until the calling task ends.
+    // SAFETY: several tasks share `env`, so a launch of this module created it and lives until the
+    // calling task ends.
     let launch = unsafe { &*(*env).sync_handle.cast::<Launch>() };
     launch.barrier()
 }
@@ -160,7 +174,11 @@ mod tests {
     /// Body of a task as a closure: receives the task's number and environment.
     type Body<'a> = dyn Fn(i32, *mut ParallelGroupEnv) -> Result<()> + Sync + 'a;
 
-    unsafe extern "C" fn call(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
+    unsafe extern "C" fn call(
+        task_id: c_int,
+        env: *mut ParallelGroupEnv,
+        data: *mut c_void,
+    ) -> c_int {
         // SAFETY: `run` passes a closure that lives as long as the launch.
         let body = unsafe { &**data.cast::<&Body<'_>>() };
         match body(task_id, env) {
@@ -208,7 +226,8 @@ mod tests {
             seen.sort_by_key(|(task, _)| *task);
             assert!(seen.iter().map(|(task, _)| *task).eq(0..num_task));
             assert_eq!(seen[0].1, thread::current().id());
-            let threads: std::collections::HashSet<_> = seen.iter().map(|(_, thread)| *thread).collect();
+            let threads: std::collections::HashSet<_> =
+                seen.iter().map(|(_, thread)| *thread).collect();
             assert_eq!(threads.len(), seen.len());
         }
     }

@@ -1,4 +1,5 @@
-//! Tests that backtraces and forks do not deadlock. A program of its own, so that its fork handlers run before the library's.
+//! Tests that backtraces and forks do not deadlock. A program of its own, so that its fork handlers
+//! run before the library's.
 #![cfg(all(feature = "backtrace", unix))]
 
 #[path = "../../../tests/watchdog/watchdog.rs"]
@@ -49,9 +50,11 @@ fn frames() -> usize {
     backtrace::text(&request).iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// Forks. Returns `true` if a backtrace of the child has frames, which is `false` only for a child forked during a long walk.
+/// Forks. Returns `true` if a backtrace of the child has frames, which is `false` only for a child
+/// forked during a long walk.
 fn child_has_frames() -> bool {
-    // SAFETY: the child walks its stack and exits. Memory comes from the system's allocator, which works after forks.
+    // SAFETY: the child walks its stack and exits. Memory comes from the system's allocator, which
+    // works after forks.
     unsafe {
         let child = fork();
         if child == 0 {
@@ -68,7 +71,8 @@ fn child_has_frames() -> bool {
 #[cfg_attr(miri, ignore = "forks")]
 fn forks_and_backtraces_under_a_lock_of_both_go_on() {
     static STOP: AtomicBool = AtomicBool::new(false);
-    // SAFETY: the handlers are functions of this program, and a hanging test is ended by its watchdog.
+    // SAFETY: the handlers are functions of this program, and a hanging test is ended by its
+    // watchdog.
     unsafe {
         assert_eq!(pthread_atfork(Some(lock), Some(unlock), Some(unlock_and_trace)), 0);
         watchdog::watchdog(300);
@@ -81,7 +85,8 @@ fn forks_and_backtraces_under_a_lock_of_both_go_on() {
             frames();
             // SAFETY: as above.
             unsafe { unlock() };
-            // The lock is unfair: on a busy machine, the thread that forks would hardly ever get it.
+            // The lock is unfair: on a busy machine, the thread that forks would hardly ever get
+            // it.
             thread::sleep(Duration::from_millis(1));
         }
     });

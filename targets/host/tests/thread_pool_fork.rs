@@ -1,5 +1,5 @@
-//! Tests that a forked child starts with an empty thread pool. A program of its own, so that it forks before other tests start
-//! threads.
+//! Tests that a forked child starts with an empty thread pool. A program of its own, so that it
+//! forks before other tests start threads.
 #![cfg(unix)]
 
 #[path = "../../../tests/watchdog/watchdog.rs"]
@@ -34,9 +34,11 @@ fn launch() -> i32 {
     }
 }
 
-/// Runs `child` in a forked process, and returns its exit status. A child that hangs is ended by its watchdog.
+/// Runs `child` in a forked process, and returns its exit status. A child that hangs is ended by
+/// its watchdog.
 fn in_child(child: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child only launches and exits, which the pool allows whatever other threads are doing.
+    // SAFETY: the child only launches and exits, which the pool allows whatever other threads are
+    // doing.
     unsafe {
         let process = fork();
         assert!(process >= 0);
@@ -50,9 +52,13 @@ fn in_child(child: impl FnOnce() -> i32) -> i32 {
     }
 }
 
-/// Forks in the first of three tasks. The child must be able to launch. Its copy of the launch ends with an error or, if all
-/// other tasks had ended, without one.
-unsafe extern "C" fn fork_in_task(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
+/// Forks in the first of three tasks. The child must be able to launch. Its copy of the launch ends
+/// with an error or, if all other tasks had ended, without one.
+unsafe extern "C" fn fork_in_task(
+    task_id: c_int,
+    env: *mut ParallelGroupEnv,
+    data: *mut c_void,
+) -> c_int {
     // SAFETY: the test passes a counter; the environment belongs to this task.
     unsafe {
         if parallel_barrier(task_id, env).is_err() {

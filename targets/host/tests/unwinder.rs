@@ -1,5 +1,10 @@
-//! Tests panics and backtraces in a program with the lazily linked unwinder, as in the shared object.
-#![cfg(all(target_os = "linux", target_env = "gnu", any(target_arch = "x86_64", target_arch = "aarch64")))]
+//! Tests panics and backtraces in a program with the lazily linked unwinder, as in the shared
+//! object.
+#![cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
 
 use std::backtrace::Backtrace;
 use std::fs;

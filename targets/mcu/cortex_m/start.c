@@ -63,7 +63,8 @@ static void timer_interrupt(void) {
   }
 }
 
-/* Referenced by the unwind tables of LLVM's objects and of the library, in this order. Never called, since nothing unwinds. */
+/* Referenced by the unwind tables of LLVM's objects and of the library, in this order. Never
+ * called, since nothing unwinds. */
 void __aeabi_unwind_cpp_pr0(void) {}
 void __aeabi_unwind_cpp_pr1(void) {}
 

@@ -1,7 +1,8 @@
 /* start.c: start-up and the machine timer for one RISC-V core. */
 #include "mcu.h"
 
-/* A semihosting call is these three instructions, which must be uncompressed and within one page. */
+/* A semihosting call is these three instructions, which must be uncompressed and within one
+ * page. */
 __attribute__((noinline, aligned(16))) uint32_t semihost(uint32_t operation, const void* argument) {
   register uint32_t a0 __asm__("a0") = operation;
   register const void* a1 __asm__("a1") = argument;

@@ -1,5 +1,5 @@
-/* math.h: math functions of generated code, for compilers without a C library; the program that loads the module provides
- * them. */
+/* math.h: math functions of generated code, for compilers without a C library; the program that
+ * loads the module provides them. */
 #ifndef MATH_H_
 #define MATH_H_
 

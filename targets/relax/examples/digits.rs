@@ -1,5 +1,5 @@
-//! Classifies a picture with a network that TVM compiled: names and types of the inputs, weights from a file, time per
-//! operator, and a model for each thread.
+//! Classifies a picture with a network that TVM compiled: names and types of the inputs, weights
+//! from a file, time per operator, and a model for each thread.
 //!
 //!     cargo run --release -p ferrite-ffi-relax --example digits
 #![forbid(unsafe_code)]
@@ -7,15 +7,26 @@
 use ferrite::relax::model::{Inputs, Model, Parameters};
 use ferrite::{Result, Tensor};
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/programs/relax/models/mlp_i8");
+const FOLDER: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/programs/relax/models/mlp_i8");
 
 /// A one, 8 by 8 pixels.
-const PICTURE: [&[u8; 8]; 8] =
-    [b"   ##   ", b"  ###   ", b" ####   ", b"   ##   ", b"   ##   ", b"   ##   ", b"   ##   ", b"  ####  "];
+const PICTURE: [&[u8; 8]; 8] = [
+    b"   ##   ",
+    b"  ###   ",
+    b" ####   ",
+    b"   ##   ",
+    b"   ##   ",
+    b"   ##   ",
+    b"   ##   ",
+    b"  ####  ",
+];
 
 fn picture() -> Result<Tensor> {
-    let pixels =
-        PICTURE.iter().flat_map(|row| row.iter()).map(|pixel| if *pixel == b'#' { 127i8 } else { 0 });
+    let pixels = PICTURE
+        .iter()
+        .flat_map(|row| row.iter())
+        .map(|pixel| if *pixel == b'#' { 127i8 } else { 0 });
     Tensor::from_slice(&pixels.collect::<Vec<_>>(), &[1, 64])
 }
 
@@ -48,7 +59,8 @@ fn main() -> Result<()> {
     print!("{profile}");
     println!("{} bytes at most for tensors", model.memory()?.peak);
 
-    // A model serves one thread at a time: each thread gets its own, over the same weights and kernels.
+    // A model serves one thread at a time: each thread gets its own, over the same weights and
+    // kernels.
     let threads: Vec<_> = (0..2)
         .map(|_| {
             let model = model.duplicate()?;

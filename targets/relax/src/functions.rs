@@ -1,5 +1,5 @@
-//! Global functions of this build: loaders of executables, and the builtins of compiled models. Hosts register them as
-//! defaults, which yield to functions that TVM's own runtime registers.
+//! Global functions of this build: loaders of executables, and the builtins of compiled models.
+//! Hosts register them as defaults, which yield to functions that TVM's own runtime registers.
 
 #[cfg(feature = "std")]
 mod defaults {
@@ -42,7 +42,8 @@ mod defaults {
         single!("runtime.", static_function!("runtime.LoadParams", load_params)),
         single!("runtime.", static_function!("runtime.LoadParamsFromFile", load_params_from_file)),
         single!("relax.", static_function!("relax.ExecutableLoadFromFile", load_from_file)),
-        // Names of this library alone, which find its machine and builtins after TVM has registered its own.
+        // Names of this library alone, which find its machine and builtins after TVM has registered
+        // its own.
         Group {
             prefix: "ferrite.relax.",
             functions: &[

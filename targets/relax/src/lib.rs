@@ -17,7 +17,8 @@
 //! - `speed` (default): fast code in place of small code.
 //! - `std`: an operating system: locks, threads, and functions that yield to `libtvm_runtime`.
 //! - `devices` (default): memory of devices that have a back end; without it, main memory alone.
-//! - `all-builtins` (default): every builtin, and models as modules; without it, the builtins that the program lists.
+//! - `all-builtins` (default): every builtin, and models as modules; without it, the builtins that
+//!   the program lists.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 #[cfg(any(feature = "std", test))]

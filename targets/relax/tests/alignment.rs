@@ -1,6 +1,11 @@
-//! Tests what kernels get when the tensors of a caller are not aligned, at every entry to the machine, or those that a function
-//! returns to the model.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+//! Tests what kernels get when the tensors of a caller are not aligned, at every entry to the
+//! machine, or those that a function returns to the model.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 #[path = "support/unaligned.rs"]
@@ -33,7 +38,8 @@ fn record(seen: &Seen, tensor: TensorRef<'_>) {
     seen.lock().unwrap().push(place);
 }
 
-/// Creates a machine whose `main(x, y)` passes both to a kernel, which records them, tuples element by element, and returns `x`.
+/// Creates a machine whose `main(x, y)` passes both to a kernel, which records them, tuples element
+/// by element, and returns `x`.
 fn recorder() -> Result<(Machine, Seen)> {
     let seen: Seen = Arc::default();
     let log = seen.clone();
@@ -43,9 +49,13 @@ fn recorder() -> Result<(Machine, Seen)> {
                 Some(tuple) => tuple
                     .as_slice()
                     .iter()
-                    .filter_map(|part| TensorRef::from_view(&part.view()).map(|tensor| record(&log, tensor)))
+                    .filter_map(|part| {
+                        TensorRef::from_view(&part.view()).map(|tensor| record(&log, tensor))
+                    })
                     .for_each(drop),
-                None => TensorRef::from_view(arg).map(|tensor| record(&log, tensor)).unwrap_or_default(),
+                None => {
+                    TensorRef::from_view(arg).map(|tensor| record(&log, tensor)).unwrap_or_default()
+                }
             }
         }
         args[0].to_owned()
@@ -60,7 +70,8 @@ fn floats() -> Result<Tensor> {
     Tensor::from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])
 }
 
-/// Checks that a kernel got so many tensors, all where kernels expect them, with the elements of [`floats`].
+/// Checks that a kernel got so many tensors, all where kernels expect them, with the elements of
+/// [`floats`].
 fn expect_aligned(seen: &Seen, count: usize, context: &str) {
     let seen = std::mem::take(&mut *seen.lock().unwrap());
     assert_eq!(seen.len(), count, "{context}");
@@ -97,7 +108,8 @@ fn kernels_get_aligned_tensors_from_every_entry() -> Result<()> {
             machine.invoke_stateful(b"main")?;
             expect_aligned(&seen, 2, &context);
         }
-        let tuple: Any = ArrayObject::from_slice(&[x.clone().into(), 7i64.into(), y.clone().into()])?.into();
+        let tuple: Any =
+            ArrayObject::from_slice(&[x.clone().into(), 7i64.into(), y.clone().into()])?.into();
         machine.call(main_of(&machine), &[args[0], tuple.view()])?;
         expect_aligned(&seen, 3, &context);
     }
@@ -221,16 +233,20 @@ fn a_function_that_writes_to_its_argument_needs_an_aligned_one() -> Result<()> {
     let (x, out) = (floats()?, floats()?);
     machine.call(main_of(&machine), &[AnyView::from(&x), AnyView::from(&out)])?;
     assert_eq!(out.as_slice::<f32>()?, [f32::from_bits(0x0101_0101); 6]);
-    let text = "The argument out of main must be aligned to 64 bytes, because the function writes to it";
+    let text =
+        "The argument out of main must be aligned to 64 bytes, because the function writes to it";
     let unaligned = shifted(&floats()?, Shift::Pointer(8))?;
     let tuple = ArrayObject::from_slice(&[unaligned.clone().into()])?;
     for _ in 0..2 {
-        let result = machine.call(main_of(&machine), &[AnyView::from(&x), AnyView::from(&unaligned)]);
+        let result =
+            machine.call(main_of(&machine), &[AnyView::from(&x), AnyView::from(&unaligned)]);
         assert_eq!(texts(result), ("ValueError".into(), text.into()));
         // An input that is only read may be unaligned, and the machine works after errors.
         let args = [AnyView::from(&unaligned), AnyView::from(&out)];
         assert_eq!(machine.call(main_of(&machine), &args)?.get::<Tensor>()?.shape(), [2, 3]);
-        assert!(machine.call(main_of(&machine), &[AnyView::from(&tuple), AnyView::from(&out)]).is_ok());
+        assert!(
+            machine.call(main_of(&machine), &[AnyView::from(&tuple), AnyView::from(&out)]).is_ok()
+        );
     }
     // A byte offset that leads to an aligned address is a view: the caller sees what is written.
     let view = shifted(&floats()?, Shift::Offset(64))?;
@@ -273,7 +289,8 @@ fn a_kernel_that_is_called_by_name_refuses_what_is_not_aligned() -> Result<()> {
     let text = "The argument #1 of fill is not aligned to 64 bytes, as kernels assume";
     let result = machine.call(fill, &[AnyView::from(&x), AnyView::from(&unaligned)]);
     assert_eq!(texts(result), ("ValueError".into(), text.into()));
-    let nested = shifted_value(&ArrayObject::from_slice(&[x.clone().into()])?.into(), Shift::Pointer(8))?;
+    let nested =
+        shifted_value(&ArrayObject::from_slice(&[x.clone().into()])?.into(), Shift::Pointer(8))?;
     assert_eq!(texts(machine.call(fill, &[AnyView::from(&x), nested.view()])).1, text);
     Ok(())
 }
@@ -290,9 +307,11 @@ enum Caller {
     Native,
 }
 
-const CALLERS: [Caller; 4] = [Caller::Bytecode, Caller::Builtin, Caller::Instrumented, Caller::Native];
+const CALLERS: [Caller; 4] =
+    [Caller::Bytecode, Caller::Builtin, Caller::Instrumented, Caller::Native];
 
-/// Creates a machine whose `main(give, f)` calls the first function, and passes its result to the second.
+/// Creates a machine whose `main(give, f)` calls the first function, and passes its result to the
+/// second.
 fn chain(caller: Caller) -> Result<Machine> {
     let first = match caller {
         Caller::Builtin => call(2, 0, &[MACHINE, 0]),
@@ -321,7 +340,8 @@ fn chain(caller: Caller) -> Result<Machine> {
     Ok(machine)
 }
 
-/// Does what TVM's code of `main` does: the arguments are in registers 0 and 1, the result is in register 2.
+/// Does what TVM's code of `main` does: the arguments are in registers 0 and 1, the result is in
+/// register 2.
 fn native_main(args: &[AnyView<'_>]) -> Result<Any> {
     let list: *mut c_void = args[1].get()?;
     let mut cells = [TVMFFIAny::NONE; 2];
@@ -385,10 +405,12 @@ fn aligned_results_and_those_in_storages_are_used_in_place() -> Result<()> {
             *log.lock().unwrap() = (tensor.data_ptr().addr(), tensor.byte_offset());
             Ok(Any::NONE)
         })?;
-        let block = Allocator::new(DLDevice { device_type: 1, device_id: 78 }, Kind::Naive)?.allocate(256)?;
+        let block = Allocator::new(DLDevice { device_type: 1, device_id: 78 }, Kind::Naive)?
+            .allocate(256)?;
         let storage = Storage::new(block)?;
         let (shape, dtype) = (Shape::from_slice(&[2, 3])?, floats()?.dtype());
-        let args = [AnyView::from(&storage), 16i64.into(), AnyView::from(&shape), AnyView::from(&dtype)];
+        let args =
+            [AnyView::from(&storage), 16i64.into(), AnyView::from(&shape), AnyView::from(&dtype)];
         let placed = ferrite_relax::builtins::find(b"vm.builtin.alloc_tensor").expect("a builtin");
         for tensor in [floats()?, (placed.body)(&args)?.get::<Tensor>()?] {
             let give = giver(tensor.clone().into())?;

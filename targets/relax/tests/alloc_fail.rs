@@ -1,8 +1,13 @@
-//! Tests the machine with the n-th object allocation failing, for every n: the failure is an error, and the machine can be
-//! used afterwards.
+//! Tests the machine with the n-th object allocation failing, for every n: the failure is an error,
+//! and the machine can be used afterwards.
 //!
 //! The allocator is global to the process, so this program has a single test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 
@@ -19,7 +24,8 @@ use support::*;
 /// Number of allocations until one fails. Later allocations succeed.
 static LEFT: AtomicI64 = AtomicI64::new(i64::MAX);
 
-/// Allocates with the previous allocator, whose record is the context, unless this allocation must fail.
+/// Allocates with the previous allocator, whose record is the context, unless this allocation must
+/// fail.
 unsafe extern "C" fn allocate(
     size: usize,
     alignment: usize,
@@ -35,7 +41,8 @@ unsafe extern "C" fn allocate(
     unsafe { ((*builtin).allocate.unwrap())(size, alignment, index, (*builtin).context) }
 }
 
-/// Runs `body` with the n-th allocation failing, for n from 1 until none fails. Returns the number of failures.
+/// Runs `body` with the n-th allocation failing, for n from 1 until none fails. Returns the number
+/// of failures.
 fn with_failures(mut body: impl FnMut() -> Result<()>) -> i64 {
     for n in 1.. {
         LEFT.store(n, Ordering::Relaxed);
@@ -45,7 +52,9 @@ fn with_failures(mut body: impl FnMut() -> Result<()>) -> i64 {
             Ok(()) if !reached => return n - 1,
             // An allocation whose failure has no consequence, such as that of a cache.
             Ok(()) => {}
-            Err(error) => assert_eq!(error.kind_bytes(), b"MemoryError", "allocation {n}: {error:?}"),
+            Err(error) => {
+                assert_eq!(error.kind_bytes(), b"MemoryError", "allocation {n}: {error:?}")
+            }
         }
     }
     0

@@ -1,7 +1,12 @@
-//! Runs every call of the fixtures with the kernels that TVM compiled, in both execution modes, in a program that has the
-//! library inside, and compares the results with those of TVM's machine.
+//! Runs every call of the fixtures with the kernels that TVM compiled, in both execution modes, in
+//! a program that has the library inside, and compares the results with those of TVM's machine.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 #[path = "support/npy.rs"]
 mod npy;
@@ -177,7 +182,9 @@ fn duplicates_run_in_threads() -> Result<()> {
             for _ in 0..4 {
                 scope.spawn(|| -> Result<()> {
                     let own = model.duplicate()?;
-                    for call in calls(&text).iter().filter(|call| call.model == "control").cycle().take(60) {
+                    for call in
+                        calls(&text).iter().filter(|call| call.model == "control").cycle().take(60)
+                    {
                         let args = call.arguments()?;
                         let views: Vec<AnyView<'_>> = args.iter().map(Any::view).collect();
                         call.check(&own.call_packed(call.function, &views)?, mode)?;
@@ -196,20 +203,33 @@ fn wrong_arguments_are_errors_in_upstreams_words() -> Result<()> {
         let library = path("mlp", &format!("{mode}.so"));
         let model = Model::load(&library)?;
         let message = |args: &[AnyView<'_>]| {
-            String::from_utf8_lossy(model.call_packed("forward", args).expect_err("wrong").message_bytes())
-                .into_owned()
+            String::from_utf8_lossy(
+                model.call_packed("forward", args).expect_err("wrong").message_bytes(),
+            )
+            .into_owned()
         };
         let flat = Tensor::from_slice(&[0f32; 64], &[64])?;
-        assert!(message(&[AnyView::from(&flat)]).contains("expect Tensor with ndim 2 but get 1"), "{mode}");
+        assert!(
+            message(&[AnyView::from(&flat)]).contains("expect Tensor with ndim 2 but get 1"),
+            "{mode}"
+        );
         let integers = Tensor::from_slice(&[0i32; 64], &[1, 64])?;
         let text = message(&[AnyView::from(&integers)]);
         assert!(text.contains("expect Tensor with dtype float32 but get int32"), "{mode}: {text}");
         // Errors of the kernels themselves.
-        let kernel =
-            Module::load(&library)?.get_function(&ferrite::String::new("relu")?, true)?.expect("a kernel");
-        assert_eq!(kernel.call_packed(&[]).expect_err("no arguments").kind_bytes(), b"TypeError", "{mode}");
+        let kernel = Module::load(&library)?
+            .get_function(&ferrite::String::new("relu")?, true)?
+            .expect("a kernel");
+        assert_eq!(
+            kernel.call_packed(&[]).expect_err("no arguments").kind_bytes(),
+            b"TypeError",
+            "{mode}"
+        );
         let x = Tensor::from_slice(&[0f32; 64], &[1, 64])?;
-        assert_eq!(model.call_packed("forward", &[AnyView::from(&x)])?.get::<Tensor>()?.shape(), [1, 10]);
+        assert_eq!(
+            model.call_packed("forward", &[AnyView::from(&x)])?.get::<Tensor>()?.shape(),
+            [1, 10]
+        );
     }
     Ok(())
 }
@@ -223,7 +243,10 @@ fn a_profile_names_the_kernels() -> Result<()> {
     let operators = profile.operators()?;
     let calls: u64 = operators.iter().map(|(_, entry)| entry.calls).sum();
     assert_eq!(calls, 23); // the calls of this network, as TVM counts them
-    assert!(operators.iter().any(|(name, entry)| name.contains("conv2d") && entry.calls == 1), "{profile}");
+    assert!(
+        operators.iter().any(|(name, entry)| name.contains("conv2d") && entry.calls == 1),
+        "{profile}"
+    );
     assert!(model.memory()?.peak >= 2640);
     Ok(())
 }
@@ -237,7 +260,10 @@ fn native(model: &str) -> Result<(Vec<u8>, Module)> {
 
 /// Loads an executable with the kernels of another.
 fn with_kernels(payload: &[u8], kernels: &Module) -> Result<Model> {
-    Model::from_bytes(payload, Kernels::in_modules(ArrayObject::from_slice(&[kernels.clone().into()])?))
+    Model::from_bytes(
+        payload,
+        Kernels::in_modules(ArrayObject::from_slice(&[kernels.clone().into()])?),
+    )
 }
 
 #[test]
@@ -252,9 +278,11 @@ fn native_code_cannot_leave_its_registers() -> Result<()> {
         let model = with_kernels(&damaged, &kernels)?;
         let result = model.call_packed("main", &[AnyView::from(&x)]);
         let error = result.expect_err("registers that are missing");
-        let text =
-            "The code of main accesses registers, constants or functions that the executable does not have";
-        assert_eq!((error.kind_bytes(), error.message_bytes()), (&b"InternalError"[..], text.as_bytes()));
+        let text = "The code of main accesses registers, constants or functions that the executable does not have";
+        assert_eq!(
+            (error.kind_bytes(), error.message_bytes()),
+            (&b"InternalError"[..], text.as_bytes())
+        );
     }
     // The same code works on its own executable, on frames that are used again.
     let model = with_kernels(&payload, &kernels)?;
@@ -305,7 +333,12 @@ fn other_libraries_are_no_models() {
 ///
 /// # Safety
 /// The arguments must be two tensors of float32.
-unsafe extern "C" fn add_one(_: *mut c_void, args: *const TVMFFIAny, _: i32, _: *mut TVMFFIAny) -> c_int {
+unsafe extern "C" fn add_one(
+    _: *mut c_void,
+    args: *const TVMFFIAny,
+    _: i32,
+    _: *mut TVMFFIAny,
+) -> c_int {
     // SAFETY: contract of this function; nothing else uses the output.
     unsafe {
         let args = AnyView::slice_from_raw(args, 2);
@@ -329,7 +362,8 @@ fn a_system_library_is_found_by_its_prefix() -> Result<()> {
         stream.extend(part);
     }
     let bin = [&(stream.len() as u64).to_le_bytes()[..], &stream].concat().leak();
-    // SAFETY: the first is an embedded binary, which is never freed, and the second a safe-call function.
+    // SAFETY: the first is an embedded binary, which is never freed, and the second a safe-call
+    // function.
     unsafe {
         system_lib::register(b"chain_system___tvm_ffi__library_bin", bin.as_mut_ptr().cast())?;
         system_lib::register(b"__tvm_ffi_add", add_one as *mut c_void)?;

@@ -1,5 +1,11 @@
-//! Tests executables with hostile content: loading fails or gives a machine that can be used, and nothing crashes.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+//! Tests executables with hostile content: loading fails or gives a machine that can be used, and
+//! nothing crashes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 
@@ -23,7 +29,9 @@ fn calls(model: &str) -> Result<Vec<(&'static str, Vec<Any>)>> {
     let count: Any = Tensor::from_slice(&[2i64], &[])?.into();
     let tuple = |parts: &[Any]| ArrayObject::from_slice(parts).map(Any::from);
     Ok(match model {
-        "control" => vec![("choose", vec![condition, floats(&[4])?]), ("power", vec![count, floats(&[4])?])],
+        "control" => {
+            vec![("choose", vec![condition, floats(&[4])?]), ("power", vec![count, floats(&[4])?])]
+        }
         "mlp_dyn" => {
             let weights = [floats(&[32, 64])?, floats(&[32])?, floats(&[10, 32])?, floats(&[10])?];
             vec![("forward", vec![floats(&[3, 64])?, tuple(&weights)?])]
@@ -92,9 +100,14 @@ fn changed_bytes_give_errors_or_machines() -> Result<()> {
 
 #[test]
 fn code_that_is_out_of_range_is_refused() {
-    let body = |body: Vec<Vec<i64>>| executable(&[packed("kernel"), bytecode("main", &["x"], 2, body)], &[7]);
+    let body = |body: Vec<Vec<i64>>| {
+        executable(&[packed("kernel"), bytecode("main", &["x"], 2, body)], &[7])
+    };
     let code = "Invalid VM file format in the instr data section.";
-    assert!(load(&body(vec![call(1, 0, &[0, constant(0), immediate(-3), function(1)]), ret(1)])).is_ok());
+    assert!(
+        load(&body(vec![call(1, 0, &[0, constant(0), immediate(-3), function(1)]), ret(1)]))
+            .is_ok()
+    );
     let bodies = [
         vec![call(2, 0, &[]), ret(1)],            // destination
         vec![call(-1, 0, &[]), ret(1)],           // negative destination
@@ -118,7 +131,11 @@ fn code_that_is_out_of_range_is_refused() {
         vec![call(1, 0, &[])],                    // no return
     ];
     for (index, words) in bodies.into_iter().enumerate() {
-        assert_eq!(texts(load(&body(words))), ("InternalError".into(), code.into()), "body {index}");
+        assert_eq!(
+            texts(load(&body(words))),
+            ("InternalError".into(), code.into()),
+            "body {index}"
+        );
     }
 }
 
@@ -141,16 +158,22 @@ fn functions_that_are_out_of_range_are_refused() {
     for (index, change) in changes.into_iter().enumerate() {
         let (kind, message) = texts(load(&with(change)));
         let expected = "Invalid VM file format in the Global Section section.";
-        assert_eq!((kind.as_str(), message.as_str()), ("InternalError", expected), "change {index}");
+        assert_eq!(
+            (kind.as_str(), message.as_str()),
+            ("InternalError", expected),
+            "change {index}"
+        );
     }
 }
 
 #[test]
 fn names_and_strings_are_utf8() {
     // The names of functions and parameters, and a constant: callbacks in Python get them as text.
-    let mut with_text = executable(&[packed("kernel"), bytecode("main", &["xyz"], 1, vec![ret(0)])], &[]);
+    let mut with_text =
+        executable(&[packed("kernel"), bytecode("main", &["xyz"], 1, vec![ret(0)])], &[]);
     let end = with_text.len() - (8 + 8 + 8 + 2 * 8);
-    let constant = [&1u64.to_le_bytes()[..], &65i32.to_le_bytes(), &5u64.to_le_bytes(), b"hello"].concat();
+    let constant =
+        [&1u64.to_le_bytes()[..], &65i32.to_le_bytes(), &5u64.to_le_bytes(), b"hello"].concat();
     with_text.splice(end - 8..end, constant);
     assert!(load(&with_text).is_ok());
     for (name, section) in [
@@ -185,9 +208,13 @@ fn version_1_has_no_scopes_and_is_saved_as_version_2() -> Result<()> {
     let second = fixture("control");
     let executable = load(&second)?;
     assert_eq!(executable.save()?.as_bytes(), second);
-    // The scopes of version 2 are eight bytes of zeros behind the functions, which end where the constants begin.
+    // The scopes of version 2 are eight bytes of zeros behind the functions, which end where the
+    // constants begin.
     let constants = 14u64.to_le_bytes();
-    let at = second.windows(16).position(|window| window[..8] == [0; 8] && window[8..] == constants).unwrap();
+    let at = second
+        .windows(16)
+        .position(|window| window[..8] == [0; 8] && window[8..] == constants)
+        .unwrap();
     let mut first = [&second[..at], &second[at + 8..]].concat();
     first[0] = 0x1d;
     let loaded = load(&first)?;

@@ -1,5 +1,10 @@
 //! Tests the machine's errors, and that it can be used after them.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 
@@ -11,8 +16,8 @@ use ferrite_relax::machine::Machine;
 use ferrite_relax::memory::Kind;
 use support::*;
 
-/// Returns an executable in which `twice(x)` calls `kernel` on its argument, and `main(x)` calls `twice`, then `kernel` on
-/// the result.
+/// Returns an executable in which `twice(x)` calls `kernel` on its argument, and `main(x)` calls
+/// `twice`, then `kernel` on the result.
 fn nested() -> Vec<u8> {
     let twice = bytecode("twice", &["x"], 2, vec![call(1, 0, &[0]), ret(1)]);
     let main = bytecode("main", &["x"], 3, vec![call(1, 1, &[0]), call(2, 0, &[1]), ret(2)]);
@@ -73,14 +78,24 @@ fn a_missing_kernel_is_named() -> Result<()> {
     let (kind, message) = texts(machine.initialize_on_cpu(Kind::Naive, &|_| Ok(None)));
     assert_eq!(kind, "InternalError");
     assert!(
-        message.starts_with("Error: Cannot find ffi::Function kernel in either Relax VM kernel library"),
+        message.starts_with(
+            "Error: Cannot find ffi::Function kernel in either Relax VM kernel library"
+        ),
         "{message}"
     );
     let native = executable(
-        &[Draft { name: "f", kind: 2, arguments: 0, registers: 1, parameters: &[], body: Vec::new() }],
+        &[Draft {
+            name: "f",
+            kind: 2,
+            arguments: 0,
+            registers: 1,
+            parameters: &[],
+            body: Vec::new(),
+        }],
         &[],
     );
-    let (_, message) = texts(Machine::new(load(&native)?).initialize_on_cpu(Kind::Naive, &|_| Ok(None)));
+    let (_, message) =
+        texts(Machine::new(load(&native)?).initialize_on_cpu(Kind::Naive, &|_| Ok(None)));
     assert_eq!(message, "Cannot find underlying compiled tirx function of VMTIRFunc f");
     Ok(())
 }
@@ -121,7 +136,10 @@ fn a_recursion_of_large_frames_is_an_error() -> Result<()> {
     let main = bytecode("main", &["x"], 1 << 20, vec![call(1, 0, &[0]), ret(1)]);
     let machine = machine(&executable(&[main], &[]))?;
     let (kind, message) = texts(call_main(&machine, &[1i64.into()]));
-    assert_eq!((kind.as_str(), message.contains("their registers take more than")), ("ValueError", true));
+    assert_eq!(
+        (kind.as_str(), message.contains("their registers take more than")),
+        ("ValueError", true)
+    );
     Ok(())
 }
 
@@ -190,7 +208,10 @@ fn a_saved_function_shadows_one_of_the_model() -> Result<()> {
     assert_eq!(closure.call(&machine, &[])?.get::<i64>()?, 3);
     machine.save_function(b"main", String::new("twice")?, false, &[1i64.into()])?;
     assert!(machine.closure(b"twice")?.expect("a closure").call(&machine, &[])?.is_none());
-    assert_eq!(texts(machine.save_function(b"none", String::EMPTY, true, &[])).1, "Unknown function: none");
+    assert_eq!(
+        texts(machine.save_function(b"none", String::EMPTY, true, &[])).1,
+        "Unknown function: none"
+    );
     assert_eq!(texts(machine.closure(b"kernel")).1, "Cannot support closure with function kind 0");
     assert!(machine.closure(b"none")?.is_none());
     Ok(())
@@ -223,7 +244,8 @@ fn a_closure_belongs_to_the_machines_of_its_executable() -> Result<()> {
     Ok(())
 }
 
-/// A model as TVM writes it for CUDA graphs: `main(x)` gets storages by `allocate`, and calls `captured(x)`.
+/// A model as TVM writes it for CUDA graphs: `main(x)` gets storages by `allocate`, and calls
+/// `captured(x)`.
 #[test]
 fn functions_for_cuda_graphs_are_called_each_time() -> Result<()> {
     let [run, allocate] =
@@ -241,8 +263,13 @@ fn functions_for_cuda_graphs_are_called_each_time() -> Result<()> {
             ret(3),
         ],
     );
-    let kernels =
-        [packed("copy"), packed("add"), packed(&run), packed(&allocate), packed("vm.builtin.make_tuple")];
+    let kernels = [
+        packed("copy"),
+        packed("add"),
+        packed(&run),
+        packed(&allocate),
+        packed("vm.builtin.make_tuple"),
+    ];
     let functions: Vec<_> = kernels.into_iter().chain([made, captured, main]).collect();
     let machine = Machine::new(load(&executable(&functions, &[]))?);
     machine.initialize_on_cpu(Kind::Pooled, &|name| match name {

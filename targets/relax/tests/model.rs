@@ -1,6 +1,11 @@
-//! Tests models as programs use them: names and types of inputs, inputs by name, weights from a file, duplicates in threads,
-//! and profiles. Kernels are written in Rust or compute nothing.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+//! Tests models as programs use them: names and types of inputs, inputs by name, weights from a
+//! file, duplicates in threads, and profiles. Kernels are written in Rust or compute nothing.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 
@@ -31,7 +36,8 @@ fn signature(fixture: &str, function: &str) -> Vec<String> {
     let function = model(fixture).unwrap().function(function).unwrap();
     let describe = |input: ferrite_relax::model::Input<'_>| {
         let tensor = input.tensor_type();
-        let dtype = tensor.dtype().map(|dtype: DLDataType| format!("{}/{}", dtype.code, dtype.bits));
+        let dtype =
+            tensor.dtype().map(|dtype: DLDataType| format!("{}/{}", dtype.code, dtype.bits));
         let shape = tensor.ndim().map(|_| tensor.shape().collect::<Vec<_>>());
         format!("{} {} {shape:?}", input.name(), dtype.unwrap_or_default())
     };
@@ -137,7 +143,9 @@ fn parameters_have_the_tensors_of_the_file() -> Result<()> {
         assert_eq!(tensor.shape(), shape, "{name}");
         let bytes: Vec<u8> = match tensor.dtype().bits {
             8 => tensor.as_slice::<i8>()?.iter().map(|element| *element as u8).collect(),
-            _ => tensor.as_slice::<i32>()?.iter().flat_map(|element| element.to_le_bytes()).collect(),
+            _ => {
+                tensor.as_slice::<i32>()?.iter().flat_map(|element| element.to_le_bytes()).collect()
+            }
         };
         assert!(array(index).ends_with(&bytes), "{name}");
     }
@@ -219,7 +227,8 @@ fn duplicates_run_while_the_model_is_busy() -> Result<()> {
     let (model, busy, done) = SHARED.get_or_init(|| (model, Barrier::new(2), Barrier::new(2)));
     let thread = std::thread::spawn(|| model.call_packed("main", &[1i64.into()])?.get::<i64>());
     busy.wait();
-    let text = "Another thread is using this virtual machine: each thread needs a machine of its own";
+    let text =
+        "Another thread is using this virtual machine: each thread needs a machine of its own";
     for result in [model.call_packed("main", &[5i64.into()]).map(drop), model.memory().map(drop)] {
         let (kind, message) = texts(result);
         assert!(kind == "RuntimeError" && message.starts_with(text), "{message}");
@@ -245,7 +254,10 @@ fn duplicates_share_the_weights() -> Result<()> {
     // Neither needs the other.
     drop(model);
     let x = Tensor::from_slice(&[0f32; 64], &[1, 64])?;
-    assert_eq!(other.call_packed("forward", &[AnyView::from(&x)])?.get::<Tensor>()?.shape(), [1, 10]);
+    assert_eq!(
+        other.call_packed("forward", &[AnyView::from(&x)])?.get::<Tensor>()?.shape(),
+        [1, 10]
+    );
     Ok(())
 }
 
@@ -254,7 +266,8 @@ fn calls(profile: &ferrite_relax::model::Profile) -> Vec<(String, u64)> {
     let operators = profile.operators().unwrap();
     let times: Vec<_> = operators.iter().map(|(_, entry)| entry.time).collect();
     assert!(times.is_sorted_by(|one, other| one >= other), "{times:?}");
-    let mut calls: Vec<_> = operators.iter().map(|(name, entry)| (name.to_string(), entry.calls)).collect();
+    let mut calls: Vec<_> =
+        operators.iter().map(|(name, entry)| (name.to_string(), entry.calls)).collect();
     calls.sort();
     calls
 }
@@ -322,7 +335,8 @@ fn the_peak_of_memory_is_that_of_the_storages() -> Result<()> {
     let model = model("mlp")?;
     let x = Tensor::from_slice(&[0f32; 64], &[1, 64])?;
     let held = model.call_packed("forward", &[AnyView::from(&x)])?;
-    // A page for the result; before it, the transposed weight of 8,192 bytes and the page of another tensor.
+    // A page for the result; before it, the transposed weight of 8,192 bytes and the page of
+    // another tensor.
     let usage = model.memory()?;
     assert!(usage.used >= 4096 && usage.peak >= 8192 + 4096, "{usage:?}");
     drop(held);
@@ -337,7 +351,10 @@ fn kernels_are_found_in_modules_and_their_errors_are_kept() -> Result<()> {
     let none = Kernels::in_modules(ArrayObject::from_slice(&[])?);
     assert_eq!(texts(Model::from_bytes(&bytes, none)).0, "InternalError");
     let failing = Kernels::from_fn(|_| Err(ferrite_core::error!(KeyError, "no kernels today")))?;
-    assert_eq!(texts(Model::from_bytes(&bytes, failing)), ("KeyError".into(), "no kernels today".into()));
+    assert_eq!(
+        texts(Model::from_bytes(&bytes, failing)),
+        ("KeyError".into(), "no kernels today".into())
+    );
     Ok(())
 }
 

@@ -1,5 +1,10 @@
 //! Tests recorded parts of models, with a device in main memory that has graphs.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 mod support;
 
@@ -45,7 +50,13 @@ unsafe impl Backend for Recorder {
 
     unsafe fn free(&self, _id: i32, _data: *mut c_void) {}
 
-    unsafe fn copy(&self, _from: Region, _to: Region, _bytes: usize, _stream: *mut c_void) -> Result<()> {
+    unsafe fn copy(
+        &self,
+        _from: Region,
+        _to: Region,
+        _bytes: usize,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         Ok(())
     }
 
@@ -80,7 +91,12 @@ unsafe impl Backend for Recorder {
         Ok(NonNull::dangling())
     }
 
-    unsafe fn launch_graph(&self, _id: i32, _graph: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+    unsafe fn launch_graph(
+        &self,
+        _id: i32,
+        _graph: NonNull<c_void>,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         LAUNCHED.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -114,13 +130,19 @@ fn counts() -> [usize; 3] {
     [&CALLS, &RECORDED, &LAUNCHED].map(|count| count.load(Ordering::Relaxed))
 }
 
-/// An executable whose `main(arguments, values)` runs `kernel` as part 7, and whose `storages()` allocates once.
+/// An executable whose `main(arguments, values)` runs `kernel` as part 7, and whose `storages()`
+/// allocates once.
 fn model() -> Vec<u8> {
     let part = [MACHINE, function(0), 0, immediate(7), 1];
     let main = bytecode("main", &["arguments", "values"], 3, vec![call(2, 1, &part), ret(2)]);
-    let storages =
-        bytecode("storages", &[], 1, vec![call(0, 2, &[MACHINE, function(0), immediate(7)]), ret(0)]);
-    let builtins = ["vm.builtin.cuda_graph.run_or_capture", "vm.builtin.cuda_graph.get_cached_alloc"];
+    let storages = bytecode(
+        "storages",
+        &[],
+        1,
+        vec![call(0, 2, &[MACHINE, function(0), immediate(7)]), ret(0)],
+    );
+    let builtins =
+        ["vm.builtin.cuda_graph.run_or_capture", "vm.builtin.cuda_graph.get_cached_alloc"];
     executable(&[packed("kernel"), packed(builtins[0]), packed(builtins[1]), main, storages], &[])
 }
 
@@ -136,7 +158,8 @@ fn machine_on(device_type: i32) -> Result<Machine> {
 fn initialize(machine: &Machine, device_type: i32) -> Result<()> {
     let mut allocators = Buffer::new();
     for device_type in [device_type, kind::CPU] {
-        allocators.try_push(Allocator::new(DLDevice { device_type, device_id: 0 }, Kind::Naive)?)?;
+        allocators
+            .try_push(Allocator::new(DLDevice { device_type, device_id: 0 }, Kind::Naive)?)?;
     }
     machine.initialize(allocators, &|name| match name {
         b"kernel" => Function::from_packed(|_: &[AnyView<'_>]| {

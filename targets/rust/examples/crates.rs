@@ -1,4 +1,5 @@
-//! Types of other crates: arrays of `ndarray` with elements of `half` as tensors, and data structures of `serde` as Maps.
+//! Types of other crates: arrays of `ndarray` with elements of `half` as tensors, and data
+//! structures of `serde` as Maps.
 //!
 //! `cargo run --example crates --features half,bytes,ndarray,serde`
 

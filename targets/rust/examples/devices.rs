@@ -1,6 +1,7 @@
 //! Devices: memory, copies and streams, the same for GPUs and for the CPU.
 //!
-//! `cargo run --example devices --features opencl,vulkan,cuda`; without features, there is the CPU alone.
+//! `cargo run --example devices --features opencl,vulkan,cuda`; without features, there is the CPU
+//! alone.
 
 use ferrite::Result;
 use ferrite::device::{Device, DeviceTensor};

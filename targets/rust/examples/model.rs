@@ -6,7 +6,8 @@ use ferrite::relax::model::Model;
 use ferrite::{AnyView, Result, Tensor, error};
 
 fn main() -> Result<()> {
-    let path = std::env::args().nth(1).ok_or_else(|| error!(ValueError, "usage: model MODEL.so"))?;
+    let path =
+        std::env::args().nth(1).ok_or_else(|| error!(ValueError, "usage: model MODEL.so"))?;
     let model = Model::load(&path)?;
     let x = Tensor::from_slice(&[0f32; 64], &[1, 1, 8, 8])?;
     let scores: Tensor = model.call_packed("main", &[AnyView::from(&x)])?.get()?;

@@ -1,4 +1,5 @@
-//! Classes of objects: fields, methods and a parent, which programs in Python, C and C++ use by the same names.
+//! Classes of objects: fields, methods and a parent, which programs in Python, C and C++ use by the
+//! same names.
 //!
 //! `cargo run --example objects`
 

@@ -1,6 +1,8 @@
-//! A program with the library inside: values and functions of its own, and kernel libraries that it loads.
+//! A program with the library inside: values and functions of its own, and kernel libraries that it
+//! loads.
 //!
-//! `cargo run --example program [KERNELS.so]`, where the library has a function `rust_dot` as that of `targets/host/quickstart` does.
+//! `cargo run --example program [KERNELS.so]`, where the library has a function `rust_dot` as that
+//! of `targets/host/quickstart` does.
 
 use ferrite::{Any, Function, Map, Module, Result, Tensor, call, json};
 

@@ -1,4 +1,5 @@
-//! The interface of `ferrite-ffi` and of `ferrite-ffi-sys`: the types that programs name, and the modules with the rest.
+//! The interface of `ferrite-ffi` and of `ferrite-ffi-sys`: the types that programs name, and the
+//! modules with the rest.
 
 pub use ferrite_core::call::function::{Argument, Arguments, Function, TypedFunction};
 pub use ferrite_core::class::{Object, ObjectArc};
@@ -23,7 +24,9 @@ pub use ferrite_core::names::type_table;
 pub use ferrite_core::object::{object_alloc, weak};
 pub use ferrite_core::value::{any, big_int, convert, dtype, opaque, shape, string};
 pub use ferrite_core::{abi, class, error, tensor};
-pub use ferrite_core::{bail, call, ensure, export_function, match_type, object_class, register_all};
+pub use ferrite_core::{
+    bail, call, ensure, export_function, match_type, object_class, register_all,
+};
 
 #[cfg(feature = "alloc")]
 pub use ferrite_alloc_ext::containers::{Array, Dict, List, Map, Tuple};
@@ -41,8 +44,9 @@ pub mod object {
     pub use ferrite_core::object::{ObjectClass, ObjectRef};
 }
 
-/// Data structures of Rust as values, and values in the formats of the crate `serde`: [`to_value`](serde::to_value) and
-/// [`from_value`](serde::from_value). Containers, strings, shapes and [`Any`] implement `Serialize` and `Deserialize`.
+/// Data structures of Rust as values, and values in the formats of the crate `serde`:
+/// [`to_value`](serde::to_value) and [`from_value`](serde::from_value). Containers, strings, shapes
+/// and [`Any`] implement `Serialize` and `Deserialize`.
 ///
 /// # Examples
 /// ```

@@ -1,5 +1,5 @@
-//! The TVM-FFI ABI for Rust programs and firmware: values, functions, objects, containers, tensors and modules, with the whole
-//! library inside.
+//! The TVM-FFI ABI for Rust programs and firmware: values, functions, objects, containers, tensors
+//! and modules, with the whole library inside.
 //!
 //! ```
 //! use ferrite::{Function, Result};
@@ -12,7 +12,8 @@
 //! ```
 //!
 //! # A class
-//! A struct becomes the content of objects, which Python, C and C++ create and use by the same names:
+//! A struct becomes the content of objects, which Python, C and C++ create and use by the same
+//! names:
 //!
 //! ```
 //! use ferrite::{Object, ObjectArc, Result, object_methods};
@@ -54,11 +55,12 @@
 //! }
 //! ```
 //!
-//! Objects are shared, so they are borrowed as by a `RefCell`; those of a class that never changes need no borrow.
+//! Objects are shared, so they are borrowed as by a `RefCell`; those of a class that never changes
+//! need no borrow.
 //!
 //! # An error of one's own
-//! `?` converts the errors of Rust's libraries, and those of a type that implements [`UserError`], which may choose the kind that
-//! Python raises:
+//! `?` converts the errors of Rust's libraries, and those of a type that implements [`UserError`],
+//! which may choose the kind that Python raises:
 //!
 //! ```
 //! use std::{error::Error, fmt};
@@ -91,7 +93,8 @@
 //! ```
 //!
 //! # A module
-//! A module has functions by name: those of a kernel library that is loaded from a file, or of a type of one's own.
+//! A module has functions by name: those of a kernel library that is loaded from a file, or of a
+//! type of one's own.
 //!
 //! ```no_run
 //! use ferrite::{Module, Result};
@@ -176,7 +179,8 @@
 //! }
 //! ```
 //!
-//! The README of the package says which of its crates a program, a kernel library or firmware depends on.
+//! The README of the package says which of its crates a program, a kernel library or firmware
+//! depends on.
 #![no_std]
 
 // The library installs its global functions, its loaders and its providers when the program starts.

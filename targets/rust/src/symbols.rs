@@ -141,15 +141,22 @@ mod tests {
         let mut expected: std::vec::Vec<&str> =
             include_str!("../../../tests/conformance/exports/symbols.txt").lines().collect();
         if cfg!(feature = "cxx-abi") {
-            expected.extend(include_str!("../../../tests/conformance/exports/cxx-symbols.txt").lines());
             expected
-                .extend(include_str!("../../../tests/conformance/exports/cxx-symbols-earlier.txt").lines());
+                .extend(include_str!("../../../tests/conformance/exports/cxx-symbols.txt").lines());
+            expected.extend(
+                include_str!("../../../tests/conformance/exports/cxx-symbols-earlier.txt").lines(),
+            );
         }
         if cfg!(feature = "backend") {
-            expected.extend(include_str!("../../../tests/conformance/exports/backend-symbols.txt").lines());
+            expected.extend(
+                include_str!("../../../tests/conformance/exports/backend-symbols.txt").lines(),
+            );
         }
         for name in expected {
-            assert!(TABLE.symbols.iter().any(|symbol| symbol.name().to_bytes() == name.as_bytes()), "{name}");
+            assert!(
+                TABLE.symbols.iter().any(|symbol| symbol.name().to_bytes() == name.as_bytes()),
+                "{name}"
+            );
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Build script: finds the `libtvm_ffi` that programs link.
 //!
-//! The first of these that exists is linked: the folder in the environment variable `TVM_FFI_LIB_DIR`; what pkg-config knows as
-//! `tvm_ffi`; the library of the Python package `tvm_ffi`; the release build of the clone that this package is in. A kernel library
-//! needs none of them to build, since the process that loads it has one.
+//! The first of these that exists is linked: the folder in the environment variable
+//! `TVM_FFI_LIB_DIR`; what pkg-config knows as `tvm_ffi`; the library of the Python package
+//! `tvm_ffi`; the release build of the clone that this package is in. A kernel library needs none
+//! of them to build, since the process that loads it has one.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ fn main() {
     let Some(folder) = library.parent() else {
         return;
     };
-    // Cargo passes folders below its own to programs that it runs, so these find the library without an environment.
+    // Cargo passes folders below its own to programs that it runs, so these find the library
+    // without an environment.
     let linked = link_beside(&library).unwrap_or_else(|| folder.to_path_buf());
     println!("cargo::rustc-link-search=native={}", linked.display());
     println!("cargo::rustc-link-lib=dylib=tvm_ffi");
@@ -47,7 +49,9 @@ fn find() -> Option<PathBuf> {
     let folders = [
         output("pkg-config", &["--variable=libdir", "tvm_ffi"]),
         output("python3", &["-m", "tvm_ffi.config", "--libdir"]),
-        env::var("CARGO_MANIFEST_DIR").ok().map(|package| format!("{package}/../../../target/release")),
+        env::var("CARGO_MANIFEST_DIR")
+            .ok()
+            .map(|package| format!("{package}/../../../target/release")),
     ];
     folders
         .into_iter()
@@ -66,7 +70,8 @@ fn file_name() -> &'static str {
 
 /// Returns what a command prints, or `None` if it fails.
 fn output(program: &str, args: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(args).output().ok().filter(|output| output.status.success())?;
+    let output =
+        Command::new(program).args(args).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
 }
 

@@ -11,7 +11,8 @@ use ferrite::relax::machine::{Closure, Context};
 use ferrite::tensor::Element;
 use ferrite::{Function, Result, Shape, String};
 
-/// Returns addresses at which there is no machine: one is not mapped, the other one is in a number of this program.
+/// Returns addresses at which there is no machine: one is not mapped, the other one is in a number
+/// of this program.
 fn no_machines(number: &mut u64) -> [OpaquePtr; 2] {
     // SAFETY: builtins compare the addresses with those of machines, and do not follow them.
     [without_provenance_mut(64), ptr::from_mut(number).cast()]
@@ -25,7 +26,8 @@ fn builtins_refuse_pointers_to_no_machine() -> Result<()> {
     for machine in no_machines(&mut magic) {
         let allocate = Function::global("vm.builtin.alloc_storage")?;
         let dtype = f32::DTYPE;
-        let error = allocate.call::<()>((machine, &shape, 0, dtype, "global")).expect_err("no machine");
+        let error =
+            allocate.call::<()>((machine, &shape, 0, dtype, "global")).expect_err("no machine");
         assert_eq!(error.kind().as_str(), "TypeError");
         let invoke = Function::global("vm.builtin.invoke_closure")?;
         let error = invoke.call::<()>((machine, &invoke)).expect_err("no machine");

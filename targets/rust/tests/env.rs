@@ -21,7 +21,11 @@ unsafe extern "C" fn refuse(
     unsafe {
         let extents = std::slice::from_raw_parts((*prototype).shape, (*prototype).ndim as usize);
         assert_eq!((extents, (*prototype).device.device_type), (&[2, 3][..], 1));
-        set_error.expect("the library passes it")(context, c"ValueError".as_ptr(), c"refused".as_ptr());
+        set_error.expect("the library passes it")(
+            context,
+            c"ValueError".as_ptr(),
+            c"refused".as_ptr(),
+        );
     }
     -1
 }
@@ -43,8 +47,14 @@ fn the_allocator_of_the_environment_is_asked_first() -> Result<()> {
 #[test]
 fn what_nobody_can_allocate_is_an_error() -> Result<()> {
     let like = Tensor::from_slice(&[1i32], &[1])?;
-    assert_eq!(tensor::empty(&[-1], like.dtype(), like.device()).unwrap_err().kind(), ErrorKind::ValueError);
+    assert_eq!(
+        tensor::empty(&[-1], like.dtype(), like.device()).unwrap_err().kind(),
+        ErrorKind::ValueError
+    );
     let device = DLDevice { device_type: 15, device_id: 0 };
-    assert_eq!(tensor::empty(&[1], like.dtype(), device).unwrap_err().kind(), ErrorKind::RuntimeError);
+    assert_eq!(
+        tensor::empty(&[1], like.dtype(), device).unwrap_err().kind(),
+        ErrorKind::RuntimeError
+    );
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Error types of a program: with `?` in functions that other languages call, and into the error types of Rust.
+//! Error types of a program: with `?` in functions that other languages call, and into the error
+//! types of Rust.
 
 use ferrite::{Error, ErrorKind, Function, Result, UserError};
 use std::error::Error as StdError;
@@ -57,7 +58,10 @@ fn an_error_of_ones_own_passes_the_question_mark() -> Result<()> {
     let twice = Function::from_typed(|text: &str| -> Result<i64> { Ok(2 * price(text)?) })?;
     assert_eq!(twice.call::<i64>(("4",))?, 8);
     let error = twice.call::<i64>(("x",)).unwrap_err();
-    assert_eq!((error.kind(), error.message()), (ErrorKind::ValueError, "the price is not a number"));
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::ValueError, "the price is not a number")
+    );
     let cause = error.cause().expect("a cause");
     assert_eq!(cause.to_string(), "RuntimeError: invalid digit found in string");
     assert_eq!(twice.call::<i64>(("",)).unwrap_err().to_string(), "shop.SoldOut: sold out");
@@ -79,8 +83,9 @@ fn conversions_of_ones_own_stay() {
 
 #[test]
 fn errors_pass_into_those_of_rust() {
-    let boxed =
-        || -> Result<i64, Box<dyn StdError>> { Ok(Function::global("no.such.function")?.call::<i64>(())?) };
+    let boxed = || -> Result<i64, Box<dyn StdError>> {
+        Ok(Function::global("no.such.function")?.call::<i64>(())?)
+    };
     let error = boxed().unwrap_err();
     let back = Error::from(error);
     assert_eq!(back.kind(), ErrorKind::ValueError, "{back}");

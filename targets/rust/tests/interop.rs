@@ -60,8 +60,14 @@ fn what_a_struct_cannot_hold_is_refused() -> Result<()> {
     assert_eq!(text(map.clone().into()), "OverflowError: Integer -4 is out of range for `u32`");
     map.insert("shape".into(), Any::try_new((3, 4))?)?;
     map.insert("activation".into(), Any::try_new(BTreeMap::from([("Relu", 1), ("Leaky", 2)]))?)?;
-    assert_eq!(text(map.into()), "ValueError: a variant of an enum is a Map of one entry, not of 2");
-    assert_eq!(text(Any::try_new(BTreeMap::from([("name", "x")]))?), "ValueError: missing field `shape`");
+    assert_eq!(
+        text(map.into()),
+        "ValueError: a variant of an enum is a Map of one entry, not of 2"
+    );
+    assert_eq!(
+        text(Any::try_new(BTreeMap::from([("name", "x")]))?),
+        "ValueError: missing field `shape`"
+    );
     assert_eq!(text(Any::from(1)), "TypeError: Expected struct Layer but got integer `1`");
     Ok(())
 }
@@ -99,7 +105,10 @@ fn containers_are_read_and_written_in_every_format() -> Result<()> {
     assert_eq!(dict.at("a")?.len(), 2);
     assert_eq!(serde_json::to_string(&dict).expect("it has a form"), json);
     let error = serde_json::from_str::<Array<i64>>("[1, \"x\"]").unwrap_err();
-    assert!(error.to_string().contains("Cannot convert from type `Array[index 1: ffi.SmallStr]`"), "{error}");
+    assert!(
+        error.to_string().contains("Cannot convert from type `Array[index 1: ffi.SmallStr]`"),
+        "{error}"
+    );
     Ok(())
 }
 

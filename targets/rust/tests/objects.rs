@@ -6,7 +6,8 @@
 use ferrite::dataclass::{deep_copy, recursive_eq, recursive_hash, repr_print};
 use ferrite::graph::{from_json_graph_string, to_json_graph_string};
 use ferrite::{
-    Any, AnyView, Error, Function, Object, ObjectArc, Result, String, match_type, object_methods, type_table,
+    Any, AnyView, Error, Function, Object, ObjectArc, Result, String, match_type, object_methods,
+    type_table,
 };
 
 /// Counts.
@@ -129,8 +130,7 @@ fn circle(name: &str, radius: f64) -> Result<ObjectArc<Circle>> {
     Circle { shape, radius, width: 1, note: None, cache: vec![1, 2] }.into_arc()
 }
 
-const IN_USE: &str =
-    "The object of class `test.Counter` is in use by a method or borrow that conflicts with this access";
+const IN_USE: &str = "The object of class `test.Counter` is in use by a method or borrow that conflicts with this access";
 
 #[test]
 fn borrows_follow_the_rules_of_references() -> Result<()> {
@@ -223,7 +223,10 @@ fn a_derived_class_has_the_fields_of_its_parent() -> Result<()> {
     let circle = circle("c", 2.0)?;
     let object = circle.as_object();
     assert_eq!(object.field("name")?.get::<String>()?, "c");
-    assert_eq!((object.field("radius")?.get::<f64>()?, object.field("width")?.get::<i64>()?), (2.0, 1));
+    assert_eq!(
+        (object.field("radius")?.get::<f64>()?, object.field("width")?.get::<i64>()?),
+        (2.0, 1)
+    );
     assert!(object.field("comment")?.is_none());
     assert_eq!(error_of(object.field("cache")), "The class `test.Circle` has no field `cache`");
     assert_eq!(
@@ -278,7 +281,13 @@ fn structural_equality_has_the_kind_of_the_class() -> Result<()> {
 }
 
 fn circle_content(name: &str) -> Result<Circle> {
-    Ok(Circle { shape: Shape { name: text(name) }, radius: 2.0, width: 1, note: None, cache: vec![] })
+    Ok(Circle {
+        shape: Shape { name: text(name) },
+        radius: 2.0,
+        width: 1,
+        note: None,
+        cache: vec![],
+    })
 }
 
 #[test]
@@ -302,8 +311,10 @@ fn attr(key: &str, name: &str) -> AnyView<'static> {
 fn constructors_take_the_fields_or_are_functions() -> Result<()> {
     Circle::register()?;
     let init = attr("test.Circle", "__ffi_init__").get::<Function>()?;
-    let made =
-        init.call_packed(&[2.0f64.into(), (&text("c")).into()])?.downcast::<Circle>().expect("a circle");
+    let made = init
+        .call_packed(&[2.0f64.into(), (&text("c")).into()])?
+        .downcast::<Circle>()
+        .expect("a circle");
     assert_eq!((made.radius, made.width, made.shape.name == "c"), (2.0, 2, true));
     assert_eq!(
         init.call_packed(&[2.0f64.into()])?.downcast::<Circle>().expect("a circle").shape.name,
@@ -368,7 +379,10 @@ fn threads_register_a_class_once() {
     let add = |_| {
         all_begin.wait();
         let object = Shared { value: 1 }.into_arc().expect("a class").as_object().clone();
-        object.call_method("add", &[1i64.into()]).and_then(|sum| sum.get::<i64>()).expect("a method")
+        object
+            .call_method("add", &[1i64.into()])
+            .and_then(|sum| sum.get::<i64>())
+            .expect("a method")
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|index| scope.spawn(move || add(index))).collect();
@@ -376,8 +390,8 @@ fn threads_register_a_class_once() {
             assert_eq!(thread.join().expect("a thread"), 2);
         }
     });
-    let entry =
-        type_table::type_info(type_table::key_to_index(b"test.Shared").expect("a class")).expect("an entry");
+    let entry = type_table::type_info(type_table::key_to_index(b"test.Shared").expect("a class"))
+        .expect("an entry");
     assert_eq!((entry.fields().len(), entry.methods().len()), (1, 1));
 }
 
@@ -385,7 +399,9 @@ fn threads_register_a_class_once() {
 fn only_one_of_two_threads_borrows_exclusively() -> Result<()> {
     let counter = Counter::new(0).into_arc()?;
     let add = |counter: &ObjectArc<Counter>| {
-        (0..10_000).filter(|_| counter.borrow_mut().map(|mut counter| counter.value += 1).is_ok()).count()
+        (0..10_000)
+            .filter(|_| counter.borrow_mut().map(|mut counter| counter.value += 1).is_ok())
+            .count()
     };
     let made = std::thread::scope(|scope| {
         let other = scope.spawn(|| add(&counter));

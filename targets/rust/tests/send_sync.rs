@@ -4,8 +4,8 @@
 use ferrite::containers::{ArrayIter, DictIter, ListIter, MapIter};
 use ferrite::tensor::{Elements, ElementsMut, TensorRef};
 use ferrite::{
-    Any, AnyView, Array, BigInt, Bytes, Dict, Error, Function, List, Map, Module, ObjectRef, Shape, String,
-    Tensor, TensorView, Tuple, WeakObjectRef,
+    Any, AnyView, Array, BigInt, Bytes, Dict, Error, Function, List, Map, Module, ObjectRef, Shape,
+    String, Tensor, TensorView, Tuple, WeakObjectRef,
 };
 
 /// Answers `false` for every type, unless the inherent constants of `Holds` say otherwise.

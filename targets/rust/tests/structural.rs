@@ -1,4 +1,5 @@
-//! Structural operations on classes of this program: functions, whose variables are what they are by where they are bound.
+//! Structural operations on classes of this program: functions, whose variables are what they are
+//! by where they are bound.
 #![cfg(feature = "macros")]
 #![forbid(unsafe_code)]
 
@@ -44,7 +45,9 @@ fn values_are_compared_by_structure() -> Result<()> {
     assert!(left.first_structural_mismatch(&right)?.is_none());
     let right = lambda("y", &other)?;
     assert!(!left.structural_equal(&right)?);
-    assert!(left.structural_equal_with(&right, Options { map_free_vars: true, ..Options::default() })?);
+    assert!(
+        left.structural_equal_with(&right, Options { map_free_vars: true, ..Options::default() })?
+    );
     let (path, _) = left.first_structural_mismatch(&right)?.expect("the free variables differ");
     let steps = path.to_steps()?;
     assert_eq!(steps.len(), 2);
@@ -76,7 +79,9 @@ fn visits_leave_children_to_closures() -> Result<()> {
         &mut used,
         (
             |lambda: &Lambda, visitor: &mut Visitor<Vec<String>>| visitor.visit(&lambda.body),
-            |variable: &Var, visitor: &mut Visitor<Vec<String>>| visitor.state().push(variable.name.clone()),
+            |variable: &Var, visitor: &mut Visitor<Vec<String>>| {
+                visitor.state().push(variable.name.clone())
+            },
         ),
     )?;
     assert_eq!(used, ["x", "free"]);
@@ -95,7 +100,9 @@ fn a_variable_that_is_renamed_is_renamed_where_it_is_used() -> Result<()> {
     )?;
     let names = |lambda: &Lambda| -> Result<Vec<String>> {
         let mut names = Vec::new();
-        lambda.body.structural_walk(WalkOrder::Pre, |variable: &Var| names.push(variable.name.clone()))?;
+        lambda
+            .body
+            .structural_walk(WalkOrder::Pre, |variable: &Var| names.push(variable.name.clone()))?;
         Ok(names)
     };
     assert_eq!(renamed.parameter.name, "z");
@@ -105,12 +112,9 @@ fn a_variable_that_is_renamed_is_renamed_where_it_is_used() -> Result<()> {
     // A map changes nodes where they are: what is bound and what is used.
     let other = variable("other")?;
     let mapped: ObjectArc<Lambda> =
-        root.structural_map(
-            WalkOrder::Post,
-            |variable: ObjectArc<Var>| {
-                if variable.ptr_eq(&free) { other.clone() } else { variable }
-            },
-        )?;
+        root.structural_map(WalkOrder::Post, |variable: ObjectArc<Var>| {
+            if variable.ptr_eq(&free) { other.clone() } else { variable }
+        })?;
     assert_eq!(names(&mapped)?, ["x", "other"]);
     Ok(())
 }

@@ -2,8 +2,9 @@
  *
  *   backend SAMPLES LIBRARY [LIBRARY_TO_OPEN_FIRST...]
  *
- * LIBRARY exports the TVMBackend* functions. Prints a line for each operation: name, median and 99th percentile in nanoseconds,
- * separated by tabs. One sample is one launch, or 100 barriers of one launch, or 100 workspaces.
+ * LIBRARY exports the TVMBackend* functions. Prints a line for each operation: name, median and
+ * 99th percentile in nanoseconds, separated by tabs. One sample is one launch, or 100 barriers of
+ * one launch, or 100 workspaces.
  */
 #include <dlfcn.h>
 #include <stdint.h>

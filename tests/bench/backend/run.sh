@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh [quiet] [busy]     writes ../results/backend-quiet.md, by default, and backend-busy.md; 1 and 3 minutes
 #
-# Measures the functions that compiled models call, alternating between this repository's library and TVM's runtime, with
-# TVM_NUM_THREADS tasks (2 by default). `quiet` is for an idle machine; `busy` starts four processes that compute without end,
-# and stops them.
+# Measures the functions that compiled models call, alternating between this repository's library
+# and TVM's runtime, with TVM_NUM_THREADS tasks (2 by default). `quiet` is for an idle machine;
+# `busy` starts four processes that compute without end, and stops them.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)

@@ -3,7 +3,8 @@
 
 #include <sys/mman.h>
 
-/* A slot consists of a metadata byte and an item; 16 slots form a block. Items are also linked in insertion order. */
+/* A slot consists of a metadata byte and an item; 16 slots form a block. Items are also linked in
+ * insertion order. */
 typedef struct {
   TVMFFIAny key, value;
   uint64_t prev, next;
@@ -60,7 +61,7 @@ static inline uint64_t word_at(const char* text) {
   memcpy(&word, text, 8);
   return word;
 }
-/* Hashes a text, which has at least 8 bytes here. */
+/* Hashes a string, which has at least 8 bytes here. */
 static inline uint64_t text_hash(TVMFFIByteArray text) {
   uint64_t hash = 0, rest = text.size % 8;
   for (size_t i = 0; i + 8 <= text.size; i += 8)
@@ -134,7 +135,8 @@ static inline uint64_t append(Table* t, uint64_t last) {
   }
   fail("no free slot");
 }
-/* Moves a link that is not its chain's first, and all later links, out of a slot that is another chain's home. */
+/* Moves a link that is not its chain's first, and all later links, out of a slot that is another
+ * chain's home. */
 static NOINLINE void give_way(Table* t, uint64_t slot) {
   uint64_t before = home_of(t, hash_of(&item(t, slot)->key)), at = slot, more = 1;
   while (hop(t, before) != slot) before = hop(t, before);

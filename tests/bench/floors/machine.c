@@ -35,7 +35,7 @@ static void call_run(int64_t reps) {
 }
 static __thread void* raised;
 static const char msg[] = "the extent of axis 3 does not match: 128 vs. 64";
-static NOINLINE char* err_new(void) { /* header, cell and texts in one block */
+static NOINLINE char* err_new(void) { /* header, cell and strings in one block */
   char* e = malloc(24 + 72 + 10 + 48);
   memset(e, 0, 96);
   *(uint64_t*)e = 1;
@@ -351,7 +351,7 @@ static void alloc_run(int64_t reps) {
     free(a);
   }
 }
-static void register_run(int64_t reps) { /* entry, name, 4 fields of 152 bytes with 3 texts in one pool */
+static void register_run(int64_t reps) { /* entry, name, 4 fields of 152 bytes with 3 strings in one pool */
   static char pool[160];
   for (int64_t r = 0; r < reps * bench.size; r++) {
     char* e = malloc(256);

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # usage: run.sh WHEEL
 #
-# Measures kernels and a model on an NVIDIA GPU beside PyTorch, with the library of the wheel of targets/host/python, and writes
-# results/gpu.md. The interpreter (PYTHON, by default python3) must have PyTorch with CUDA; a C++ compiler must be there.
-# shellcheck disable=SC2154 # cache.sh sets the interpreter
+# Measures kernels and a model on an NVIDIA GPU beside PyTorch, with the library of the wheel of
+# targets/host/python, and writes results/gpu.md. The interpreter (PYTHON, by default python3) must
+# have PyTorch with CUDA; a C++ compiler must be there. shellcheck disable=SC2154 # cache.sh sets
+# the interpreter
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../../conformance/upstream/support/cache.sh
 source "$here/../../conformance/upstream/support/cache.sh"

@@ -1,5 +1,6 @@
-/* Functions that compiled models call. Upstream's library has none of them, so they are counted for this library alone;
- * backend/ compares their times with those of TVM's runtime.
+/* Functions that compiled models call. Upstream's library has none of them, so they are counted for
+   this library alone;
+   * backend/ compares their times with those of TVM's runtime.
    times with those of TVM's runtime. */
 #include <dlfcn.h>
 #include <tvm/runtime/c_backend_api.h>

@@ -26,9 +26,11 @@ static void call_setup(void) {
   nargs = atoi(strrchr(bench.op, '_') + 1);
   fn = fn_new(cb_sum);
 }
-/* Packing the arguments is part of each call. They are on the stack like the result: this library checks more closely when
- * pointers have no bit in common, as static data and the stack sometimes do under valgrind.
-   pointers that have no bit in common, as static data and the stack sometimes have under valgrind. */
+/* Packing the arguments is part of each call. They are on the stack like the result: this library
+   checks more closely when
+   * pointers have no bit in common, as static data and the stack sometimes do under valgrind.
+   pointers that have no bit in common, as static data and the stack sometimes have under
+   valgrind. */
 static void call_run(int64_t reps) {
   TVMFFIAny arguments[8];
   uint64_t sum = 0;
@@ -65,7 +67,8 @@ static void call_verify(void) {
   for (int64_t i = 0; i < bench.reps; i++) want += 1 + (uint64_t)(nargs * i + nargs * (nargs - 1) / 2);
   CHECK(bench.sum == want);
 }
-/* Calls through the cell of a function object, which is public: a caller may skip TVMFFIFunctionCall. */
+/* Calls through the cell of a function object, which is public: a caller may skip
+ * TVMFFIFunctionCall. */
 static void direct_run(int64_t reps) {
   uint64_t sum = 0;
   int n = nargs;

@@ -5,7 +5,8 @@ static TVMFFIObjectHandle f_new, f_get, f_set, f_size, f_erase, f_iter, f_find;
 static TVMFFIAny container, *arguments, *keys, *probe;
 static int count, *order;
 
-/* `probe` has keys equal to those of `keys` in other objects, like keys from a parser or another language. */
+/* `probe` has keys equal to those of `keys` in other objects, like keys from a parser or another
+ * language. */
 static void strkeys(int n) {
   count = n;
   keys = malloc(sizeof(TVMFFIAny) * (size_t)n);

@@ -16,7 +16,8 @@ import tables  # noqa: E402  (it lies one folder up)
 
 def measure(args, name):
     """Measure each operation in nanoseconds, in a process of its own."""
-    # A single numpy thread and a fixed order of dicts and sets: their variation would exceed the measured differences.
+    # A single numpy thread and a fixed order of dicts and sets: their variation would exceed the
+    # measured differences.
     environment = {"PYTHONPATH": f"{args.packages}/{name}", "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
     cpu = os.cpu_count() - 1
     command = ["taskset", "-c", str(cpu), args.python, HERE / "operations.py"]

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh [ROUNDS]
 #
-# Measures upstream's Python package with this library and with its own. Prints the table, and writes it to
-# ../results/python.md. Needs the dependencies of upstream's Python tests (tests/conformance/upstream).
+# Measures upstream's Python package with this library and with its own. Prints the table, and
+# writes it to ../results/python.md. Needs the dependencies of upstream's Python tests
+# (tests/conformance/upstream).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)

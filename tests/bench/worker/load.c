@@ -33,7 +33,8 @@ static void memory(long* rss, long* priv) {
   fclose(f);
 }
 
-/* Runs in a new process: loads the library, looks up one global function, and exits. "-" loads nothing. */
+/* Runs in a new process: loads the library, looks up one global function, and exits. "-" loads
+ * nothing. */
 int load_child(const char* lib, int fd) {
   Load r;
   memset(&r, 0, sizeof r);

@@ -1,4 +1,5 @@
-/* The worker: loads one library, runs one operation, and prints the measurement as a line of JSON. */
+/* The worker: loads one library, runs one operation, and prints the measurement as a line of
+ * JSON. */
 #include "bench.h"
 
 #include <dlfcn.h>
@@ -108,8 +109,8 @@ void need_floors(void) {
   if (!fl_handle) fail("the Rust reference points are not built");
 }
 
-/* CPU time, which excludes other processes on a shared machine; wall time for operations with several threads.
-   operations of several threads. */
+/* CPU time, which excludes other processes on a shared machine; wall time for operations with
+   several threads. operations of several threads. */
 static clockid_t bench_clock = CLOCK_THREAD_CPUTIME_ID;
 static int64_t now_ns(void) {
   struct timespec t;
@@ -133,7 +134,8 @@ static int64_t batch(const Operation* op, int64_t reps) {
   return t > 0 ? t : 1;
 }
 
-/* Returns the bytes allocated by malloc and the resident bytes (for a library with its own allocator). */
+/* Returns the bytes allocated by malloc and the resident bytes (for a library with its own
+ * allocator). */
 static void in_use(double* heap, double* resident) {
   *heap = *resident = 0;
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)

@@ -103,7 +103,8 @@ TVMFFIAny seq_at(TVMFFIAny a, int64_t i) {
   return ((TVMFFIAny*)((TVMFFISeqCell*)((char*)a.v_obj + sizeof(TVMFFIObject)))->data)[i];
 }
 
-/* Returns a JSON document with about 190 bytes per record: compact, keys in insertion order, floats exact in binary. */
+/* Returns a JSON document with about 190 bytes per record: compact, keys in insertion order, floats
+ * exact in binary. */
 char* json_document(int records, size_t* len) {
   size_t cap = 64 + (size_t)records * 320, n = 0;
   char* s = malloc(cap);
@@ -127,8 +128,9 @@ char* json_document(int records, size_t* len) {
   return s;
 }
 
-/* Returns a nested value with about `elements` leaves: blocks of an array of 10 ints, a map of 5 string keys to floats, and
- * 5 strings. Owned by the caller.
+/* Returns a nested value with about `elements` leaves: blocks of an array of 10 ints, a map of 5
+   string keys to floats, and
+   * 5 strings. Owned by the caller.
    keys to floats, and 5 strings. Owned by the caller. */
 TVMFFIAny nested_value(int elements) {
   TVMFFIObjectHandle fa = global("ffi.Array"), fm = global("ffi.Map");

@@ -1,6 +1,6 @@
 /*
- * Arguments are borrowed from the caller. A deleter or hook that runs during a call may release the caller's only reference
- * to an argument: the call must continue with valid arguments.
+ * Arguments are borrowed from the caller. A deleter or hook that runs during a call may release the
+ * caller's only reference to an argument: the call must continue with valid arguments.
  */
 #include "check.h"
 
@@ -86,7 +86,8 @@ static void register_key(void) {
 
 /* ---- containers ---------------------------------------------------------------------------- */
 
-/* Creates a container of numbers from 0 on; at index `place` it has an object instead, whose reference is passed on. */
+/* Creates a container of numbers from 0 on; at index `place` it has an object instead, whose
+ * reference is passed on. */
 static TVMFFIAny numbers_but(const char* maker, int32_t count, int place, TVMFFIAny object) {
   TVMFFIAny args[MANY];
   TVMFFIAny container = any_none();

@@ -1,9 +1,10 @@
 /*
  * Checks of the C test programs: counted, and printed on failure.
  *
- * A program is a single translation unit that includes this file, calls its tests from main and returns check_report(). The
- * good-input parts hold for any implementation of the ABI. The parts behind bad_input() hold for this one; they are skipped
- * when CHECK_GOOD_INPUT_ONLY is set in the environment, as it is when the programs run against upstream's library.
+ * A program is a single translation unit that includes this file, calls its tests from main and
+ * returns check_report(). The good-input parts hold for any implementation of the ABI. The parts
+ * behind bad_input() hold for this one; they are skipped when CHECK_GOOD_INPUT_ONLY is set in the
+ * environment, as it is when the programs run against upstream's library.
  */
 #ifndef FERRITE_TESTS_C_CHECK_H_
 #define FERRITE_TESTS_C_CHECK_H_
@@ -194,8 +195,8 @@ UNUSED_OK static void* address_of_function(check_any_function function) {
 
 /* ---- the raised error -------------------------------------------------------------------- */
 
-/* Takes the raised error, if any, and returns whether it has this kind (any kind if null) and contains this text (any text
- * if null). */
+/* Takes the raised error, if any, and returns whether it has this kind (any kind if null) and
+ * contains this text (any string if null). */
 UNUSED_OK static int raised_is(const char* kind, const char* text) {
   TVMFFIObjectHandle error = NULL;
   TVMFFIErrorCell* cell;

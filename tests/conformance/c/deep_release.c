@@ -1,6 +1,6 @@
 /*
- * Releasing deeply nested values takes no stack: ten million nested arrays, and long chains of every other class that
- * refers to objects, released on a thread with a small stack.
+ * Releasing deeply nested values takes no stack: ten million nested arrays, and long chains of
+ * every other class that refers to objects, released on a thread with a small stack.
  */
 #include "check.h"
 
@@ -168,7 +168,8 @@ static void test_tensor_views(void) {
   release_on_small_stack(any_object(chain));
 }
 
-/* A function whose deleter releases the next one: a user callback in the chain, which may recurse once. */
+/* A function whose deleter releases the next one: a user callback in the chain, which may recurse
+ * once. */
 static void release_self(void* self) { TVMFFIObjectDecRef(self); }
 
 static int do_nothing(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
@@ -195,7 +196,8 @@ static void test_functions(void) {
   release_on_small_stack(any_object(chain));
 }
 
-/* The first additional thread of the process starts during a release: both chains must be destroyed. */
+/* The first additional thread of the process starts during a release: both chains must be
+ * destroyed. */
 static void test_a_thread_starts_meanwhile(void) {
   TVMFFIObjectHandle middle = NULL;
   TVMFFIAny inner = nest("ffi.Array", innermost(), 1, stress(100000));

@@ -1,6 +1,7 @@
 /*
- * Values nested a million deep, on a stack of 8 MiB: every operation that walks them succeeds without recursion. Upstream's
- * library crashes in JSON, in structural operations and in the release.
+ * Values nested a million deep, on a stack of 8 MiB: every operation that walks them succeeds
+ * without recursion. Upstream's library crashes in JSON, in structural operations and in the
+ * release.
  */
 #include "check.h"
 

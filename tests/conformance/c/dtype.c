@@ -74,7 +74,7 @@ static void test_unknown(void) {
   }
 }
 
-/* Any bit pattern of a data type has a text. */
+/* Any bit pattern of a data type has a string. */
 static void test_all_codes(void) {
   int code;
   for (code = 0; code < 256; code++) {
@@ -131,7 +131,7 @@ static void test_bad_input(void) {
       }
     }
   }
-  dtype.code = kDLFloat8_e4m3b11fnuz; /* a text that needs an object */
+  dtype.code = kDLFloat8_e4m3b11fnuz; /* a string that needs an object */
   dtype.bits = 8;
   dtype.lanes = 4;
   census.fail_in = 1;

@@ -246,7 +246,8 @@ static void test_bad_streams(void) {
       CHECK_ERROR(TVMFFIEnvSetStream(kDLCUDA, numbers[i], &streams[0], &old), "ValueError");
       CHECK(old == UNTOUCHED);
     } else {
-      /* accepted without a table of that size, or rejected; allocating gigabytes is the only wrong outcome */
+      /* accepted without a table of that size, or rejected; allocating gigabytes is the only wrong
+       * outcome */
       if (TVMFFIEnvSetStream(kDLCUDA, numbers[i], &streams[0], &old) == 0) {
         CHECK(TVMFFIEnvGetStream(kDLCUDA, numbers[i]) == &streams[0]);
         CHECK_OK(TVMFFIEnvSetStream(kDLCUDA, numbers[i], NULL, NULL));

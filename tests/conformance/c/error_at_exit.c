@@ -1,6 +1,7 @@
 /*
- * Calls that fail in the destructor of a thread-specific key, and in an exit handler of the process. Both run after the
- * thread's own state was destroyed; a failed call must still raise an error.
+ * Calls that fail in the destructor of a thread-specific key, and in an exit handler of the
+ * process. Both run after the thread's own state was destroyed; a failed call must still raise an
+ * error.
  */
 #include "check.h"
 

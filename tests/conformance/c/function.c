@@ -376,7 +376,8 @@ static void refuses_to_own(const TVMFFIAny* value, const char* what, long number
   }
 }
 
-/* Calls built-in functions with such a value as both arguments: any outcome but a crash is correct. */
+/* Calls built-in functions with such a value as both arguments: any outcome but a crash is
+ * correct. */
 static void survives_calls(const TVMFFIAny* value) {
   static const char* const functions[] = {"ffi.Array", "ffi.ArraySize",    "ffi.ReprPrint",
                                           "ffi.Map",   "ffi.RecursiveHash", "ffi.RecursiveEq",
@@ -510,7 +511,8 @@ static void test_bad_method_info(void) {
   TVMFFIObjectDecRef(function);
 }
 
-/* A callee that breaks the contract: fails without raising an error, or returns an invalid status. */
+/* A callee that breaks the contract: fails without raising an error, or returns an invalid
+ * status. */
 static int fails_silently(void* self, const TVMFFIAny* args, int32_t num_args,
                           TVMFFIAny* result) {
   (void)self;

@@ -1,6 +1,6 @@
 /*
- * Calls every global function with random arguments out of all kinds of values: each call returns or fails, and never
- * crashes. The random sequence is fixed; CHECK_SEED selects another.
+ * Calls every global function with random arguments out of all kinds of values: each call returns
+ * or fails, and never crashes. The random sequence is fixed; CHECK_SEED selects another.
  */
 #include "modules.h"
 
@@ -119,7 +119,8 @@ static void make_values(void) {
   nothing_raised();
 }
 
-/* Returns true for functions that take addresses as numbers, or remove functions that the test calls. */
+/* Returns true for functions that take addresses as numbers, or remove functions that the test
+ * calls. */
 static int left_out(const char* name) {
   static const char* const names[] = {"ffi.FunctionFromExternC", "ffi.FunctionRemoveGlobal",
                                       "ffi.MakeFieldGetter", "ffi.MakeFieldSetter"};

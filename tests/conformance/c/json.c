@@ -1,4 +1,5 @@
-/* JSON parsing and writing, in builds that have it: valid, truncated, altered and deep text, and bytes that are no text. */
+/* JSON parsing and writing, in builds that have it: valid, truncated, altered and deep text, and
+ * bytes that are no text. */
 #include "check.h"
 
 static const char document[] =
@@ -90,7 +91,7 @@ static void test_every_prefix_and_every_byte(void) {
   free(copy);
 }
 
-/* The depth of a text must not become the depth of the stack. */
+/* The depth of a string must not become the depth of the stack. */
 static void test_deep(void) {
   static const char* const opens[] = {"[", "{\"a\":", "[{\"a\":[", "[1,"};
   static const long depths[] = {10, 1000, 100000, 2000000};

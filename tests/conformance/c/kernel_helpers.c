@@ -1,4 +1,5 @@
-/* The helpers of ferrite/kernel.h, by kernels that use them: values, one message for each check, and the quick start's library. */
+/* The helpers of ferrite/kernel.h, by kernels that use them: values, one message for each check,
+ * and the quick start's library. */
 #include "check.h"
 
 #include "../../../targets/host/quickstart/scale.c"

@@ -1,7 +1,7 @@
 /*
- * The library that the module tests load: functions, their documentation, a context pointer and slots. Built twice: as it
- * is, and with WITH_LIBRARY_BIN, where the embedded modules begin with a marker, which the tests find in the file and
- * overwrite with their variants.
+ * The library that the module tests load: functions, their documentation, a context pointer and
+ * slots. Built twice: as it is, and with WITH_LIBRARY_BIN, where the embedded modules begin with a
+ * marker, which the tests find in the file and overwrite with their variants.
  */
 #include <math.h>
 #include <string.h>
@@ -81,7 +81,7 @@ EXPORTED int __tvm_ffi__doc_add_one(void* self, const TVMFFIAny* args, int32_t n
   return set_text(result, "Adds one to an integer.");
 }
 
-/* Documentation that is not a text. */
+/* Documentation that is not a string. */
 int __tvm_ffi__doc_context(void* self, const TVMFFIAny* args, int32_t num_args,
                            TVMFFIAny* result);
 EXPORTED int __tvm_ffi__doc_context(void* self, const TVMFFIAny* args, int32_t num_args,

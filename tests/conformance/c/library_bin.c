@@ -1,6 +1,6 @@
 /*
- * Embedded modules: valid content of a library's __tvm_ffi__library_bin is loaded, and every invalid one is rejected,
- * without crashes and leaks.
+ * Embedded modules: valid content of a library's __tvm_ffi__library_bin is loaded, and every
+ * invalid one is rejected, without crashes and leaks.
  *
  * Each variant overwrites the marker in a copy of the test library, which has a name of its own.
  */

@@ -1,6 +1,6 @@
 /*
- * Compiled code that calls a function of libm, which neither it nor this program links: the library brings it, as upstream's does by
- * its C++ runtime.
+ * Compiled code that calls a function of libm, which neither it nor this program links: the library
+ * brings it, as upstream's does by its C++ runtime.
  */
 #include "modules.h"
 

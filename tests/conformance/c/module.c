@@ -72,7 +72,8 @@ static int times_ten(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFI
   return 0;
 }
 
-/* The kernels and their context pointer are in a dependency of the loaded library. Windows finds only what a library itself exports. */
+/* The kernels and their context pointer are in a dependency of the loaded library. Windows finds
+ * only what a library itself exports. */
 static void test_context_of_a_dependency(void) {
   TVMFFIAny module;
   CHECK_OK(load(required("CHECK_NEEDS_KERNELS"), &module));

@@ -4,7 +4,8 @@
 
 #include "check.h"
 
-/* Returns a required environment variable: the test library with or without embedded modules, or a folder for files. */
+/* Returns a required environment variable: the test library with or without embedded modules, or a
+ * folder for files. */
 UNUSED_OK static const char* required(const char* variable) {
   const char* value = getenv(variable);
   if (value == NULL) {

@@ -1,5 +1,6 @@
 /*
- * No input is read beyond its length: every input ends at the end of a page, and the next page is not readable.
+ * No input is read beyond its length: every input ends at the end of a page, and the next page is
+ * not readable.
  */
 #define _DEFAULT_SOURCE
 #include "check.h"

@@ -57,7 +57,8 @@ static void test_opaque_without_deleter(void) {
   CHECK_OK(TVMFFIObjectDecRef(object));
 }
 
-/* When the strong count reaches zero while a weak reference exists, the content is destroyed, and the storage stays. */
+/* When the strong count reaches zero while a weak reference exists, the content is destroyed, and
+ * the storage stays. */
 static void test_weak_outlives_strong(void) {
   int resource = 0;
   TVMFFIObjectHandle object = NULL;
@@ -96,7 +97,8 @@ static TVMFFIObjectHandle nested[NESTED];
 static int numbers[NESTED];
 static int ended;
 
-/* A deleter may free data that the next object uses, since that object is destroyed with its last reference. */
+/* A deleter may free data that the next object uses, since that object is destroyed with its last
+ * reference. */
 static void end_the_next(void* number) {
   int i = *(int*)number;
   if (i + 1 < NESTED) {

@@ -1,7 +1,8 @@
 /*
- * Results and arguments may overlap: a result may be written to the memory of an argument, as in C programs that work in
- * place. The table has a row for each symbol of the ABI with its test, or the reason why nothing can overlap. The rows for
- * symbols that compiled models call are in tests/programs/backend/overlap.c.
+ * Results and arguments may overlap: a result may be written to the memory of an argument, as in C
+ * programs that work in place. The table has a row for each symbol of the ABI with its test, or the
+ * reason why nothing can overlap. The rows for symbols that compiled models call are in
+ * tests/programs/backend/overlap.c.
  *
  * CHECK_SYMBOLS names the list of symbols that the rows are compared with.
  */
@@ -10,7 +11,8 @@
 
 #include <stdint.h>
 
-/* A record in memory of its own, with space before and after it, at any multiple of its alignment. */
+/* A record in memory of its own, with space before and after it, at any multiple of its
+ * alignment. */
 #define WORDS 12
 typedef union {
   uint64_t words[WORDS];
@@ -25,7 +27,7 @@ static TVMFFIObjectHandle* handle_at(memory* room, size_t at) {
   return (TVMFFIObjectHandle*)(void*)&room->bytes[at];
 }
 
-/* Writes a text to this memory. */
+/* Writes a string to this memory. */
 static TVMFFIByteArray write_text(memory* room, size_t at, const char* text, size_t size) {
   memcpy(&room->bytes[at], text, size);
   return bytes_of_length(&room->bytes[at], size);
@@ -47,7 +49,7 @@ static int has_content(const TVMFFIAny* any, const char* text, size_t size) {
 
 typedef int (*from_bytes)(const TVMFFIByteArray*, TVMFFIAny*);
 
-/* Converts texts of each length, starting at each byte of the result, before it and after it. */
+/* Converts strings of each length, starting at each byte of the result, before it and after it. */
 static void texts_in_the_result(from_bytes convert) {
   size_t start;
   size_t size;
@@ -251,7 +253,8 @@ static void data_type_to_string(void) {
 
 typedef int (*find_by_name)(const TVMFFIByteArray*, void*);
 
-/* The name starts at each byte of the result, and its array overlaps the name. `check` checks each result. */
+/* The name starts at each byte of the result, and its array overlaps the name. `check` checks each
+ * result. */
 static void names_in_the_result(find_by_name find, const char* name, size_t alignment,
                                 void (*check)(void* out)) {
   size_t size = strlen(name);
@@ -337,7 +340,7 @@ static void check_texts(TVMFFIObjectHandle error, const char* const* texts) {
   TVMFFIObjectDecRef(error);
 }
 
-/* Each text and each array is in the result. */
+/* Each string and each array is in the result. */
 static void error_create(void) {
   size_t which;
   size_t start;
@@ -393,7 +396,7 @@ static void error_create_with_cause(void) {
   TVMFFIObjectDecRef(cause);
 }
 
-/* Raises an error owned only by the thread, whose texts live as long as it is raised. */
+/* Raises an error owned only by the thread, whose strings live as long as it is raised. */
 static const TVMFFIErrorCell* raise_unheld(void) {
   TVMFFIObjectHandle error = NULL;
   const TVMFFIErrorCell* cell;
@@ -474,7 +477,8 @@ static int are_equal(const TVMFFIAny* one, const TVMFFIAny* other) {
   return answer.v_int64 != 0;
 }
 
-/* Calls a function with new arguments for each position of the result: separate, and over each argument. */
+/* Calls a function with new arguments for each position of the result: separate, and over each
+ * argument. */
 typedef struct {
   const char* name;
   int32_t num_args;
@@ -595,7 +599,8 @@ static void release_all(TVMFFIAny* args) {
   }
 }
 
-/* Writes the result `at` bytes after the first argument; an owned object in the overwritten argument is released manually. */
+/* Writes the result `at` bytes after the first argument; an owned object in the overwritten
+ * argument is released manually. */
 static void call_in_place(const call* what, TVMFFIObjectHandle function, const TVMFFIAny* expected,
                           size_t at) {
   TVMFFIAny args[5];
@@ -690,7 +695,8 @@ static int32_t new_type(const char* key) {
   return TVMFFITypeGetOrAllocIndex(&array, -1, 1, 0, 1, kTVMFFIObject);
 }
 
-/* Names, texts and metadata share one text. The second type uses the first one's record in the table. */
+/* Names, strings and metadata share one string. The second type uses the first one's record in the
+ * table. */
 static void type_register_field(void) {
   int32_t one = new_type("overlap.Fields");
   int32_t other = new_type("overlap.SameFields");
@@ -704,7 +710,7 @@ static void type_register_field(void) {
   CHECK(bytes_equal(&TVMFFIGetTypeInfo(other)->fields[0].metadata, member_name));
 }
 
-/* Registers a type with a method, whose texts are all the same. */
+/* Registers a type with a method, whose strings are all the same. */
 static int32_t type_with_method(const char* key) {
   int32_t type_index = new_type(key);
   TVMFFIObjectHandle function = NULL;
@@ -960,8 +966,8 @@ static void check_tensor(TVMFFIObjectHandle object) {
   CHECK_INT(tensor->strides[0], 3);
 }
 
-/* The variable is converted from one form to the other and back. The second result is in the field that belongs to the
- * owner. */
+/* The variable is converted from one form to the other and back. The second result is in the field
+ * that belongs to the owner. */
 static void tensor_dlpack(void) {
   TVMFFIObjectHandle variable = managed();
   DLManagedTensor* record = managed();

@@ -1,7 +1,7 @@
 /*
- * Signal handlers perform the operations that c_api.h allows while the interrupted code performs the same ones: all counts
- * must be balanced. First in a process with one thread, where counts need no locked instructions, then with a second
- * thread.
+ * Signal handlers perform the operations that c_api.h allows while the interrupted code performs
+ * the same ones: all counts must be balanced. First in a process with one thread, where counts need
+ * no locked instructions, then with a second thread.
  */
 #include "check.h"
 
@@ -59,7 +59,8 @@ static void handle(int signal) {
   handled++;
 }
 
-/* Retains and releases the shared object, directly and through the table, until the handler has run this often. */
+/* Retains and releases the shared object, directly and through the table, until the handler has run
+ * this often. */
 static void count_until(long end) {
   TVMFFIByteArray name = bytes_of("signals.function");
   long bad = 0;

@@ -1,6 +1,6 @@
 /*
- * Several threads use the tables concurrently through the C symbols: every registered name is found by all threads, all
- * counts are balanced, and errors stay with their thread.
+ * Several threads use the tables concurrently through the C symbols: every registered name is found
+ * by all threads, all counts are balanced, and errors stay with their thread.
  */
 #include "check.h"
 
@@ -8,7 +8,8 @@
 
 enum { THREADS = 8 };
 
-/* Number of methods of `ffi.reflection.AccessPath`, which the library registers on the first lookup of a type. */
+/* Number of methods of `ffi.reflection.AccessPath`, which the library registers on the first lookup
+ * of a type. */
 enum { ACCESS_PATH_METHODS = 11 };
 
 static pthread_barrier_t start;
@@ -23,7 +24,8 @@ static int number_of(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFI
   return 0;
 }
 
-/* The library's own types are complete for the first thread that looks them up, and for threads that wait meanwhile. */
+/* The library's own types are complete for the first thread that looks them up, and for threads
+ * that wait meanwhile. */
 static long find_own_types(void) {
   TVMFFIByteArray key = bytes_of("ffi.reflection.AccessPath");
   TVMFFIByteArray column_name = bytes_of("__ffi_type_final__");
@@ -60,7 +62,8 @@ static long register_names(int thread) {
   return bad;
 }
 
-/* All threads register the same names: one registration of each succeeds, and all threads see it. */
+/* All threads register the same names: one registration of each succeeds, and all threads see
+ * it. */
 static long register_the_same(void) {
   long bad = 0;
   long i;

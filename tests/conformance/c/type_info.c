@@ -325,8 +325,8 @@ static void test_bad_lookups(void) {
   nothing_raised();
 }
 
-/* Clients built for earlier releases register members that the library has itself: the library's own stay, and the client's
- * are ignored. */
+/* Clients built for earlier releases register members that the library has itself: the library's
+ * own stay, and the client's are ignored. */
 static void test_members_of_the_library(void) {
   TVMFFIByteArray key = bytes_of("ffi.reflection.AccessPath");
   TVMFFIByteArray name = bytes_of("__ffi_repr__");

@@ -1,5 +1,6 @@
-// Exceptions of client code that pass through the library return as errors: a tvm::ffi::Error unchanged, a std::exception as an
-// InternalError with its text, anything else as an InternalError, too. The library stays usable.
+// Exceptions of client code that pass through the library return as errors: a tvm::ffi::Error
+// unchanged, a std::exception as an InternalError with its text, anything else as an InternalError,
+// too. The library stays usable.
 #include <tvm/ffi/container/dict.h>
 #include <tvm/ffi/container/list.h>
 #include <tvm/ffi/extra/c_env_api.h>
@@ -79,7 +80,8 @@ class HookedObj : public Object {
   TVM_FFI_DECLARE_OBJECT_INFO_FINAL("cxx_test.Hooked", HookedObj, Object);
 };
 
-/*! \brief A class that registers only its fields, and whose creator and copy constructor may throw. */
+/*! \brief A class that registers only its fields, and whose creator and copy constructor may
+ * throw. */
 class PlainObj : public Object {
  public:
   int64_t value = 0;
@@ -92,7 +94,8 @@ class PlainObj : public Object {
   TVM_FFI_DECLARE_OBJECT_INFO_FINAL("cxx_test.Plain", PlainObj, Object);
 };
 
-/*! \brief A class whose key hooks are native functions, which may throw behind upstream's adapter. */
+/*! \brief A class whose key hooks are native functions, which may throw behind upstream's
+ * adapter. */
 class NativeObj : public Object {
  public:
   static int64_t Hash(const Any&) { return Throw(), 1; }
@@ -173,7 +176,8 @@ void ModulePlaces() {
   add("import", [=] { Call("ffi.ModuleImportModule", module, leaf); });
   add("clear", [=] { Call("ffi.ModuleClearImports", module); });
   add("lookup", [=] {
-    // If nothing is thrown, the global table answers and the result is cached, so each call uses another name.
+    // If nothing is thrown, the global table answers and the result is cached, so each call uses
+    // another name.
     static int times = 0;
     std::string name = "cxx_test.lookup" + std::to_string(++times);
     Function::SetGlobal(name, Function::FromTyped([] {}));

@@ -1,8 +1,10 @@
-// Checks of the C++ programs: counted, and printed on failure, with a description of a thrown exception.
+// Checks of the C++ programs: counted, and printed on failure, with a description of a thrown
+// exception.
 //
-// A program is a single translation unit that includes this file, calls its tests from main and returns check::Report(). It
-// builds with upstream's headers and links any libtvm_ffi with C++ symbols. Checks that only this library passes are behind
-// check::BeyondUpstream(), which is false if CHECK_GOOD_INPUT_ONLY is in the environment.
+// A program is a single translation unit that includes this file, calls its tests from main and
+// returns check::Report(). It builds with upstream's headers and links any libtvm_ffi with C++
+// symbols. Checks that only this library passes are behind check::BeyondUpstream(), which is false
+// if CHECK_GOOD_INPUT_ONLY is in the environment.
 #ifndef FERRITE_TESTS_CXX_CHECK_H_
 #define FERRITE_TESTS_CXX_CHECK_H_
 
@@ -58,7 +60,8 @@ inline std::string Setting(const char* name) {
 /*! \brief A hanging test fails. */
 static const bool is_watched = (watchdog(60), true);
 
-/*! \brief Returns "KIND: message" of the error thrown by `action`, or a description of another exception. */
+/*! \brief Returns "KIND: message" of the error thrown by `action`, or a description of another
+ * exception. */
 template <typename Action>
 std::string Thrown(Action action) {
   try {
@@ -75,7 +78,8 @@ std::string Thrown(Action action) {
   return "nothing";
 }
 
-/*! \brief Like Thrown, and checks that what() has the message when it is caught as std::exception. */
+/*! \brief Like Thrown, and checks that what() has the message when it is caught as
+ * std::exception. */
 template <typename Action>
 std::string ThrownTwice(Action action) {
   std::string text = Thrown(action);

@@ -1,6 +1,6 @@
-// Tests of container keys whose class has native hooks, in either of the two forms that clients register. Each form is a
-// program that includes this file. All operations use functions of the library, since the inline code of one form's headers
-// does not support the other form.
+// Tests of container keys whose class has native hooks, in either of the two forms that clients
+// register. Each form is a program that includes this file. All operations use functions of the
+// library, since the inline code of one form's headers does not support the other form.
 #ifndef FERRITE_TESTS_CXX_HOOKS_H_
 #define FERRITE_TESTS_CXX_HOOKS_H_
 
@@ -98,7 +98,8 @@ inline void DictKeys() {
   CHECK(!Call("ffi.ListContains", Call("ffi.List", 1, Key(7)), Key(8)).cast<bool>());
 }
 
-/*! \brief Tests that equal keys are one node of a graph, and that the serialised graph can be read again. */
+/*! \brief Tests that equal keys are one node of a graph, and that the serialised graph can be read
+ * again. */
 inline void Graphs() {
   Any value = Call("ffi.Array", Key(1), Key(1), Key(2), Call("ffi.Dict", Key(2), Key(1)));
   std::string text = Call("ffi.ToJSONGraphString", value, nullptr).cast<String>();
@@ -126,7 +127,8 @@ inline void Structure() {
   CHECK(Call("ffi.DictGetItem", mutated, Key(1)).cast<int>() == 1);
 }
 
-/*! \brief Tests that each operation fails with the hook's error, and that the containers stay usable. */
+/*! \brief Tests that each operation fails with the hook's error, and that the containers stay
+ * usable. */
 inline void Failures(Answer answer, const std::string& wanted) {
   Any dict = Call("ffi.Dict", Key(1), 1, Key(2), 2, Key(3), 3, Key(4), 4, Key(5), 5, Key(6), 6);
   for (Answer* next : {&next_hash, &next_equal}) {

@@ -1,5 +1,5 @@
-// A client with the native key hooks of 0.1.14 and before, which return an int64_t or a bool, and may throw. Upstream's 0.1.15
-// crashes on it.
+// A client with the native key hooks of 0.1.14 and before, which return an int64_t or a bool, and
+// may throw. Upstream's 0.1.15 crashes on it.
 #include "hooks.h"
 
 namespace {
@@ -25,7 +25,8 @@ bool Equal(const TVMFFIAny* left, const TVMFFIAny* right) {
 }
 
 #if defined(__x86_64__)
-/*! \brief A class whose equality hook leaves garbage in the upper bits of its result: a bool is the lowest byte of its */
+/*! \brief A class whose equality hook leaves garbage in the upper bits of its result: a bool is the
+ * lowest byte of its */
 /*! register. */
 class UntidyObj : public tvm::ffi::Object {
  public:

@@ -1,4 +1,5 @@
-// A client with the native key hooks of 0.1.15, which return a cell by value, possibly with an error, and do not throw.
+// A client with the native key hooks of 0.1.15, which return a cell by value, possibly with an
+// error, and do not throw.
 #include "hooks.h"
 
 namespace {

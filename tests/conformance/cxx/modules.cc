@@ -1,4 +1,5 @@
-// Tests modules written in C++ and modules of the library in each other's import trees, lookups and files.
+// Tests modules written in C++ and modules of the library in each other's import trees, lookups and
+// files.
 #include <tvm/ffi/extra/c_env_api.h>
 #include <tvm/ffi/extra/module.h>
 #include <tvm/ffi/reflection/registry.h>
@@ -248,7 +249,8 @@ void TreesOfBothKinds() {
   CHECK(TVMFFIEnvModLookupFromImports(context, "none", &second) == -1);
   CHECK_TEXT(Thrown([] { throw tvm::ffi::detail::MoveFromSafeCallRaised(); }),
              "RuntimeError: Cannot find function none in the imported modules or global registry.");
-  // Called from the code of a library, with the context stored by the loader, and from a module of the client.
+  // Called from the code of a library, with the context stored by the loader, and from a module of
+  // the client.
   Function call = library->GetFunction("call_imported").value();
   CHECK(call("leaf", 6).cast<int>() == 7);
   CHECK_TEXT(Thrown([&] { call("none", 1); }),
@@ -344,7 +346,8 @@ void ContextSymbols() {
   CHECK(TVMFFIEnvModRegisterContextSymbol("cxx_test_other", reinterpret_cast<void*>(5678)) == 0);
   std::string seen;
   Module::VisitContextSymbols([&](String name, void* address) {
-    // This library has the symbols of compiled models from the start; upstream's gets them from TVM's runtime.
+    // This library has the symbols of compiled models from the start; upstream's gets them from
+    // TVM's runtime.
     if (!check::StartsWith(name, "cxx_test_")) return;
     seen += std::string(name) + "=" + std::to_string(reinterpret_cast<intptr_t>(address)) + " ";
   });
@@ -352,7 +355,8 @@ void ContextSymbols() {
   CHECK(Load("CHECK_PLUGIN")->GetFunction("context_symbol").value()().cast<int>() == 1234);
 }
 
-/*! \brief Checks that the handle is eight bytes after the start of the C++ object, and the field at its reflected offset. */
+/*! \brief Checks that the handle is eight bytes after the start of the C++ object, and the field at
+ * its reflected offset. */
 void Layout() {
   Module module = Make<Nothing>();
   module->ImportModule(Make<Nothing>());

@@ -1,5 +1,6 @@
-// A library as users build one with upstream's headers, loaded by the programs. With WITH_LIBRARY_BIN it embeds a tree of
-// modules: its own functions import a module of kind "cxx_kind", which imports another one.
+// A library as users build one with upstream's headers, loaded by the programs. With
+// WITH_LIBRARY_BIN it embeds a tree of modules: its own functions import a module of kind
+// "cxx_kind", which imports another one.
 #define TVM_FFI_DLL_EXPORT_INCLUDE_METADATA 1
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/list.h>
@@ -47,7 +48,8 @@ List<Any> GrowList(int n) {
   for (int i = 0; i < n; ++i) list.push_back(i);
   return list;
 }
-/*! \brief Looks a name up in the imports of the plugin's module, and calls it, as compiled code does. */
+/*! \brief Looks a name up in the imports of the plugin's module, and calls it, as compiled code
+ * does. */
 Any CallImported(const String& name, int argument) {
   void* function = nullptr;
   TVM_FFI_CHECK_SAFE_CALL(TVMFFIEnvModLookupFromImports(__tvm_ffi__library_ctx, name.c_str(), &function));

@@ -1,4 +1,5 @@
-// Tests the result and the exceptions of each exported C++ function, caught as tvm::ffi::Error and as std::exception.
+// Tests the result and the exceptions of each exported C++ function, caught as tvm::ffi::Error and
+// as std::exception.
 #include <tvm/ffi/container/dict.h>
 #include <tvm/ffi/container/list.h>
 #include <tvm/ffi/extra/dataclass.h>

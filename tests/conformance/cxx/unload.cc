@@ -1,5 +1,5 @@
-// Values created by a loaded library outlive the module that loaded it: the code stays loaded as long as it can be called, or
-// as long as the module is kept deliberately, and is then unloaded.
+// Values created by a loaded library outlive the module that loaded it: the code stays loaded as
+// long as it can be called, or as long as the module is kept deliberately, and is then unloaded.
 #include <dlfcn.h>
 #include <tvm/ffi/container/list.h>
 #include <tvm/ffi/container/map.h>
@@ -71,7 +71,8 @@ void ValuesOfTheLibraryNeedNoCode() {
   CHECK(check::Contains(error.FullMessage(), "IndexError"));
 }
 
-/*! \brief Tests that a kept module keeps the code that the plugin's closures, containers and modules need. */
+/*! \brief Tests that a kept module keeps the code that the plugin's closures, containers and
+ * modules need. */
 void KeptModulesKeepTheCode() {
   Module module = Module::LoadFromFile(path);
   Call("ffi.ModuleGlobalsAdd", module);

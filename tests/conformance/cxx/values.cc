@@ -1,4 +1,5 @@
-// Tests values, containers, functions and errors created by one side, and used and released by the other.
+// Tests values, containers, functions and errors created by one side, and used and released by the
+// other.
 #include <tvm/ffi/container/array.h>
 #include <tvm/ffi/container/dict.h>
 #include <tvm/ffi/container/list.h>
@@ -172,7 +173,8 @@ void Tensors() {
 int asked = 0;
 TVMFFICustomAllocator* builtin = nullptr;
 
-/*! \brief Tests that only explicit users get a custom allocator: the library's objects come from malloc, like the client's. */
+/*! \brief Tests that only explicit users get a custom allocator: the library's objects come from
+ * malloc, like the client's. */
 void CustomAllocator() {
   static TVMFFICustomAllocator counting{[](size_t size, size_t alignment, int32_t type_index, void*) -> void* {
                                           ++asked;
@@ -186,7 +188,8 @@ void CustomAllocator() {
   CHECK(TVMFFISetCustomAllocator(nullptr) == 0 && TVMFFIGetCustomAllocator() == builtin);
 }
 
-/*! \brief Tests that functions of the client have cpp_call, and those of the library and of C have not. */
+/*! \brief Tests that functions of the client have cpp_call, and those of the library and of C have
+ * not. */
 void Functions() {
   Point captured(9, "captured");
   Function add = Function::FromTyped([captured](int a, int b) { return a + b + static_cast<int>(captured->x); }, "add");

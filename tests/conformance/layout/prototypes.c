@@ -1,6 +1,6 @@
 /*
- * Assigns every function to a pointer of its exact type, and uses every function type of the headers. Compiles with
- * upstream's headers and with this library's, as C and as C++.
+ * Assigns every function to a pointer of its exact type, and uses every function type of the
+ * headers. Compiles with upstream's headers and with this library's, as C and as C++.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /*
- * A number for every record, member, enumerator and numeric macro of the headers. The program never runs: the tests compile
- * it to assembly with each set of headers and compare the numbers, which also works for other targets.
+ * A number for every record, member, enumerator and numeric macro of the headers. The program never
+ * runs: the tests compile it to assembly with each set of headers and compare the numbers, which
+ * also works for other targets.
  */
 #include <stddef.h>
 #include <stdint.h>

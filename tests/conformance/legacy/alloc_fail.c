@@ -1,9 +1,9 @@
 /*
  * usage: alloc_fail OLD_LIBRARY TODAYS_LIBRARY
  *
- * Calls all functions of the API repeatedly; in the n-th round the n-th allocation fails, until a round needs fewer. Each
- * step either succeeds or fails with a text, and frees everything it created. Each round is a process of its own that
- * starts from the same state.
+ * Calls all functions of the API repeatedly; in the n-th round the n-th allocation fails, until a
+ * round needs fewer. Each step either succeeds or fails with a string, and frees everything it
+ * created. Each round is a process of its own that starts from the same state.
  */
 #include "../../robustness/alloc_fail/failing_malloc.h"
 #include "check.h"
@@ -17,7 +17,7 @@ static const char* old_library;
 static const char* todays_library;
 static int step_failures;
 
-/* Returns 1 if a step succeeded; a failure must have a text. */
+/* Returns 1 if a step succeeded; a failure must have a string. */
 static int step(int status) {
   if (status == 0) return 1;
   step_failures++;
@@ -249,7 +249,8 @@ int main(int argc, char** argv) {
   old_library = argv[1];
   todays_library = argv[2];
   if (!watch_library()) return 2;
-  /* The first round creates tables, types and thread slots. The second one fills the lists of freed blocks, which are kept. */
+  /* The first round creates tables, types and thread slots. The second one fills the lists of freed
+   * blocks, which are kept. */
   walk();
   CHECK(TVMFuncGetGlobal(NULL, NULL) == -1 && TVMGetLastError()[0] != 0); /* initialises backtraces */
   walk();

@@ -178,7 +178,8 @@ static void test_data_types(void) {
   }
 }
 
-/* Tests that every listed name is found, of the library and of the program, and that a removed one is in neither list. */
+/* Tests that every listed name is found, of the library and of the program, and that a removed one
+ * is in neither list. */
 static void test_names(void) {
   static const char* const wanted[] = {"ffi.Array", "ffi.Map", "ffi.FunctionListGlobalNamesFunctor", "runtime.ModuleLoadFromFile", "front_end.removed"};
   TVMFunctionHandle function = NULL;
@@ -364,7 +365,7 @@ static void test_types(void) {
   FAILS(TVMObjectTypeIndex2Key(123456789, &key), "123456789");
 }
 
-/* Null, negative or unknown arguments give -1 and a text, and nothing is written. */
+/* Null, negative or unknown arguments give -1 and a string, and nothing is written. */
 static void test_hostile(void) {
   TVMFunctionHandle function = NULL;
   TVMValue value = of_int(1);

@@ -27,7 +27,7 @@ UNUSED_OK static int check_that(int holds, const char* what, int line) {
 
 #define CHECK(condition) check_that((condition) ? 1 : 0, #condition, __LINE__)
 #define OK(call) check_that((call) == 0, #call, __LINE__)
-/* Checks that a call fails with a text that contains `text`. */
+/* Checks that a call fails with a string that contains `text`. */
 #define FAILS(call, text) check_that((call) == -1 && strstr(TVMGetLastError(), text) != NULL, #call " fails with " text, __LINE__)
 
 UNUSED_OK static int check_report(const char* program) {

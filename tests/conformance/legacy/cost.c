@@ -1,8 +1,8 @@
 /*
  * usage: cost ffi|legacy ARGUMENTS CALLS
  *
- * Calls a function with ARGUMENTS ints, by today's API or by that of TVM 0.5 to 0.20. Run under an instruction counter: the
- * cost of a call is the difference between two numbers of calls.
+ * Calls a function with ARGUMENTS ints, by today's API or by that of TVM 0.5 to 0.20. Run under an
+ * instruction counter: the cost of a call is the difference between two numbers of calls.
  */
 #include <stdio.h>
 #include <stdlib.h>

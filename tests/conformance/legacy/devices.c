@@ -1,6 +1,6 @@
 /*
- * Tests a library with kernels, in a program written for the header of TVM 0.14: arrays on a device by the functions of that
- * time, host code of that time, and calls with wrong arguments.
+ * Tests a library with kernels, in a program written for the header of TVM 0.14: arrays on a device
+ * by the functions of that time, host code of that time, and calls with wrong arguments.
  *
  * usage: devices DEVICE_TYPE LIBRARY BROKEN...
  */

@@ -26,7 +26,8 @@ FILES = {
     " runtime/object.py runtime/object_generic.py runtime/packed_func.py runtime/params.py runtime/support.py"
     " ir/container.py ir/attrs.py target/datatype.py",
 }
-# Functions of tvm.api (0.5 and 0.6) that make values; the rest of that file belongs to the compiler.
+# Functions of tvm.api (0.5 and 0.6) that make values; the rest of that file belongs to the
+# compiler.
 API = {"convert", "const", "get_env_func", "load_json", "save_json", "min_value", "max_value", "_convert_str"}
 
 # Modules whose functions are global functions, by the name under which a file imports them.

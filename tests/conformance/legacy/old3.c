@@ -1,6 +1,6 @@
 /*
- * A library in the form of TVM's C generator up to 0.6: functions of three arguments under their own names. Written by
- * hand, since no compiler of those releases is available.
+ * A library in the form of TVM's C generator up to 0.6: functions of three arguments under their
+ * own names. Written by hand, since no compiler of those releases is available.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /*
- * A library in the form of TVM's C generator from 0.7 to 0.20: functions of six arguments under their own names, and calls
- * through slots that the loader fills. Written by hand, since no compiler of those releases is available.
+ * A library in the form of TVM's C generator from 0.7 to 0.20: functions of six arguments under
+ * their own names, and calls through slots that the loader fills. Written by hand, since no
+ * compiler of those releases is available.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /*
- * A library with a device module in it, in the form that TVM's C generator had from 0.7 to 0.20: host code looks the kernel up among
- * the imports, calls it with handles and work sizes, and takes workspaces on the device. Written by hand in that form, since no
- * compiler of that time can be had. BLOB is the file with the embedded modules.
+ * A library with a device module in it, in the form that TVM's C generator had from 0.7 to 0.20:
+ * host code looks the kernel up among the imports, calls it with handles and work sizes, and takes
+ * workspaces on the device. Written by hand in that form, since no compiler of that time can be
+ * had. BLOB is the file with the embedded modules.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh LIBRARY [RELEASE...]
 #
-# Runs the unmodified ctypes front ends of earlier releases of TVM with a libtvm_ffi.so built with the feature `legacy` in place
-# of their libtvm_runtime.so. No registry has these front ends: FERRITE_TVM_GIT names a git directory of apache/tvm with the tags.
+# Runs the unmodified ctypes front ends of earlier releases of TVM with a libtvm_ffi.so built with
+# the feature `legacy` in place of their libtvm_runtime.so. No registry has these front ends:
+# FERRITE_TVM_GIT names a git directory of apache/tvm with the tags.
 source "$(dirname "${BASH_SOURCE[0]}")/../upstream/support/cache.sh"
 source "$support/tvm_sources.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

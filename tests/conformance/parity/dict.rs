@@ -1,4 +1,5 @@
-//! Property: thousands of operations on a Dict give the same results and the same order at every step.
+//! Property: thousands of operations on a Dict give the same results and the same order at every
+//! step.
 
 use crate::support::*;
 use ferrite_tests::Outcome;

@@ -1,8 +1,10 @@
-//! Properties of DLPack import and export: which tensors each requirement accepts, the result, and the release.
+//! Properties of DLPack import and export: which tensors each requirement accepts, the result, and
+//! the release.
 //!
-//! Excluded, since this library rejects them with its own ValueError: alignments that are no power of two, and shapes with more
-//! elements than addresses, with which upstream's arithmetic overflows. Only this library rejects DLPack versions other than
-//! 1.x, whose layout is unknown. Its exports have the flags of the import; upstream's flags are always 0, so read-only memory
+//! Excluded, since this library rejects them with its own ValueError: alignments that are no power
+//! of two, and shapes with more elements than addresses, with which upstream's arithmetic
+//! overflows. Only this library rejects DLPack versions other than 1.x, whose layout is unknown.
+//! Its exports have the flags of the import; upstream's flags are always 0, so read-only memory
 //! becomes writable. A view without dimensions needs no strides here.
 
 use crate::support::*;
@@ -38,18 +40,21 @@ struct Demand {
     contiguous: i32,
 }
 
-/// Generates strides: none, row-major, row-major with other numbers where a dimension is one, or arbitrary.
+/// Generates strides: none, row-major, row-major with other numbers where a dimension is one, or
+/// arbitrary.
 fn strides(shape: Vec<i64>) -> impl Strategy<Value = (Vec<i64>, Option<Vec<i64>>)> {
     let mut row_major = vec![1; shape.len()];
     for at in (1..shape.len()).rev() {
         row_major[at - 1] = row_major[at] * shape[at];
     }
     let length = shape.len();
-    let near =
-        (Just(row_major.clone()), prop::collection::vec(prop::option::weighted(0.2, -1..30i64), length))
-            .prop_map(|(strides, changes)| {
-                strides.iter().zip(changes).map(|(&stride, change)| change.unwrap_or(stride)).collect()
-            });
+    let near = (
+        Just(row_major.clone()),
+        prop::collection::vec(prop::option::weighted(0.2, -1..30i64), length),
+    )
+        .prop_map(|(strides, changes)| {
+            strides.iter().zip(changes).map(|(&stride, change)| change.unwrap_or(stride)).collect()
+        });
     let strides = prop_oneof![
         2 => Just(None),
         3 => Just(Some(row_major)),
@@ -67,9 +72,30 @@ fn offers() -> impl Strategy<Value = Offer> {
     let offset = prop_oneof![3 => Just(0), 2 => 0..300u64];
     let flags = prop_oneof![6 => 0..4u64, 1 => 0..16u64];
     (address, devices(), dtypes(), layout, offset, version, flags, prop::bool::weighted(0.9))
-        .prop_map(|(address, device, dtype, (shape, strides), byte_offset, version, flags, returnable)| {
-            Offer { address, device, dtype, shape, strides, byte_offset, version, flags, returnable }
-        })
+        .prop_map(
+            |(
+                address,
+                device,
+                dtype,
+                (shape, strides),
+                byte_offset,
+                version,
+                flags,
+                returnable,
+            )| {
+                Offer {
+                    address,
+                    device,
+                    dtype,
+                    shape,
+                    strides,
+                    byte_offset,
+                    version,
+                    flags,
+                    returnable,
+                }
+            },
+        )
         .prop_filter("ours refuses what no memory holds", |offer| {
             data_size_bytes(&offer.shape, offer.dtype).is_some()
         })
@@ -99,13 +125,17 @@ impl Offer {
             ndim: self.shape.len() as i32,
             dtype: self.dtype,
             shape: self.shape.as_ptr().cast_mut(),
-            strides: self.strides.as_ref().map_or(null_mut(), |strides| strides.as_ptr().cast_mut()),
+            strides: self
+                .strides
+                .as_ref()
+                .map_or(null_mut(), |strides| strides.as_ptr().cast_mut()),
             byte_offset: self.byte_offset,
         }
     }
 
     fn record(&self) -> DLManagedTensor {
-        let deleter = self.returnable.then_some(give_back::<DLManagedTensor> as unsafe extern "C" fn(_));
+        let deleter =
+            self.returnable.then_some(give_back::<DLManagedTensor> as unsafe extern "C" fn(_));
         DLManagedTensor { dl_tensor: self.tensor(), manager_ctx: null_mut(), deleter }
     }
 
@@ -134,7 +164,12 @@ fn import(library: &'static Library, offer: &Offer, demand: &Demand, seen: &mut 
     // SAFETY: records and offer outlive the tensor.
     let taken = library.object(|out| unsafe {
         if demand.versioned {
-            (library.symbols.tensor_from_dlpack_versioned)(&raw mut versioned, alignment, contiguous, out)
+            (library.symbols.tensor_from_dlpack_versioned)(
+                &raw mut versioned,
+                alignment,
+                contiguous,
+                out,
+            )
         } else {
             (library.symbols.tensor_from_dlpack)(&raw mut record, alignment, contiguous, out)
         }
@@ -157,7 +192,8 @@ fn export(tensor: Value, seen: &mut Transcript) {
     // SAFETY: the tensor lives through the call.
     let plain = exported(&tensor, |out| unsafe { tensor_to_dlpack(tensor.handle(), out) });
     // SAFETY: as above.
-    let versioned = exported(&tensor, |out| unsafe { tensor_to_dlpack_versioned(tensor.handle(), out) });
+    let versioned =
+        exported(&tensor, |out| unsafe { tensor_to_dlpack_versioned(tensor.handle(), out) });
     drop(tensor);
     seen.note(format_args!("without the tensor, came back {} times", RETURNED.get()));
     // SAFETY: both records are owned until their deleters are called.
@@ -182,13 +218,14 @@ fn view(library: &'static Library, (offer, prototype): &(Offer, Offer), seen: &m
     RETURNED.set(0);
     let mut record = offer.record();
     // SAFETY: record and offer outlive the tensor.
-    let tensor =
-        library.object(|out| unsafe { (library.symbols.tensor_from_dlpack)(&raw mut record, 0, 0, out) });
+    let tensor = library
+        .object(|out| unsafe { (library.symbols.tensor_from_dlpack)(&raw mut record, 0, 0, out) });
     let tensor = tensor.expect("without demands, every tensor is taken");
     let wanted = prototype.tensor();
     // SAFETY: the tensor and the prototype live through the call.
-    let view = library
-        .object(|out| unsafe { (library.symbols.tensor_view)(tensor.handle(), &raw const wanted, out) });
+    let view = library.object(|out| unsafe {
+        (library.symbols.tensor_view)(tensor.handle(), &raw const wanted, out)
+    });
     drop(tensor);
     match view {
         // SAFETY: a tensor object contains this record.

@@ -86,7 +86,8 @@ fn changed() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn texts() -> impl Strategy<Value = Text> {
-    prop_oneof![6 => near(), 3 => changed(), 1 => prop::collection::vec(any::<u8>(), 0..40)].prop_map(Text)
+    prop_oneof![6 => near(), 3 => changed(), 1 => prop::collection::vec(any::<u8>(), 0..40)]
+        .prop_map(Text)
 }
 
 fn observe_text(library: &'static Library, text: &Text, seen: &mut Transcript) {
@@ -120,6 +121,7 @@ fn texts_of_data_types() -> Outcome<()> {
 fn data_types_of_every_code() -> Outcome<()> {
     let dtypes = (any::<u8>(), any::<u8>(), any::<u16>());
     let small = (0..20u8, prop::sample::select(vec![0u8, 1, 4, 6, 8, 16, 32, 64]), 0..5u16);
-    let dtypes = prop_oneof![dtypes, small].prop_map(|(code, bits, lanes)| DLDataType { code, bits, lanes });
+    let dtypes =
+        prop_oneof![dtypes, small].prop_map(|(code, bits, lanes)| DLDataType { code, bits, lanes });
     check("dtype_print", 20_000, || dtypes, observe_dtype)
 }

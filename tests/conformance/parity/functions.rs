@@ -1,5 +1,5 @@
-//! Property: every global function gives the same results and errors, with arguments that match its signature except for at
-//! most one.
+//! Property: every global function gives the same results and errors, with arguments that match its
+//! signature except for at most one.
 //!
 //! Of several wrong arguments, upstream reports the one that its compiler converts first.
 
@@ -27,18 +27,21 @@ const LEFT_OUT: [&str; 9] = [
 
 /// Returns all names with their metadata.
 fn all(library: &'static Library) -> Vec<(Value, Value)> {
-    let name_of = library.call("ffi.FunctionListGlobalNamesFunctor", &[]).expect("names can be listed");
+    let name_of =
+        library.call("ffi.FunctionListGlobalNamesFunctor", &[]).expect("names can be listed");
     let ask = |at| name_of.call(&[&Value::int(library, at)]).expect("there are so many names");
     let count = ask(-1).as_int();
     let of = |name: Value| {
-        let metadata = library.call("ffi.GetGlobalFuncMetadata", &[&name]).expect("the function is there");
+        let metadata =
+            library.call("ffi.GetGlobalFuncMetadata", &[&name]).expect("the function is there");
         (name, metadata)
     };
     (0..count).map(|at| of(ask(at))).collect()
 }
 
 /// Parameter types for which no values are generated, so that these arguments are always wrong.
-const OTHERS: [&str; 3] = ["ffi.StructuralVisitor", "ffi.StructuralMutator", "ffi.VisitErrorContext"];
+const OTHERS: [&str; 3] =
+    ["ffi.StructuralVisitor", "ffi.StructuralMutator", "ffi.VisitErrorContext"];
 
 /// A function, and its parameter types if it has a signature.
 type Signature = (String, Option<Vec<String>>);
@@ -46,7 +49,8 @@ type Signature = (String, Option<Vec<String>>);
 fn signatures() -> Vec<Signature> {
     let library = Pair::get().expect("loaded before").upstream;
     let text = |value: &Value| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    let known = all(library).into_iter().map(|(name, metadata)| (text(&name), parameters(&metadata)));
+    let known =
+        all(library).into_iter().map(|(name, metadata)| (text(&name), parameters(&metadata)));
     known.filter(|(name, _)| !LEFT_OUT.contains(&name.as_str())).collect()
 }
 
@@ -54,7 +58,9 @@ fn signatures() -> Vec<Signature> {
 fn parameters(metadata: &Value) -> Option<Vec<String>> {
     let library = metadata.library();
     let parse = |text: &Value| library.call("ffi.json.Parse", &[text]).expect("metadata is JSON");
-    let member = |map: &Value, key| library.call("ffi.MapGetItem", &[map, &Value::string(library, key)]).ok();
+    let member = |map: &Value, key| {
+        library.call("ffi.MapGetItem", &[map, &Value::string(library, key)]).ok()
+    };
     let schema = parse(&member(&parse(metadata), "type_schema")?);
     let list = member(&member(&schema, "named_args")?, "params")?;
     let size = library.call("ffi.ArraySize", &[&list]).expect("parameters are a list").as_int();
@@ -63,7 +69,8 @@ fn parameters(metadata: &Value) -> Option<Vec<String>> {
     types.map(|name| Some(String::from_utf8_lossy(name?.as_bytes()).into_owned())).collect()
 }
 
-/// Generates arguments of every kind that hashes by content. Integers are small or exceed 64 bits, since some are sizes.
+/// Generates arguments of every kind that hashes by content. Integers are small or exceed 64 bits,
+/// since some are sizes.
 fn anything() -> impl Strategy<Value = Node> {
     let leaves = plain_leaves().prop_map(|node| match node {
         Node::Int(value) => Node::Int(value % 10),
@@ -83,7 +90,9 @@ fn of_type(function: &str, parameter: &str) -> BoxedStrategy<Node> {
         "ffi.Bytes" => texts().prop_map(Node::Bytes).boxed(),
         "ffi.Function" => Just(Node::Function("ffi.ReprPrint")).boxed(),
         // Lists of callbacks by type are empty, to have at most one wrong argument.
-        "ffi.Array" if function.starts_with("ffi.Structural") => Just(Node::Array(Vec::new())).boxed(),
+        "ffi.Array" if function.starts_with("ffi.Structural") => {
+            Just(Node::Array(Vec::new())).boxed()
+        }
         "ffi.Array" => elements.prop_map(Node::Array).boxed(),
         "ffi.List" => elements.prop_map(Node::List).boxed(),
         "ffi.Map" => pairs.prop_map(Node::Map).boxed(),
@@ -95,12 +104,13 @@ fn of_type(function: &str, parameter: &str) -> BoxedStrategy<Node> {
     }
 }
 
-/// Generates a function name, a list of nodes, and the number of nodes at its end that are the arguments.
+/// Generates a function name, a list of nodes, and the number of nodes at its end that are the
+/// arguments.
 fn calls() -> impl Strategy<Value = (String, Graph, usize)> {
     select(signatures()).prop_flat_map(|(name, types)| {
-        let fitting = types
-            .as_ref()
-            .map(|types| types.iter().map(|parameter| of_type(&name, parameter)).collect::<Vec<_>>());
+        let fitting = types.as_ref().map(|types| {
+            types.iter().map(|parameter| of_type(&name, parameter)).collect::<Vec<_>>()
+        });
         let arguments = match fitting {
             Some(fitting) => fitting.boxed(),
             None => prop::collection::vec(anything(), 0..5).boxed(),

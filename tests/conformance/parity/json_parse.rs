@@ -188,8 +188,12 @@ fn changed() -> impl Strategy<Value = Vec<u8>> {
 
 /// Generates thousands of nesting levels, closed or not.
 fn deep() -> impl Strategy<Value = Vec<u8>> {
-    let level =
-        select(vec![("[", "]"), ("{\"a\":", "}"), ("[1,", "]"), ("{\"b\":[],\"c\":", ",\"d\":null}")]);
+    let level = select(vec![
+        ("[", "]"),
+        ("{\"a\":", "}"),
+        ("[1,", "]"),
+        ("{\"b\":[],\"c\":", ",\"d\":null}"),
+    ]);
     (vec(level, 1..4), 0..4000usize, any::<bool>()).prop_map(|(levels, depth, closed)| {
         let levels: Vec<_> = levels.iter().cycle().take(depth).collect();
         let mut text: String = levels.iter().map(|level| level.0).collect();
@@ -212,7 +216,10 @@ fn observe(library: &'static Library, text: &Text, seen: &mut Transcript) {
     let parsed = library.call("ffi.json.Parse", &[&Value::string(library, &text.0)]);
     seen.result("parse", &parsed);
     if let Ok(value) = parsed {
-        seen.result("stringify", &library.call("ffi.json.Stringify", &[&value, &Value::none(library)]));
+        seen.result(
+            "stringify",
+            &library.call("ffi.json.Stringify", &[&value, &Value::none(library)]),
+        );
     }
 }
 

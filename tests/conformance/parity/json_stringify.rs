@@ -1,4 +1,5 @@
-//! Properties of JSON output: every value with every indentation, including cycles and values that JSON cannot represent.
+//! Properties of JSON output: every value with every indentation, including cycles and values that
+//! JSON cannot represent.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -16,7 +17,8 @@ fn write(library: &'static Library, value: &Value, indent: Option<i64>, seen: &m
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
 fn writing_json() -> Outcome<()> {
-    let nodes = prop_oneof![40 => json_leaves(), 60 => json_containers(), 1 => leaves(), 1 => containers()];
+    let nodes =
+        prop_oneof![40 => json_leaves(), 60 => json_containers(), 1 => leaves(), 1 => containers()];
     check(
         "json_stringify",
         6_000,

@@ -1,4 +1,5 @@
-//! Property: thousands of operations on two Lists, each of which may be inserted into the other or into itself.
+//! Property: thousands of operations on two Lists, each of which may be inserted into the other or
+//! into itself.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -43,7 +44,11 @@ fn steps() -> impl Strategy<Value = Vec<(bool, Step)>> {
     prop::collection::vec((any::<bool>(), step), 1..2_000)
 }
 
-fn observe(library: &'static Library, (pool, steps): &(Graph, Vec<(bool, Step)>), seen: &mut Transcript) {
+fn observe(
+    library: &'static Library,
+    (pool, steps): &(Graph, Vec<(bool, Step)>),
+    seen: &mut Transcript,
+) {
     let pool = build_all(library, pool);
     let lists = [(); 2].map(|()| library.call("ffi.List", &[]).expect("a list is made"));
     for (at, (which, step)) in steps.iter().enumerate() {

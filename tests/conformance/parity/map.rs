@@ -26,7 +26,11 @@ fn observe_map(library: &'static Library, (pool, pairs, questions): &Input, seen
     }
 }
 
-fn observe_array(library: &'static Library, (pool, elements, questions): &Input, seen: &mut Transcript) {
+fn observe_array(
+    library: &'static Library,
+    (pool, elements, questions): &Input,
+    seen: &mut Transcript,
+) {
     let pool = build_all(library, pool);
     let arguments: Vec<&Value> = elements.iter().map(|(element, _)| element.get(&pool)).collect();
     let array = library.call("ffi.Array", &arguments).expect("an array takes every value");

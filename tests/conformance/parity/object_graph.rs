@@ -1,4 +1,5 @@
-//! Properties of object graphs in JSON: both libraries write identical text, so each can read the other's output.
+//! Properties of object graphs in JSON: both libraries write identical text, so each can read the
+//! other's output.
 
 use crate::support::*;
 use ferrite_tests::Outcome;
@@ -9,7 +10,12 @@ fn nodes() -> impl Strategy<Value = Node> {
     prop_oneof![60 => plain_leaves(), 45 => containers(), 30 => objects(all_classes()), 1 => leaves()]
 }
 
-fn there_and_back(library: &'static Library, value: &Value, metadata: &Value, seen: &mut Transcript) {
+fn there_and_back(
+    library: &'static Library,
+    value: &Value,
+    metadata: &Value,
+    seen: &mut Transcript,
+) {
     seen.result("graph", &library.call("ffi.ToJSONGraph", &[value, metadata]));
     let text = library.call("ffi.ToJSONGraphString", &[value, metadata]);
     seen.result("text", &text);
@@ -18,7 +24,10 @@ fn there_and_back(library: &'static Library, value: &Value, metadata: &Value, se
         seen.result("back", &back);
         if let Ok(back) = back {
             let flags = [true, false].map(|flag| Value::bool(library, flag));
-            seen.result("hash", &library.call("ffi.StructuralHash", &[&back, &flags[0], &flags[1]]));
+            seen.result(
+                "hash",
+                &library.call("ffi.StructuralHash", &[&back, &flags[0], &flags[1]]),
+            );
         }
     }
 }
@@ -29,7 +38,8 @@ fn there_and_back_again() -> Outcome<()> {
     let metadata = graphs(prop_oneof![json_leaves(), json_containers()], 5);
     let inputs = move || (graphs(nodes(), 20), prop::option::of(metadata));
     check("object_graph", 5_000, inputs, |library, (graph, metadata), seen| {
-        let metadata = metadata.as_ref().map_or(Value::none(library), |metadata| build(library, metadata));
+        let metadata =
+            metadata.as_ref().map_or(Value::none(library), |metadata| build(library, metadata));
         there_and_back(library, &build(library, graph), &metadata, seen);
     })
 }
@@ -51,8 +61,8 @@ fn cycles() -> Outcome<()> {
     )
 }
 
-/// Replacement values for expected ones. None is a node's index, nor is `true`: a node that contains itself would crash
-/// upstream.
+/// Replacement values for expected ones. None is a node's index, nor is `true`: a node that
+/// contains itself would crash upstream.
 const WORDS: [&str; 23] = [
     "99",
     "-1",
@@ -79,8 +89,9 @@ const WORDS: [&str; 23] = [
     "\"unknown.Key\"",
 ];
 
-/// Data of nodes, with `@` for the index of an earlier node. The first node is valid, and there is at most one fault: which
-/// of an entry's key and value upstream reads first depends on its compiler.
+/// Data of nodes, with `@` for the index of an earlier node. The first node is valid, and there is
+/// at most one fault: which of an entry's key and value upstream reads first depends on its
+/// compiler.
 const DATA: [&str; 12] = [
     "true",
     "[@]",
@@ -129,7 +140,8 @@ fn documents() -> impl Strategy<Value = String> {
     let root = prop::option::weighted(0.1, select(WORDS.to_vec()));
     (root, prop::collection::vec(node, 0..4)).prop_map(|(root, nodes)| {
         let root = root.map_or(nodes.len().to_string(), String::from);
-        let nodes: Vec<String> = nodes.iter().zip(1..).map(|(node, at)| describe(node, at)).collect();
+        let nodes: Vec<String> =
+            nodes.iter().zip(1..).map(|(node, at)| describe(node, at)).collect();
         format!("{{\"root_index\":{root},\"nodes\":[{{\"type\":\"None\"}}{}]}}", nodes.concat())
     })
 }
@@ -138,14 +150,17 @@ fn documents() -> impl Strategy<Value = String> {
 fn describe((key, data, earlier): &(&str, Option<&str>, Index), at: usize) -> String {
     let earlier = earlier.index(at);
     let data = data.map(|data| data.replace('@', &earlier.to_string()));
-    data.map_or(format!(",{{\"type\":\"{key}\"}}"), |data| format!(",{{\"type\":\"{key}\",\"data\":{data}}}"))
+    data.map_or(format!(",{{\"type\":\"{key}\"}}"), |data| {
+        format!(",{{\"type\":\"{key}\",\"data\":{data}}}")
+    })
 }
 
 /// Replaces words of a valid text by other valid JSON words.
 fn with_changes(text: &str, changes: &[(Index, &str)]) -> String {
     let mut text = text.to_owned();
     for (at, word) in changes {
-        let places: Vec<_> = text.match_indices([':', ',', '[']).map(|(place, _)| place + 1).collect();
+        let places: Vec<_> =
+            text.match_indices([':', ',', '[']).map(|(place, _)| place + 1).collect();
         if places.is_empty() {
             break;
         }
@@ -172,11 +187,14 @@ fn graphs_that_somebody_changed() -> Outcome<()> {
     // Excludes types, since the data of a Shape are not numbers of nodes.
     let words = WORDS.iter().filter(|word| !word.contains('.') || word.starts_with('1')).copied();
     let changes = prop::collection::vec((any::<Index>(), select(words.collect::<Vec<_>>())), 1..2);
-    let inputs =
-        move || (graphs(prop_oneof![plain_leaves(), containers(), objects(all_classes())], 6), changes);
+    let inputs = move || {
+        (graphs(prop_oneof![plain_leaves(), containers(), objects(all_classes())], 6), changes)
+    };
     check("object_graph_changed", 5_000, inputs, |library, (graph, changes), seen| {
-        let text = library.call("ffi.ToJSONGraphString", &[&build(library, graph), &Value::none(library)]);
-        // Some data types are written in a form that no library reads, which would be a second fault.
+        let text =
+            library.call("ffi.ToJSONGraphString", &[&build(library, graph), &Value::none(library)]);
+        // Some data types are written in a form that no library reads, which would be a second
+        // fault.
         let good = |text: &Value| library.call("ffi.FromJSONGraphString", &[text]).is_ok();
         if let Some(text) = text.ok().filter(good) {
             let text = String::from_utf8_lossy(text.as_bytes()).into_owned();

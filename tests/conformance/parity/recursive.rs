@@ -4,7 +4,8 @@ use crate::support::*;
 use ferrite_tests::Outcome;
 use proptest::prelude::*;
 
-const RELATIONS: [&str; 5] = ["RecursiveEq", "RecursiveLt", "RecursiveLe", "RecursiveGt", "RecursiveGe"];
+const RELATIONS: [&str; 5] =
+    ["RecursiveEq", "RecursiveLt", "RecursiveLe", "RecursiveGt", "RecursiveGe"];
 
 /// Generates values without functions, which hash by address.
 fn nodes() -> impl Strategy<Value = Node> {

@@ -18,12 +18,18 @@ fn open() -> impl Strategy<Value = Node> {
     prop_oneof![1 => few, 2 => containers(), 3 => objects(classes_with_variables()), 3 => objects(all_classes())]
 }
 
-/// Generates values without structure, too: functions, and the class that declares itself unsupported.
+/// Generates values without structure, too: functions, and the class that declares itself
+/// unsupported.
 fn anything() -> impl Strategy<Value = Node> {
     prop_oneof![4 => leaves(), 3 => containers(), 3 => objects(all_classes())]
 }
 
-fn compare(library: &'static Library, [one, other]: [&Value; 2], flags: Flags, seen: &mut Transcript) {
+fn compare(
+    library: &'static Library,
+    [one, other]: [&Value; 2],
+    flags: Flags,
+    seen: &mut Transcript,
+) {
     let flags = [flags.0, flags.1].map(|flag| Value::bool(library, flag));
     let arguments = [one, other, &flags[0], &flags[1]];
     seen.result("equal", &library.call("ffi.StructuralEqual", &arguments));
@@ -34,7 +40,8 @@ fn compare(library: &'static Library, [one, other]: [&Value; 2], flags: Flags, s
 }
 
 fn hash(library: &'static Library, value: &Value, flags: Flags) -> Result<Value, Raised> {
-    let [map_free_vars, skip_tensor_content] = [flags.0, flags.1].map(|flag| Value::bool(library, flag));
+    let [map_free_vars, skip_tensor_content] =
+        [flags.0, flags.1].map(|flag| Value::bool(library, flag));
     library.call("ffi.StructuralHash", &[value, &map_free_vars, &skip_tensor_content])
 }
 
@@ -51,7 +58,8 @@ fn closed_values() -> Outcome<()> {
     })
 }
 
-/// With mapped variables, the hash numbers them; otherwise it is their address, so only equality of hashes can be compared.
+/// With mapped variables, the hash numbers them; otherwise it is their address, so only equality of
+/// hashes can be compared.
 #[test]
 #[ignore = "compares with upstream's library: ./ci.sh properties"]
 fn values_with_variables() -> Outcome<()> {

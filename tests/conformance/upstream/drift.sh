@@ -2,10 +2,11 @@
 # usage: drift.sh VERSION WHEEL|LIB
 #        drift.sh --newest
 #
-# Compares a release of upstream, downloaded from PyPI, with the features of this library, given as LIB or in the WHEEL of
-# targets/host/python: C symbols, C++ names, headers, layouts of C++ classes, global functions, reflected types with their
-# fields, methods and attributes, and all metadata. Prints what is new or changed in the release, and the steps to adapt. Exits
-# with 0 only if nothing is, except for differences explained in drift/explained/VERSION.txt.
+# Compares a release of upstream, downloaded from PyPI, with the features of this library, given as
+# LIB or in the WHEEL of targets/host/python: C symbols, C++ names, headers, layouts of C++ classes,
+# global functions, reflected types with their fields, methods and attributes, and all metadata.
+# Prints what is new or changed in the release, and the steps to adapt. Exits with 0 only if nothing
+# is, except for differences explained in drift/explained/VERSION.txt.
 #
 # With --newest, prints the newest version on PyPI.
 source "$(dirname "${BASH_SOURCE[0]}")/support/cache.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: record.sh
 #
-# Regenerates the lists in baseline/: the tests that pass with upstream's own library. Run it twice, and check that git shows no
-# difference: an unstable test does not belong in a list.
+# Regenerates the lists in baseline/: the tests that pass with upstream's own library. Run it twice,
+# and check that git shows no difference: an unstable test does not belong in a list.
 source "$(dirname "${BASH_SOURCE[0]}")/support/cache.sh"
 
 open_cache

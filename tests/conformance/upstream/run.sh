@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # usage: run.sh [--asan] [--release VERSION] LIB [SUITE...] [-- PATTERN...]
 #
-# Runs upstream's own tests with LIB in place of libtvm_ffi.so: the suites python, cpp, rust and examples, or the named ones;
-# with PATTERNs, only tests whose id contains one of them. With --asan, LIB is built with the address sanitizer, and its reports
-# are failures. For the suite python, LIB may be the wheel of targets/host/python, and VERSION an earlier release of upstream's
-# Python package with its own tests: one of pins/releases/.
+# Runs upstream's own tests with LIB in place of libtvm_ffi.so: the suites python, cpp, rust and
+# examples, or the named ones; with PATTERNs, only tests whose id contains one of them. With --asan,
+# LIB is built with the address sanitizer, and its reports are failures. For the suite python, LIB
+# may be the wheel of targets/host/python, and VERSION an earlier release of upstream's Python
+# package with its own tests: one of pins/releases/.
 #
-# The last line is the sum. Exits with 0 only if every test of the lists in baseline/ passed, nothing else went wrong, and each
-# process had LIB mapped; with 2 if nothing could be measured. Results go to $OUT (default target/upstream): logs, and
-# SUITE/shortfall.txt with failures and reasons.
+# The last line is the sum. Exits with 0 only if every test of the lists in baseline/ passed,
+# nothing else went wrong, and each process had LIB mapped; with 2 if nothing could be measured.
+# Results go to $OUT (default target/upstream): logs, and SUITE/shortfall.txt with failures and
+# reasons.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: run.sh FOLDER [TEST...]
 #
-# Tests the tvm_ffi.dll of a folder: its exports, its import libraries, and the C programs of ../c, compiled by MinGW and run by wine.
-# With names, runs these tests. The last line is the sum.
+# Tests the tvm_ffi.dll of a folder: its exports, its import libraries, and the C programs of ../c,
+# compiled by MinGW and run by wine. With names, runs these tests. The last line is the sum.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.." || exit 2
 library=$1
@@ -52,14 +52,16 @@ test_exports() {
   )
 }
 
-# A program runs with an import library made of the module-definition file, as Microsoft's tools make one.
+# A program runs with an import library made of the module-definition file, as Microsoft's tools
+# make one.
 test_definition_file() {
   x86_64-w64-mingw32-dlltool -d "$library/tvm_ffi.def" -l "$work/tvm_ffi.lib" &&
     "$gcc" -Iinclude tests/programs/install/program.c "$work/tvm_ffi.lib" -o "$work/program.exe" &&
     run program.exe | tr -d '\r' | grep -x '0.1.16: 16 bits'
 }
 
-# As for Microsoft's compiler, the header imports what the DLL exports, and exports it where that is built.
+# As for Microsoft's compiler, the header imports what the DLL exports, and exports it where that is
+# built.
 test_microsoft_header() {
   local clang=(clang --target=x86_64-pc-windows-msvc -ffreestanding -Iinclude -Wall -Werror -x c - -S -emit-llvm -o -)
   local source='#include <tvm/ffi/c_api.h>

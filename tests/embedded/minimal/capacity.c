@@ -1,6 +1,7 @@
 /* Errors of the profile `minimal` when a table or a pool is full, and its use afterwards.
  *
- * Built with the same capacities as the archive: FUNCTIONS, NAMES, ERRORS, ERROR_BYTES, STRINGS, STRING_BYTES. */
+ * Built with the same capacities as the archive: FUNCTIONS, NAMES, ERRORS, ERROR_BYTES, STRINGS,
+ * STRING_BYTES. */
 #include "../../conformance/c/check.h"
 
 #include <tvm/runtime/c_backend_api.h>

@@ -1,4 +1,5 @@
-/* cost.c: counts the instructions of common operations of the profile `minimal`, from the symbol's entry to its return. */
+/* cost.c: counts the instructions of common operations of the profile `minimal`, from the symbol's
+ * entry to its return. */
 #include "firmware.h"
 
 enum { ROUNDS = 256, COUNT = 16 };
@@ -35,7 +36,8 @@ static int return_2(const void* a, void* b) {
 
 enum { RETURN = 2 };
 
-/* Called through pointers, so that calls of measured and baseline functions compile to the same code. */
+/* Called through pointers, so that calls of measured and baseline functions compile to the same
+ * code. */
 typedef int (*volatile Call)(TVMFFIObjectHandle, TVMFFIAny*, int32_t, TVMFFIAny*);
 typedef int (*volatile Count)(TVMFFIObjectHandle);
 typedef int (*volatile LookUp)(const TVMFFIByteArray*, TVMFFIObjectHandle*);
@@ -65,7 +67,8 @@ static uint32_t run_look_up(LookUp look_up) {
   return (uint32_t)(board_instructions() - start);
 }
 
-/* Returns the instructions of a call from entry to return, rounded, with `calls` calls in each round. */
+/* Returns the instructions of a call from entry to return, rounded, with `calls` calls in each
+ * round. */
 static uint32_t instructions(uint32_t measured, uint32_t overhead, uint32_t calls) {
   return (measured - overhead + ROUNDS / 2) / ROUNDS + calls * RETURN;
 }

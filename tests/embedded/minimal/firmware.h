@@ -1,4 +1,5 @@
-/* firmware.h: helpers of the programs for the emulated Cortex-M4F; start.c of targets/mcu runs their main. */
+/* firmware.h: helpers of the programs for the emulated Cortex-M4F; start.c of targets/mcu runs
+ * their main. */
 #ifndef FIRMWARE_H_
 #define FIRMWARE_H_
 

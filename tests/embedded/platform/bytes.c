@@ -1,4 +1,5 @@
-/* bytes.c: tests the memory functions of the archive, by the names that programs and compilers use. */
+/* bytes.c: tests the memory functions of the archive, by the names that programs and compilers
+ * use. */
 #include <string.h>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-/* math.c: a model with mathematical functions, and all functions of TVM's code generator, without a C library. */
+/* math.c: a model with mathematical functions, and all functions of TVM's code generator, without a
+ * C library. */
 #include <string.h>
 
 #include "../../programs/aot/softmax_f32/data.h"

@@ -2,8 +2,8 @@
 # shellcheck disable=SC2154 # a board's board.conf sets most variables
 # usage: run.sh [BOARD...]      builds and runs the programs of this folder on emulated boards
 #
-# Tests the platform header: hooks that the firmware defines, memory that it adds at run time, and links without any other
-# library.
+# Tests the platform header: hooks that the firmware defines, memory that it adds at run time, and
+# links without any other library.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 root=../../..

@@ -1,4 +1,5 @@
-/* An application of a system that has a kernel: calls a function by name, and says how often the kernel's lock was taken. */
+/* An application of a system that has a kernel: calls a function by name, and says how often the
+ * kernel's lock was taken. */
 #include <tvm/ffi/c_api.h>
 
 #include "print.h"

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # usage: run.sh
 #
-# Builds firmware as users do: by the Makefile, by ferrite_firmware() of CMake, as a Zephyr module and as an ESP-IDF component. The
-# sources of these two systems are in no package registry, so the functions of their build systems and kernels are stand-ins, in this
-# folder: their schemas, options, compilation, linking and one program in an emulator are checked, not the systems themselves.
+# Builds firmware as users do: by the Makefile, by ferrite_firmware() of CMake, as a Zephyr module
+# and as an ESP-IDF component. The sources of these two systems are in no package registry, so the
+# functions of their build systems and kernels are stand-ins, in this folder: their schemas,
+# options, compilation, linking and one program in an emulator are checked, not the systems
+# themselves.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../../..

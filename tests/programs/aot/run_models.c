@@ -3,9 +3,10 @@
  *
  *   run_models FORM...
  *
- * A form is the path of a shared library, or `system` for objects that are linked into this program. Of each form
- * every model is called with borrowed tensors and with Tensor objects, and with arguments that its generated checks
- * have to refuse. Prints one line per model and a total; the exit status is 1 when a check has failed.
+ * A form is the path of a shared library, or `system` for objects that are linked into this
+ * program. Of each form every model is called with borrowed tensors and with Tensor objects, and
+ * with arguments that its generated checks have to refuse. Prints one line per model and a total;
+ * the exit status is 1 when a check has failed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +34,8 @@ typedef struct {
   const int64_t* shape;
 } Array;
 
-/* `rows` calls, each with one row of the first input and one row of the output; 1 where one call takes everything. */
+/* `rows` calls, each with one row of the first input and one row of the output; 1 where one call
+ * takes everything. */
 typedef struct {
   const char* name;
   int rows;
@@ -100,7 +102,8 @@ static void check(int holds, const char* model, const char* what) {
 
 /* ---- memory of the arguments ---- */
 
-/* One argument in memory of its own, so that a memory checker sees steps outside, and aligned as compilers assume. */
+/* One argument in memory of its own, so that a memory checker sees steps outside, and aligned as
+ * compilers assume. */
 typedef struct {
   void* block;
   size_t bytes;
@@ -193,7 +196,8 @@ static void count_deletion(DLManagedTensor* self) {
   ++deleted;
 }
 
-/* Calls with Tensor objects, each of which owns its DLPack record until the last reference is released. */
+/* Calls with Tensor objects, each of which owns its DLPack record until the last reference is
+ * released. */
 static int call_owned(TVMFFIObjectHandle function, Argument* arguments, int count, const char* model) {
   DLManagedTensor managed[MAX_ARGS];
   TVMFFIAny args[MAX_ARGS];

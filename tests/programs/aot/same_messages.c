@@ -1,7 +1,7 @@
 /*
- * same_messages.c: compares the errors of add_one_dyn, as TVM compiled it, with those of a kernel that makes the same checks by
- * ferrite/kernel.h, for arguments that break one rule each: the header's begin with the same text, and add what was given.
- * Linked with add_one_dyn.c.
+ * same_messages.c: compares the errors of add_one_dyn, as TVM compiled it, with those of a kernel
+ * that makes the same checks by ferrite/kernel.h, for arguments that break one rule each: the
+ * header's begin with the same text, and add what was given. Linked with add_one_dyn.c.
  */
 #include <stdio.h>
 
@@ -79,7 +79,8 @@ static void cut_from(char* text, const char* part) {
   if (at != NULL) *at = '\0';
 }
 
-/* Removes what the header adds to a message: the value that was given, and the one of another tensor. */
+/* Removes what the header adds to a message: the value that was given, and the one of another
+ * tensor. */
 static const char* strip_given(char text[512]) {
   cut_from(text, ", got ");
   cut_from(text, " = ");

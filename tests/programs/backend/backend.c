@@ -1,4 +1,5 @@
-/* Tests functions that code compiled by TVM calls in its runtime: workspaces, parallel loops, barriers, run-once. */
+/* Tests functions that code compiled by TVM calls in its runtime: workspaces, parallel loops,
+ * barriers, run-once. */
 #include "../../conformance/c/check.h"
 
 #include <pthread.h>
@@ -175,8 +176,8 @@ static void test_errors_die_without_a_lock(void) {
   CHECK_INT(let_go, 2);
 }
 
-/* Uses about this many bytes of the stack. Frames are too small to skip a guard page. Each call reads the previous frame, so
- * that no compiler turns the recursion into a loop. */
+/* Uses about this many bytes of the stack. Frames are too small to skip a guard page. Each call
+ * reads the previous frame, so that no compiler turns the recursion into a loop. */
 static int descend(size_t bytes, const volatile char* above) {
   volatile char frame[1 << 11];
   frame[0] = *above;

@@ -1,5 +1,6 @@
-/* Runs parallel loops while the library's n-th and all later allocations fail, for every n: each in a process of its own,
- * which completes with fewer threads or an error, and recovers when memory is available. */
+/* Runs parallel loops while the library's n-th and all later allocations fail, for every n: each in
+ * a process of its own, which completes with fewer threads or an error, and recovers when memory is
+ * available. */
 #include "../../robustness/alloc_fail/failing_malloc.h"
 
 #include "../../conformance/c/check.h"

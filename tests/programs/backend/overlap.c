@@ -1,5 +1,5 @@
-/* Tests overlapping arguments of the symbols that compiled models call: which may overlap, or why none can. The symbols of
- * the C ABI are in tests/conformance/c/overlap.c. */
+/* Tests overlapping arguments of the symbols that compiled models call: which may overlap, or why
+ * none can. The symbols of the C ABI are in tests/conformance/c/overlap.c. */
 #include "../../conformance/c/rows.h"
 
 #include <tvm/runtime/c_backend_api.h>

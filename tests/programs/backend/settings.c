@@ -1,7 +1,7 @@
 /* usage: settings bound|free
  *
- * Checks on which processors environment variables put the worker threads: a worker runs on one processor (bound), or on
- * all that the process may use (free). */
+ * Checks on which processors environment variables put the worker threads: a worker runs on one
+ * processor (bound), or on all that the process may use (free). */
 #define _GNU_SOURCE
 #include "../../conformance/c/check.h"
 

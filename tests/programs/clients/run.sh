@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # usage: run.sh WHEEL SET...
 #
-# Runs clients of libtvm_ffi.so from PyPI with the library of the wheel of targets/host/python. A SET is a folder next to this
-# file: each of its scripts runs in an interpreter of its own, once for each of its requirements*.txt, which pin the packages.
-# The set's *_stub folders stand in for packages that are too large. Environments are created once and kept in the cache. The
-# last line is the sum.
+# Runs clients of libtvm_ffi.so from PyPI with the library of the wheel of targets/host/python. A
+# SET is a folder next to this file: each of its scripts runs in an interpreter of its own, once for
+# each of its requirements*.txt, which pin the packages. The set's *_stub folders stand in for
+# packages that are too large. Environments are created once and kept in the cache. The last line is
+# the sum.
 source "$(dirname "${BASH_SOURCE[0]}")/../../conformance/upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

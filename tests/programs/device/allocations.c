@@ -3,8 +3,8 @@
  *
  *   allocations TYPE LIBRARY
  *
- * Launches allocate nothing, of kernels or through host code, with workspaces or without. Libraries that are loaded, run
- * and released repeatedly leak nothing.
+ * Launches allocate nothing, of kernels or through host code, with workspaces or without. Libraries
+ * that are loaded, run and released repeatedly leak nothing.
  */
 #include <stdlib.h>
 #include <string.h>

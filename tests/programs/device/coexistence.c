@@ -1,10 +1,12 @@
 /*
- * coexistence.c: runs a kind of device of the library in a process with another runtime, which serves metal.
+ * coexistence.c: runs a kind of device of the library in a process with another runtime, which
+ * serves metal.
  *
  *   coexistence TYPE LIBRARY OTHER ORDER
  *
- * OTHER is other_runtime.c as a library. ORDER is `before` (loaded before everything else), `after` (loaded after functions
- * were found and kernels have run), or `preloaded` (loaded before the library under test, so that its symbols come first).
+ * OTHER is other_runtime.c as a library. ORDER is `before` (loaded before everything else), `after`
+ * (loaded after functions were found and kernels have run), or `preloaded` (loaded before the
+ * library under test, so that its symbols come first).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,6 @@
 /*
- * counted_malloc.h: a malloc that counts calls by the library under test apart from others, by their return address.
+ * counted_malloc.h: a malloc that counts calls by the library under test apart from others, by
+ * their return address.
  */
 #ifndef COUNTED_MALLOC_H
 #define COUNTED_MALLOC_H

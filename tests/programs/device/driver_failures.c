@@ -1,11 +1,12 @@
 /*
- * driver_failures.c: uses a device in every way, while the n-th call of the driver fails, for every n.
+ * driver_failures.c: uses a device in every way, while the n-th call of the driver fails, for every
+ * n.
  *
  *   driver_failures TYPE LIBRARY DRIVER
  *
- * DRIVER is the failing driver library of the kind, in place of the system's. A failure is an error of the current call,
- * and leaks no object of the driver and no block of the library. The next attempt, without a failure, gives correct
- * results.
+ * DRIVER is the failing driver library of the kind, in place of the system's. A failure is an error
+ * of the current call, and leaks no object of the driver and no block of the library. The next
+ * attempt, without a failure, gives correct results.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -104,7 +105,8 @@ static int model(TVMFFIObjectHandle module) {
   return run(module, "mlp", tensors, 6);
 }
 
-/* Whether attempts run a function with a workspace. TVM's host code leaks its workspace when a kernel fails. */
+/* Whether attempts run a function with a workspace. TVM's host code leaks its workspace when a
+ * kernel fails. */
 static int has_workspace;
 
 /* Performs all operations up to the first failure. */

@@ -1,5 +1,6 @@
 /*
- * failing_vulkan.c: a libvulkan.so.1 that forwards calls to the real one, except for one that fails.
+ * failing_vulkan.c: a libvulkan.so.1 that forwards calls to the real one, except for one that
+ * fails.
  *
  * FAILING_VULKAN_LIBRARY  the real library
  * FAILING_VULKAN_CALL     the function that fails, such as vkQueueSubmit; none if it is not set
@@ -7,8 +8,8 @@
  * FAILING_VULKAN_CODE     the VkResult that it gives
  * FAILING_VULKAN_COUNTS   a file for the number of calls of each function, at the end of the process
  *
- * Only functions that return a VkResult are intercepted. They have at most six parameters, each of which fits into a
- * register.
+ * Only functions that return a VkResult are intercepted. They have at most six parameters, each of
+ * which fits into a register.
  */
 #include <dlfcn.h>
 #include <stdint.h>

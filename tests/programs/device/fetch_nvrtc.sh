@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# usage: fetch_nvrtc.sh FOLDER: puts NVRTC, NVIDIA's compiler for CUDA source, into FOLDER unless it is there, from
-# PyPI, and prints the folder for FERRITE_NVRTC. It needs neither a GPU nor a driver.
+# usage: fetch_nvrtc.sh FOLDER: puts NVRTC, NVIDIA's compiler for CUDA source, into FOLDER unless it
+# is there, from PyPI, and prints the folder for FERRITE_NVRTC. It needs neither a GPU nor a driver.
 set -euo pipefail
 requirements=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/requirements-nvrtc.txt
 version=$(sed -n 's/^nvidia-cuda-nvrtc-cu12==\([0-9.]*\).*/\1/p' "$requirements")

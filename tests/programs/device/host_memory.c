@@ -3,10 +3,11 @@
  *
  *   host_memory TYPE LIBRARY
  *
- * Launches allocate nothing once everything is loaded: direct kernel calls, and host code with one kernel, and with two and
- * a workspace. If the library's n-th allocation fails, for every n, the result is a MemoryError or unaffected, nothing
- * leaks, and the next attempt succeeds; each n is a process of its own. TYPE is the number of the device type, LIBRARY a
- * library with the fixtures for it.
+ * Launches allocate nothing once everything is loaded: direct kernel calls, and host code with one
+ * kernel, and with two and a workspace. If the library's n-th allocation fails, for every n, the
+ * result is a MemoryError or unaffected, nothing leaks, and the next attempt succeeds; each n is a
+ * process of its own. TYPE is the number of the device type, LIBRARY a library with the fixtures
+ * for it.
  */
 #include "../../robustness/alloc_fail/failing_malloc.h"
 #include "../../watchdog/watchdog.h"

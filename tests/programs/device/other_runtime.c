@@ -1,9 +1,11 @@
 /*
- * other_runtime.c: a stand-in for libtvm_runtime, which serves one device that the library under test lacks.
+ * other_runtime.c: a stand-in for libtvm_runtime, which serves one device that the library under
+ * test lacks.
  *
- * Like libtvm_runtime, it registers its global functions on load without permission to override, shows by
- * `device_api.metal` that it serves metal, and registers its workspaces for the slots of compiled code. Its workspace
- * functions fail with an error for other devices, where libtvm_runtime throws.
+ * Like libtvm_runtime, it registers its global functions on load without permission to override,
+ * shows by `device_api.metal` that it serves metal, and registers its workspaces for the slots of
+ * compiled code. Its workspace functions fail with an error for other devices, where libtvm_runtime
+ * throws.
  */
 #include <stdlib.h>
 #include <string.h>

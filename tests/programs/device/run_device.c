@@ -3,7 +3,8 @@
  *
  *   run_device TYPE LIBRARY DATA FUNCTION...
  *
- * TYPE is the number of the device type, DATA the folder with the inputs and outputs of each function.
+ * TYPE is the number of the device type, DATA the folder with the inputs and outputs of each
+ * function.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static void check(int holds, const char* what) {
   }
 }
 
-/* Array of a .npy file, which has a text header followed by the elements. */
+/* Array of a .npy file, which has a string header followed by the elements. */
 typedef struct {
   int is_int;
   int ndim;

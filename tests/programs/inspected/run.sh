@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh COMMAND
 #
-# Lets COMMAND, the program `ferrite`, describe and check the libraries of clients from PyPI that use libtvm_ffi, and compares what it
-# prints with golden/. FERRITE_UPDATE_GOLDEN=1 writes these files anew. The last line is the sum.
+# Lets COMMAND, the program `ferrite`, describe and check the libraries of clients from PyPI that
+# use libtvm_ffi, and compares what it prints with golden/. FERRITE_UPDATE_GOLDEN=1 writes these
+# files anew. The last line is the sum.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck disable=SC1091,SC2154 # it sets the folder of downloads and the interpreter
 source "$here/../../conformance/upstream/support/cache.sh"
@@ -29,7 +30,8 @@ passed=0
 while read -r library; do
   uses_the_library "$library" || continue
   package=${library%%/*}
-  # Status 6: the library does not load on this machine, for lack of a driver for instance, which is not recorded.
+  # Status 6: the library does not load on this machine, for lack of a driver for instance, which is
+  # not recorded.
   checked=$("$ferrite" check "$library") || [ $? = 6 ] || die "$library has mistakes"
   {
     "$ferrite" inspect "$library"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: deb.sh FOLDER
 #
-# Makes the Debian package of the library and the command in FOLDER, installs it with dpkg below a folder that stands for `/`, builds and runs
-# programs on it, and removes it again. The last line is the sum.
+# Makes the Debian package of the library and the command in FOLDER, installs it with dpkg below a
+# folder that stands for `/`, builds and runs programs on it, and removes it again. The last line is
+# the sum.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -27,7 +28,8 @@ echo "ok: $(basename "$package"), $(stat -c %s "$package") bytes, twice the same
 for needed in libc6 'libstdc++6' libgcc-s1; do
   dpkg-deb --field "$package" Depends | grep -F "$needed" >/dev/null || die "the package does not depend on $needed"
 done
-# The soname has no version, since that of upstream's library has none. The packager's address is a placeholder.
+# The soname has no version, since that of upstream's library has none. The packager's address is a
+# placeholder.
 lintian --fail-on error --suppress-tags bogus-mail-host-in-debian-changelog,bogus-mail-host,shared-library-lacks-version "$package"
 echo "ok: lintian"
 

@@ -1,5 +1,6 @@
 /*
- * program.c: a program on the installed library, in C or C++ and linked either way. Parses a data type and prints its bits.
+ * program.c: a program on the installed library, in C or C++ and linked either way. Parses a data
+ * type and prints its bits.
  */
 #include <stdio.h>
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # usage: run.sh FOLDER COMMAND
 #
-# Installs the library of FOLDER and the file COMMAND, the program `ferrite`, as package managers do (staged, then moved), and builds programs on the installed files: ours by
-# CMake, pkg-config and Meson, with the shared and the static library, and upstream's examples by its own CMake files, unchanged.
+# Installs the library of FOLDER and the file COMMAND, the program `ferrite`, as package managers do
+# (staged, then moved), and builds programs on the installed files: ours by CMake, pkg-config and
+# Meson, with the shared and the static library, and upstream's examples by its own CMake files,
+# unchanged.
 # The last line is the sum.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -242,7 +244,8 @@ block_of() { # block_of LANGUAGE FILE: prints the first block of code in a langu
   sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/{ /^\`\`\`/d; p; }" "$2"
 }
 
-# The page for authors of kernels: its code compiles with the installed header, and runs on upstream's library.
+# The page for authors of kernels: its code compiles with the installed header, and runs on
+# upstream's library.
 kernel_page() {
   local page=$root/docs/kernels-in-c.md
   local -x PKG_CONFIG_PATH=$prefix/$lib/pkgconfig

@@ -1,6 +1,6 @@
 /*
- * digits.c: classifies a picture with a network that TVM compiled: names and types of the inputs, weights from a file, memory, and
- * a model for another thread.
+ * digits.c: classifies a picture with a network that TVM compiled: names and types of the inputs,
+ * weights from a file, memory, and a model for another thread.
  *
  *   digits LIBRARY PARAMETERS        # models/mlp_i8/bytecode.so models/mlp_i8/params.bin
  */
@@ -91,7 +91,8 @@ int main(int argc, char** argv) {
   if (FerriteModelMemory(model, &used, &peak) != 0) return failed();
   printf("%lu bytes at most for tensors\n", (unsigned long)peak);
 
-  /* A model serves one thread at a time. Another thread would use this one, over the same kernels. */
+  /* A model serves one thread at a time. Another thread would use this one, over the same
+   * kernels. */
   if (FerriteModelDuplicate(model, &other) != 0) return failed();
   TVMFFIObjectDecRef(model);
   if ((status = classify(other, parameters, &digit)) != 0) return status;

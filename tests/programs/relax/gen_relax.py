@@ -303,7 +303,8 @@ def do_mlp():
          labels=[int(v) for v in label[:5]])
 
 
-# ------------------------------------------------------------------ mlp_dyn: any number of rows, weights in a tuple
+# ------------------------------------------------------------------ mlp_dyn: any number of rows,
+# weights in a tuple
 def do_mlp_dyn():
     x, w1, b1, w2, b2 = aot("mlp_f32", "x", "w1", "b1", "w2", "b2")
     mod, _ = MLP().export_tvm(spec={"forward": {

@@ -1,4 +1,5 @@
-/* load_model.c LIBRARY: loads the digits network by the functions of tvm_ffi_model.h, calls it, and makes mistakes. Prints "ok". */
+/* load_model.c LIBRARY: loads the digits network by the functions of tvm_ffi_model.h, calls it, and
+ * makes mistakes. Prints "ok". */
 #include <stdio.h>
 #include <string.h>
 #include <tvm_ffi_model.h>

@@ -1,6 +1,6 @@
 /*
- * model_no_mappings.c: loads a model with its parameters, calls it by name and releases it, while the system refuses mappings of memory:
- * each call gives an error or its result.
+ * model_no_mappings.c: loads a model with its parameters, calls it by name and releases it, while
+ * the system refuses mappings of memory: each call gives an error or its result.
  *
  *   model_no_mappings MODELS        # the folder models
  */
@@ -95,7 +95,8 @@ int main(int argc, char** argv) {
       !read_elements(argv[1], "c0_out0.npy", expected, sizeof(expected))) {
     return 2;
   }
-  /* Blocks get mappings of their own, or the heap grows for them: more calls of the system can fail. */
+  /* Blocks get mappings of their own, or the heap grows for them: more calls of the system can
+   * fail. */
   mallopt(M_MMAP_THRESHOLD, 64);
   mallopt(M_TOP_PAD, 0);
   mallopt(M_TRIM_THRESHOLD, 0);

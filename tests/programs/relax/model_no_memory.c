@@ -1,6 +1,6 @@
 /*
- * model_no_memory.c: calls the functions of tvm_ffi_model.h while the library's n-th allocation fails, for every n. Each gives a
- * MemoryError, leaks nothing, and leaves the model usable.
+ * model_no_memory.c: calls the functions of tvm_ffi_model.h while the library's n-th allocation
+ * fails, for every n. Each gives a MemoryError, leaks nothing, and leaves the model usable.
  *
  *   model_no_memory MODELS        # the folder models
  *
@@ -46,7 +46,8 @@ static int profile(Setup* setup) {
   return FerriteModelProfile(setup->model, "main", setup->args, 5, 1, ignore, NULL);
 }
 
-/* Repeats a call with the n-th allocation failing, for n from 1 until none fails. Returns the number of errors. */
+/* Repeats a call with the n-th allocation failing, for n from 1 until none fails. Returns the
+ * number of errors. */
 static long with_failures(int (*body)(Setup*), Setup* setup) {
   long n, errors = 0, live;
   /* What is made once stays, and so do tensors that the machine keeps for reuse. */

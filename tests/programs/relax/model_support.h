@@ -1,4 +1,5 @@
-/* model_support.h: what the programs that check tvm_ffi_model.h share: checks, and the model mlp_i8 with its files. */
+/* model_support.h: what the programs that check tvm_ffi_model.h share: checks, and the model mlp_i8
+ * with its files. */
 #ifndef FERRITE_TESTS_RELAX_MODEL_SUPPORT_H_
 #define FERRITE_TESTS_RELAX_MODEL_SUPPORT_H_
 

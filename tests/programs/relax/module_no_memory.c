@@ -1,7 +1,8 @@
 /*
- * module_no_memory.c: loads a model, initialises a machine and calls a function, as run_model.c does, while the library's n-th allocation
- * fails (with `onwards`, all later ones, too), for every n. Each failure is a MemoryError or has no effect; afterwards the same objects
- * give the expected results, and nothing is left of what failed.
+ * module_no_memory.c: loads a model, initialises a machine and calls a function, as run_model.c
+ * does, while the library's n-th allocation fails (with `onwards`, all later ones, too), for every
+ * n. Each failure is a MemoryError or has no effect; afterwards the same objects give the expected
+ * results, and nothing is left of what failed.
  *
  *   module_no_memory once|onwards MODEL FUNCTION TOLERANCE ARGUMENT... -- RESULT...
  *
@@ -90,7 +91,8 @@ static void must_give_results(TVMFFIAny machine, const char* function, TVMFFIAny
   drop(result);
 }
 
-/* Loads a model and initialises a machine with failures; then does without what was still missing, on the same objects. */
+/* Loads a model and initialises a machine with failures; then does without what was still missing,
+ * on the same objects. */
 static int load_and_run(const char* path, const char* function, TVMFFIAny* args, int count, long n, int onwards) {
   TVMFFIAny file = text(path), model = none(), machine = none();
   int reached, loaded, made = 0, ready = 0;
@@ -124,7 +126,8 @@ static int call_and_repeat(TVMFFIAny machine, const char* function, TVMFFIAny* a
   return reached;
 }
 
-/* Does so twice on a new machine, which keeps frames and tensors of the first call. Returns whether an allocation failed. */
+/* Does so twice on a new machine, which keeps frames and tensors of the first call. Returns whether
+ * an allocation failed. */
 static int call_new_machine(const char* path, const char* function, TVMFFIAny* args, int count, long n, int onwards) {
   TVMFFIAny machine = machine_of(path, 1);
   int reached = call_and_repeat(machine, function, args, count, n, onwards);

@@ -1,12 +1,15 @@
 /*
  * run_model.c: runs a function of a compiled model, and compares the results with expected ones.
  *
- *   run_model [-r RUNTIME] [-n REPETITIONS] [-a ALLOCATOR] [-m LOADS] MODEL FUNCTION TOLERANCE ARGUMENT... -- RESULT...
+ *   run_model [-r RUNTIME] [-n REPETITIONS] [-a ALLOCATOR] [-m LOADS] MODEL FUNCTION TOLERANCE
+ *   ARGUMENT... -- RESULT...
  *
- * An argument is a file of numpy (`x.npy`), a shape (`shape:2,3`) or a tuple of files (`tuple:a.npy,b.npy`); tuples among the results
- * are flattened. RUNTIME is a library that is opened first, such as libtvm_runtime.so. ALLOCATOR is 1 for naive, 2 for pooled memory.
- * With -n, `repeat` calls the function REPETITIONS times, so that `--toggle-collect=repeat` counts its instructions. With -m, loads
- * the model LOADS times, prints the bytes of the heap and the KiB of resident memory that the process then has, and ends.
+ * An argument is a file of numpy (`x.npy`), a shape (`shape:2,3`) or a tuple of files
+ * (`tuple:a.npy,b.npy`); tuples among the results are flattened. RUNTIME is a library that is
+ * opened first, such as libtvm_runtime.so. ALLOCATOR is 1 for naive, 2 for pooled memory. With -n,
+ * `repeat` calls the function REPETITIONS times, so that `--toggle-collect=repeat` counts its
+ * instructions. With -m, loads the model LOADS times, prints the bytes of the heap and the KiB of
+ * resident memory that the process then has, and ends.
  */
 #include <dlfcn.h>
 #include <malloc.h>

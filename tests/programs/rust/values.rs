@@ -1,4 +1,5 @@
-//! Text, copies, comparisons, graphs, walks and streams of values: the same source with the library inside and beside it.
+//! Text, copies, comparisons, graphs, walks and streams of values: the same source with the library
+//! inside and beside it.
 
 use ferrite::env::stream::{self, DeviceKey};
 use ferrite::structural::{DefRegion, Mutator, Node, StructuralKey, Visitor, Walk, WalkOrder};

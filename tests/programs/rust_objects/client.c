@@ -1,6 +1,6 @@
 /*
- * Uses a class of the library from C, by reflection: constructor, method, fields. Prints what it finds.
- * usage: client LIBRARY
+ * Uses a class of the library from C, by reflection: constructor, method, fields. Prints what it
+ * finds. usage: client LIBRARY
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Uses the classes of the library from C++, with upstream's headers: fields in place, methods, and a class derived in C++.
-// usage: client LIBRARY
+// Uses the classes of the library from C++, with upstream's headers: fields in place, methods, and
+// a class derived in C++. usage: client LIBRARY
 #include <tvm/ffi/extra/module.h>
 #include <tvm/ffi/extra/serialization.h>
 #include <tvm/ffi/extra/structural_equal.h>

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # usage: run.sh WHEEL
 #
-# Builds the library and runs client.py on it, in a new virtual environment with the wheel and upstream's package.
+# Builds the library and runs client.py on it, in a new virtual environment with the wheel and
+# upstream's package.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-python3}

@@ -1,4 +1,5 @@
-/* Uses a class and functions of a library in Rust by the header that `ferrite stubs` made. Prints what it finds. */
+/* Uses a class and functions of a library in Rust by the header that `ferrite stubs` made. Prints
+ * what it finds. */
 #include <stdio.h>
 
 #include "rust_objects.h"
@@ -8,7 +9,8 @@ int main(void) {
   TVMFFIObjectHandle another = NULL;
   int64_t number = 0;
   double area = 0;
-  /* The library registers its classes when it is used as a module; a call of an exported function does it, too. */
+  /* The library registers its classes when it is used as a module; a call of an exported function
+   * does it, too. */
   if (rust_objects_make_counter(40, &counter) != 0) return 1;
   if (rust_objects_demo_Counter_add((TVMFFIObjectHandle)counter.v_obj, 2, &number) != 0) return 2;
   printf("add: %d\n", (int)number);

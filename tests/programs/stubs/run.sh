@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh COMMAND FOLDER
 #
-# Makes declarations with COMMAND, the program `ferrite`, for the library of tests/programs/rust_objects and for a Python package,
-# and uses them: in Python under `mypy --strict`, in C, and in Rust beside the libtvm_ffi.so of FOLDER. The last line is the sum.
+# Makes declarations with COMMAND, the program `ferrite`, for the library of
+# tests/programs/rust_objects and for a Python package, and uses them: in Python under
+# `mypy --strict`, in C, and in Rust beside the libtvm_ffi.so of FOLDER. The last line is the sum.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 # shellcheck disable=SC1091,SC2154 # it sets the folder of downloads and the interpreter

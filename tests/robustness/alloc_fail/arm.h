@@ -1,5 +1,6 @@
 /*
- * The allocation that fails: of objects, by the ABI's allocator record, or of any block, by the C library's malloc.
+ * The allocation that fails: of objects, by the ABI's allocator record, or of any block, by the C
+ * library's malloc.
  */
 #ifndef FERRITE_TESTS_ALLOC_FAIL_ARM_H_
 #define FERRITE_TESTS_ALLOC_FAIL_ARM_H_

@@ -1,8 +1,9 @@
 /*
  * A malloc that fails on request, for the library under test only.
  *
- * Defined in the program, so that it overrides the C library's, to which it forwards. A call counts if its return address
- * is in the library's mapping: allocations of the C library and the dynamic loader neither count nor fail. glibc only.
+ * Defined in the program, so that it overrides the C library's, to which it forwards. A call counts
+ * if its return address is in the library's mapping: allocations of the C library and the dynamic
+ * loader neither count nor fail. glibc only.
  */
 #ifndef FERRITE_TESTS_ALLOC_FAIL_FAILING_MALLOC_H_
 #define FERRITE_TESTS_ALLOC_FAIL_FAILING_MALLOC_H_

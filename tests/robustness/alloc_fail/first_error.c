@@ -1,6 +1,7 @@
 /*
- * The first error of a thread while the process gets no memory at all, not even the C library for itself: the caller gets an error, the
- * process goes on, and what the thread leaves behind is released when it ends.
+ * The first error of a thread while the process gets no memory at all, not even the C library for
+ * itself: the caller gets an error, the process goes on, and what the thread leaves behind is
+ * released when it ends.
  *
  *   first_error [KEYS]     # creates so many pthread keys first; glibc allocates for the values of a thread beyond 32
  */

@@ -1,9 +1,10 @@
 /*
  * usage: functions objects|malloc once|onwards
  *
- * Calls each global function while the n-th allocation fails, for every n: a call gives its result or a MemoryError, leaves
- * nothing behind, and succeeds when it is repeated with the same arguments. Each function has a process of its own, in which
- * its first call succeeds; then, for each n, another process in which the failing call is the first of all.
+ * Calls each global function while the n-th allocation fails, for every n: a call gives its result
+ * or a MemoryError, leaves nothing behind, and succeeds when it is repeated with the same
+ * arguments. Each function has a process of its own, in which its first call succeeds; then, for
+ * each n, another process in which the failing call is the first of all.
  *
  * A function without a line in the table below is a failure.
  */
@@ -146,7 +147,8 @@ static struct {
   int is_inside;
 } call;
 
-/* Calls the function under test with the visitor or mutator of a callback, unless it has led to this callback itself. */
+/* Calls the function under test with the visitor or mutator of a callback, unless it has led to
+ * this callback itself. */
 static int call_inside(const TVMFFIAny* callback_args) {
   TVMFFIAny answer = any_none();
   int status;
@@ -251,7 +253,8 @@ static void clean_up(const subject* now) {
   TVMFFIObjectDecRef(call.function);
 }
 
-/* Returns the kind of the error that a call gives, or null. An allocator is installed after types are registered. */
+/* Returns the kind of the error that a call gives, or null. An allocator is installed after types
+ * are registered. */
 static const char* error_of(const subject* now) {
   return (now->needs & BEFORE_TYPES) != 0 && !by_malloc ? "RuntimeError" : now->error;
 }
@@ -268,7 +271,8 @@ static int check_success(const subject* now, int status, TVMFFIAny* result) {
   return CHECK_OK(status);
 }
 
-/* Calls a function while the n-th allocation fails, and again if the call has failed. Returns whether there were n. */
+/* Calls a function while the n-th allocation fails, and again if the call has failed. Returns
+ * whether there were n. */
 static int call_failing(const subject* now, long n) {
   TVMFFIAny result;
   int status;
@@ -298,7 +302,8 @@ static int call_failing(const subject* now, long n) {
 
 enum { FINISHED = 0, FAILED = 1, NOT_REACHED = 42 };
 
-/* Runs rounds until one needs fewer allocations; the last time, checks that none leaves anything. */
+/* Runs rounds until one needs fewer allocations; the last time, checks that none leaves
+ * anything. */
 static void run_rounds(const subject* now, int is_last_time) {
   long n;
   int reached = 1;
@@ -323,7 +328,8 @@ static void run_rounds(const subject* now, int is_last_time) {
   CHECK(n < ROUNDS);
 }
 
-/* Rounds in one process, in which a call has succeeded and others have failed, so that all that the library keeps exists. */
+/* Rounds in one process, in which a call has succeeded and others have failed, so that all that the
+ * library keeps exists. */
 static int run_warm(const subject* now) {
   TVMFFIAny result;
   int status;
@@ -426,7 +432,8 @@ int main(int argc, char** argv) {
   }
   choose_failures(argv[1], argv[2]);
   check_table();
-  /* Stays open, so that all rounds can name the frames of errors: looking them up takes longer than a round. */
+  /* Stays open, so that all rounds can name the frames of errors: looking them up takes longer than
+   * a round. */
   CHECK(dlopen(required("CHECK_KERNELS"), RTLD_LAZY | RTLD_LOCAL) != NULL);
   for (i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++) {
     failures += run(&subjects[i]);

@@ -30,7 +30,8 @@ static int tell_mutator(void* self, const TVMFFIAny* args, int32_t num_args, TVM
   return 0;
 }
 
-/* Creates callbacks for one type: an Array of Arrays of type index, function and, for mutations, a flag. */
+/* Creates callbacks for one type: an Array of Arrays of type index, function and, for mutations, a
+ * flag. */
 static int make_callbacks(int32_t type_index, TVMFFISafeCallType call, int with_flag, TVMFFIAny* callbacks) {
   TVMFFIObjectHandle function = UNTOUCHED;
   TVMFFIAny entry[3];

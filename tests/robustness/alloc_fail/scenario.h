@@ -1,6 +1,6 @@
 /*
- * A round of calls of every C symbol, in steps that may fail when out of memory, and for no other reason. One part leaves
- * nothing behind; the other registers permanent entries.
+ * A round of calls of every C symbol, in steps that may fail when out of memory, and for no other
+ * reason. One part leaves nothing behind; the other registers permanent entries.
  */
 #ifndef FERRITE_TESTS_ALLOC_FAIL_SCENARIO_H_
 #define FERRITE_TESTS_ALLOC_FAIL_SCENARIO_H_

@@ -1,10 +1,10 @@
 /*
  * usage: symbols objects|malloc once|onwards
  *
- * Calls every C symbol repeatedly; in the n-th round, the n-th allocation fails (with "onwards", all later ones, too),
- * until a round needs fewer than n. With "objects" the ABI's allocator record fails, with "malloc" the C library, which
- * then serves all allocations. Each round is a process of its own that starts from the same state, so that a crash is
- * detected and costs one round.
+ * Calls every C symbol repeatedly; in the n-th round, the n-th allocation fails (with "onwards",
+ * all later ones, too), until a round needs fewer than n. With "objects" the ABI's allocator record
+ * fails, with "malloc" the C library, which then serves all allocations. Each round is a process of
+ * its own that starts from the same state, so that a crash is detected and costs one round.
  */
 #include "arm.h"
 #include "scenario.h"
@@ -15,7 +15,8 @@
 
 enum { FINISHED = 0, FAILED = 1, NOT_REACHED = 42 };
 
-/* An allocator that registers names and calls a mutator when it allocates an error: no lock may be held then. */
+/* An allocator that registers names and calls a mutator when it allocates an error: no lock may be
+ * held then. */
 static TVMFFICustomAllocator* builtin_record;
 static TVMFFIObjectHandle registered_function;
 static TVMFFIObjectHandle ask_mutator;
@@ -64,7 +65,8 @@ static int verdict(int reached) {
   return reached ? FINISHED : NOT_REACHED;
 }
 
-/* Runs a round whose n-th allocation fails, then one that must succeed completely; checks that nothing leaked. */
+/* Runs a round whose n-th allocation fails, then one that must succeed completely; checks that
+ * nothing leaked. */
 static int leave_nothing(long n) {
   long blocks_before;
   long objects_before;
@@ -154,8 +156,8 @@ int main(int argc, char** argv) {
   }
   choose_failures(argv[1], argv[2]);
   expect_walked_functions();
-  /* Creates permanent state now. The library that the rounds load stays open, so that all of them can name the frames of
-   * errors: looking them up takes longer than a round. */
+  /* Creates permanent state now. The library that the rounds load stays open, so that all of them
+   * can name the frames of errors: looking them up takes longer than a round. */
   CHECK(dlopen(required("CHECK_KERNELS"), RTLD_LAZY | RTLD_LOCAL) != NULL);
   walk_and_leave_nothing();
   CHECK_INT(step_failures, 0);

@@ -1,5 +1,6 @@
 /*
- * Operations on whole values, applied to one that contains every kind of value. A build may lack some.
+ * Operations on whole values, applied to one that contains every kind of value. A build may lack
+ * some.
  */
 #ifndef FERRITE_TESTS_ALLOC_FAIL_VALUES_H_
 #define FERRITE_TESTS_ALLOC_FAIL_VALUES_H_

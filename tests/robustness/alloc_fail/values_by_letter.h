@@ -68,7 +68,8 @@ static TVMFFIAny make_tensor(void) {
   return any_object(tensor);
 }
 
-/* Registers a class with one field of any type, which no earlier call has registered; returns its type index. */
+/* Registers a class with one field of any type, which no earlier call has registered; returns its
+ * type index. */
 static TVMFFIAny make_type(void) {
   static int types;
   char key[40];

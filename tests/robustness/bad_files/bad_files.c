@@ -1,7 +1,8 @@
 /*
- * Shared objects that cannot be loaded: missing, empty, a folder, text, of another machine, truncated at many lengths, with
- * damaged headers. Each is an error of the call that loads it, which names the file, and the next file loads. A library whose
- * file is removed or replaced while it is loaded goes on.
+ * Shared objects that cannot be loaded: missing, empty, a folder, text, of another machine,
+ * truncated at many lengths, with damaged headers. Each is an error of the call that loads it,
+ * which names the file, and the next file loads. A library whose file is removed or replaced while
+ * it is loaded goes on.
  *
  * Each file is tried in a process of its own, which must not crash.
  */
@@ -51,7 +52,8 @@ static void write_file(const char* content, size_t bytes) {
 
 enum { REFUSED = 0, LOADED = 1, WRONG = 2 };
 
-/* Loads the file. Returns whether it was refused with an error that names it, or loaded and worked. */
+/* Loads the file. Returns whether it was refused with an error that names it, or loaded and
+ * worked. */
 static int try_to_load(void) {
   TVMFFIAny module;
   watchdog(30);
@@ -163,7 +165,8 @@ static void test_truncated(void) {
   printf("%lu truncated files\n", (unsigned long)files);
 }
 
-/* The file of a loaded library is removed, and another one is put in its place: the loaded one stays. */
+/* The file of a loaded library is removed, and another one is put in its place: the loaded one
+ * stays. */
 static void test_replaced(void) {
   TVMFFIAny module;
   TVMFFIAny again;

@@ -1,9 +1,10 @@
 /*
  * usage: two_copies LIBRARY COPY
  *
- * Two copies of the library in one process: the library and a copy of its file under another name, and a third one in a
- * namespace of its own. Each has tables, errors and types of its own; objects of the classes that the ABI fixes pass between
- * them, since each carries its deleter; the program forks and exits as ever.
+ * Two copies of the library in one process: the library and a copy of its file under another name,
+ * and a third one in a namespace of its own. Each has tables, errors and types of its own; objects
+ * of the classes that the ABI fixes pass between them, since each carries its deleter; the program
+ * forks and exits as ever.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -153,7 +154,8 @@ static void test_apart(const copy* one, const copy* other) {
   CHECK(one->release(found) == 0 && one->release(function) == 0);
 }
 
-/* Objects of fixed classes pass from one copy to the other, which may also be the one that destroys them. */
+/* Objects of fixed classes pass from one copy to the other, which may also be the one that destroys
+ * them. */
 static void test_shared_objects(const copy* one, const copy* other) {
   TVMFFIAny text = any_text("{\"a key that is long\": [1, 2.5, \"a text that is long\"]}");
   TVMFFIAny value;
@@ -171,7 +173,8 @@ static void test_shared_objects(const copy* one, const copy* other) {
   CHECK(other->release(function) == 0);
 }
 
-/* A function that fails in one copy, called by the other: the error is raised in the copy whose function it is. */
+/* A function that fails in one copy, called by the other: the error is raised in the copy whose
+ * function it is. */
 static void test_errors_across(const copy* one, const copy* other) {
   TVMFFIByteArray name = bytes_of("ffi.ArraySize");
   TVMFFIObjectHandle function = NULL;
@@ -185,7 +188,8 @@ static void test_errors_across(const copy* one, const copy* other) {
   CHECK(other->release(function) == 0);
 }
 
-/* Objects of classes that a copy registered itself: an error or a result in the other copy, but no crash. */
+/* Objects of classes that a copy registered itself: an error or a result in the other copy, but no
+ * crash. */
 static void test_registered_classes(const copy* one, const copy* other) {
   TVMFFIAny args[1];
   TVMFFIAny value;

@@ -1,8 +1,9 @@
 /*
  * usage: exits ROUNDS
  *
- * The process exits while other threads call: by exit, by the return of main, by quick_exit, with handlers of atexit that call
- * the library, too. Each round is a process, which must end with its own status: no crash, and no thread that is waited for.
+ * The process exits while other threads call: by exit, by the return of main, by quick_exit, with
+ * handlers of atexit that call the library, too. Each round is a process, which must end with its
+ * own status: no crash, and no thread that is waited for.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -110,7 +111,8 @@ static void wait_briefly(unsigned round) {
   nanosleep(&time, NULL);
 }
 
-/* Starts the threads, and leaves the process in one of the ways. Returns for the last of them: to main, which returns. */
+/* Starts the threads, and leaves the process in one of the ways. Returns for the last of them: to
+ * main, which returns. */
 static int leave(unsigned round) {
   static unsigned numbers[THREADS];
   pthread_t thread;

@@ -1,12 +1,12 @@
 /*
- * Forks at arbitrary moments: a process forks while another thread works in the library, and the child then performs every
- * operation of the library under a watchdog.
+ * Forks at arbitrary moments: a process forks while another thread works in the library, and the
+ * child then performs every operation of the library under a watchdog.
  *
  *     forks COUNT [WORK]
  *
- * forks this often for each kind of work, or for one kind. Work that happens once per process, such as the first lookup of
- * types, needs a new process for every fork. CHECK_KERNELS names the library to load. Upstream's library works for
- * comparison, without the TVMBackend* symbols that it lacks.
+ * forks this often for each kind of work, or for one kind. Work that happens once per process, such
+ * as the first lookup of types, needs a new process for every fork. CHECK_KERNELS names the library
+ * to load. Upstream's library works for comparison, without the TVMBackend* symbols that it lacks.
  */
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
@@ -442,7 +442,8 @@ static void* worker(void* unused) {
   return unused;
 }
 
-/* The child: everything, twice, with names that the worker has not reached yet and with its handles. Never returns. */
+/* The child: everything, twice, with names that the worker has not reached yet and with its
+ * handles. Never returns. */
 static void do_everything(void) {
   long round;
   int at;

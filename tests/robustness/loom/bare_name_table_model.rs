@@ -1,6 +1,8 @@
-//! Models of the name table of bare metal, whose readers may be interrupt handlers: they see either complete entries or none.
+//! Models of the name table of bare metal, whose readers may be interrupt handlers: they see either
+//! complete entries or none.
 //!
-//! Threads stand for the handlers, which can do less. Readers are the spawned threads, as in `name_table_model.rs`.
+//! Threads stand for the handlers, which can do less. Readers are the spawned threads, as in
+//! `name_table_model.rs`.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

@@ -1,4 +1,5 @@
-//! Models of the reserve of free chunks: each chunk has one owner at a time, who sees the writes of the one before.
+//! Models of the reserve of free chunks: each chunk has one owner at a time, who sees the writes of
+//! the one before.
 
 use std::array;
 use std::ptr::{self, NonNull};
@@ -30,8 +31,8 @@ impl Shared {
         shared
     }
 
-    /// Takes a chunk, uses it, and puts it back; then uses the chunk that the slot gives back, if any. Returns the number of
-    /// uses.
+    /// Takes a chunk, uses it, and puts it back; then uses the chunk that the slot gives back, if
+    /// any. Returns the number of uses.
     fn take_and_put(&self) -> usize {
         let Some(chunk) = self.reserve.take() else { return 0 };
         write(chunk);

@@ -1,4 +1,5 @@
-//! Models of a tensor's export slot: one export at a time owns it, and the writes of an owner are visible to the next.
+//! Models of a tensor's export slot: one export at a time owns it, and the writes of an owner are
+//! visible to the next.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -31,7 +32,8 @@ impl Tensor {
 #[test]
 fn one_export_at_a_time_owns_the_slot() {
     loom::model(|| {
-        let tensor = Arc::new(Tensor { is_claimed: export_slot::vacant(), slot: UnsafeCell::new(0) });
+        let tensor =
+            Arc::new(Tensor { is_claimed: export_slot::vacant(), slot: UnsafeCell::new(0) });
         let others: Vec<_> = (0..2)
             .map(|_| {
                 let tensor = tensor.clone();

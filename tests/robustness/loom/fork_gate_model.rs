@@ -1,5 +1,5 @@
-//! Models of the gate between forks and calls that take locks of other libraries. A fork is a read of the cell that calls write:
-//! loom fails if they overlap, or if one does not see the other.
+//! Models of the gate between forks and calls that take locks of other libraries. A fork is a read
+//! of the cell that calls write: loom fails if they overlap, or if one does not see the other.
 
 use std::time::Duration;
 

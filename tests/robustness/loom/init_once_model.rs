@@ -1,5 +1,5 @@
-//! Models of one-time handles: one initialiser of a handle runs at a time, beside those of other handles; its writes are
-//! visible, and failures are retried.
+//! Models of one-time handles: one initialiser of a handle runs at a time, beside those of other
+//! handles; its writes are visible, and failures are retried.
 
 use core::ffi::c_void;
 use core::ptr;

@@ -1,8 +1,10 @@
-//! Checks every interleaving of a few threads in the lock-free parts of the core, with the loom model checker.
+//! Checks every interleaving of a few threads in the lock-free parts of the core, with the loom
+//! model checker.
 //!
-//! The core's own source files, and some of the thread pool's, are compiled here with loom's atomics and locks: `sync.rs`
-//! beside this file replaces the core's module of that name. Run with `RUSTFLAGS="--cfg loom" cargo test -p ferrite-tests
-//! --release --test loom`, in a target directory of its own.
+//! The core's own source files, and some of the thread pool's, are compiled here with loom's
+//! atomics and locks: `sync.rs` beside this file replaces the core's module of that name. Run with
+//! `RUSTFLAGS="--cfg loom" cargo test -p ferrite-tests --release --test loom`, in a target
+//! directory of its own.
 //!
 //! These atomics have no model of their own:
 //!
@@ -77,8 +79,8 @@ mod abi {
     pub struct DLManagedTensorVersioned;
 }
 
-/// Configuration with a small index that grows with the first and the third name, so that models reach both ways of
-/// insertion.
+/// Configuration with a small index that grows with the first and the third name, so that models
+/// reach both ways of insertion.
 mod config {
     pub const NAME_SLOTS: usize = 4;
     pub const NAME_LOAD_EIGHTHS: usize = 4;

@@ -1,7 +1,7 @@
 //! Models of the name table: one entry per name, and readers see either complete entries or none.
 //!
-//! Readers are the spawned threads: loom runs the writer first, and then returns to every store before which a reader's load
-//! could have come.
+//! Readers are the spawned threads: loom runs the writer first, and then returns to every store
+//! before which a reader's load could have come.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -86,7 +86,10 @@ fn a_reader_misses_nothing_while_the_index_grows() {
         insert(&table, b"third", 3);
         let seen = reader.join().unwrap();
         assert!(matches!(seen, (None | Some(2), None) | (Some(2), Some(3))), "{seen:?}");
-        assert_eq!((get(&table, b"first"), get(&table, b"third"), table.len()), (Some(1), Some(3), 3));
+        assert_eq!(
+            (get(&table, b"first"), get(&table, b"third"), table.len()),
+            (Some(1), Some(3), 3)
+        );
     });
 }
 

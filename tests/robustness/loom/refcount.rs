@@ -1,4 +1,5 @@
-//! Both implementations of reference counts, with the items that they import from their parent module.
+//! Both implementations of reference counts, with the items that they import from their parent
+//! module.
 
 pub const INITIAL: u64 = 0x1_0000_0001;
 

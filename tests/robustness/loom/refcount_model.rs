@@ -1,4 +1,5 @@
-//! Models of reference counts: exactly one owner is told to destroy an object, and sees the writes of all owners.
+//! Models of reference counts: exactly one owner is told to destroy an object, and sees the writes
+//! of all owners.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -118,8 +119,8 @@ impl<C: Counts> Object<C> {
 
 /// Runs `one` and `other` concurrently on an object that both own, as prepared by `prepare`.
 ///
-/// Runs both orders: loom remembers only the last access to an atomic, so a load that follows another thread's load in the
-/// first execution hides the dependency between the threads.
+/// Runs both orders: loom remembers only the last access to an atomic, so a load that follows
+/// another thread's load in the first execution hides the dependency between the threads.
 fn race<C: Counts>(prepare: fn(&C), one: fn(&Object<C>), other: fn(&Object<C>)) {
     race_in_order(prepare, one, other);
     race_in_order(prepare, other, one);
@@ -203,8 +204,8 @@ fn a_unique_owner_may_write<C: Counts>() {
     race::<C>(C::retain, writer, other);
 }
 
-/// Checks a hazard of counts that cannot be read together: one owner changes from strong to weak and back while the other
-/// one reads.
+/// Checks a hazard of counts that cannot be read together: one owner changes from strong to weak
+/// and back while the other one reads.
 fn no_owner_hides_behind_a_weak_reference<C: Counts>() {
     fn writer<C: Counts>(object: &Object<C>) {
         if object.counts.is_unique() {

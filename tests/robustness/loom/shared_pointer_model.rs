@@ -1,4 +1,5 @@
-//! Models of the global function table's slots: a reader retains only live functions, and a replaced function is released once.
+//! Models of the global function table's slots: a reader retains only live functions, and a
+//! replaced function is released once.
 
 use std::ptr::{self, NonNull};
 
@@ -12,14 +13,18 @@ use crate::shared_pointer::SharedPointer;
 /// A function with a reference count of its own. The model detects a retain after its destruction.
 struct Function {
     references: AtomicUsize,
-    /// Written by the creator and by the destructor, read by users. Loom checks that they are ordered.
+    /// Written by the creator and by the destructor, read by users. Loom checks that they are
+    /// ordered.
     content: UnsafeCell<bool>,
 }
 
 impl Function {
     /// Allocates a function that is not created yet.
     fn allocate() -> *mut Function {
-        Box::into_raw(Box::new(Function { references: AtomicUsize::new(0), content: UnsafeCell::new(false) }))
+        Box::into_raw(Box::new(Function {
+            references: AtomicUsize::new(0),
+            content: UnsafeCell::new(false),
+        }))
     }
 
     fn create(&self) {
@@ -32,7 +37,8 @@ impl Function {
         assert_ne!(self.references.fetch_add(1, Ordering::Relaxed), 0, "retained after its end");
     }
 
-    /// Releases a reference. The memory stays allocated until the end of the model, so that assertions detect late accesses.
+    /// Releases a reference. The memory stays allocated until the end of the model, so that
+    /// assertions detect late accesses.
     fn release(&self) {
         match self.references.fetch_sub(1, Ordering::AcqRel) {
             0 => panic!("released twice"),

@@ -51,7 +51,8 @@ pub fn current_thread() -> Option<NonZeroUsize> {
     NonZeroUsize::new(hasher.finish() as usize)
 }
 
-/// Defines a `const fn` of the core as a non-constant function, since loom's atomics have no constant constructors.
+/// Defines a `const fn` of the core as a non-constant function, since loom's atomics have no
+/// constant constructors.
 macro_rules! const_new {
     ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis fn $($rest)* };
 }

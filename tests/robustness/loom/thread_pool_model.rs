@@ -1,5 +1,5 @@
-//! Models of the thread pool: a task is run once, by its worker or by the launching thread; no thread sleeps for ever; a task's
-//! writes are visible after a barrier and after the join.
+//! Models of the thread pool: a task is run once, by its worker or by the launching thread; no
+//! thread sleeps for ever; a task's writes are visible after a barrier and after the join.
 
 use std::ptr;
 
@@ -183,7 +183,8 @@ fn a_worker_that_was_taken_and_put_back_is_not_mistaken_for_unchanged() {
         };
         let (their_stack, their_users) = (stack.clone(), users.clone());
         let other = thread::spawn(move || {
-            let (first, second) = (take(&their_stack, &their_users), take(&their_stack, &their_users));
+            let (first, second) =
+                (take(&their_stack, &their_users), take(&their_stack, &their_users));
             // The first number is on top again, with another successor than before.
             let mut chain = Chain::EMPTY;
             first.iter().for_each(|number| their_stack.append(&mut chain, *number));

@@ -1,4 +1,5 @@
-//! Substitute for the host's waits: by a number of looks in place of time, which loom does not have.
+//! Substitute for the host's waits: by a number of looks in place of time, which loom does not
+//! have.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 /*
- * Checks that each thread has its own streams, however the library was loaded: linked, or opened at the path in argument 1
- * while threads run that were started before. The latter is repeated in new processes, since the library stays loaded when
- * it is closed.
+ * Checks that each thread has its own streams, however the library was loaded: linked, or opened at
+ * the path in argument 1 while threads run that were started before. The latter is repeated in new
+ * processes, since the library stays loaded when it is closed.
  */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
@@ -88,7 +88,8 @@ static void* open_library(const char* path) {
   return library;
 }
 
-/* Uses streams on this thread and others concurrently; the others were started before the library was opened. */
+/* Uses streams on this thread and others concurrently; the others were started before the library
+ * was opened. */
 static void use_streams_everywhere(const char* path) {
   pthread_t threads[THREADS];
   void* library = NULL;

@@ -39,7 +39,7 @@ def copy_sources(tree):
 
 
 def replace(path, old, new):
-    """Replaces a text that a file has exactly once. Returns the original content."""
+    """Replaces a string that a file has exactly once. Returns the original content."""
     original = path.read_text()
     if original.count(old) != 1:
         raise SystemExit(f"error: {path} has this text {original.count(old)} times:\n{old}")

@@ -21,7 +21,8 @@ SURVIVORS = {
     f"{HALVES}: replace - with +": "1 + 0 is 1 - 0",
     f"{HALVES}: replace ^ with | in Counts::release_relaxed": "half | 0 is half ^ 0",
     f"{HALVES}: delete ! in Counts::retain_masked": "a load and a store, as on boards: the same where no other thread counts",
-    # 64-bit processors need not tell these apart: a name of a word or more may end in a word or in single bytes.
+    # 64-bit processors need not tell these apart: a name of a word or more may end in a word or in
+    # single bytes.
     f"{NAMES}: replace > with == in last_word": "hashes names as 32-bit targets do",
     f"{NAMES}: replace > with < in last_word": "hashes names as 32-bit targets do",
     f"{NAMES}: replace > with >= in last_word": "8 bytes are at least 4, too",

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh LIB [ARGUMENT...]
 #
-# Runs generated Python programs on upstream's library and on LIB, each in upstream's Python package, and compares them:
-# programs.py, whose ARGUMENTs these are. With "findings" as the first, runs findings.py instead. The two packages go to $OUT
-# (default target/python-programs).
+# Runs generated Python programs on upstream's library and on LIB, each in upstream's Python
+# package, and compares them: programs.py, whose ARGUMENTs these are. With "findings" as the first,
+# runs findings.py instead. The two packages go to $OUT (default target/python-programs).
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../../conformance/upstream/support/cache.sh
 source "$here/../../conformance/upstream/support/cache.sh"

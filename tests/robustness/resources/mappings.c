@@ -1,6 +1,6 @@
 /*
- * Modules, functions, containers, errors and threads while the system refuses mappings of memory: calls give errors or do with fewer
- * threads.
+ * Modules, functions, containers, errors and threads while the system refuses mappings of memory:
+ * calls give errors or do with fewer threads.
  */
 #include "refused_mappings.h"
 

@@ -1,9 +1,11 @@
 /*
- * Mappings of memory that the system refuses: the n-th mmap, mremap, mprotect or brk of a process fails, for every n, whoever
- * makes it: the library, malloc, the stacks of threads, the dynamic linker. Each n is a process of its own, in which a scenario runs
- * once with the failure and twice after it: it gives an error or works, nothing leaks, and it works when the system gives again.
+ * Mappings of memory that the system refuses: the n-th mmap, mremap, mprotect or brk of a process
+ * fails, for every n, whoever makes it: the library, malloc, the stacks of threads, the dynamic
+ * linker. Each n is a process of its own, in which a scenario runs once with the failure and twice
+ * after it: it gives an error or works, nothing leaks, and it works when the system gives again.
  *
- * A seccomp filter makes a signal of each such system call; the handler fails one, and makes the others. x86-64 Linux only.
+ * A seccomp filter makes a signal of each such system call; the handler fails one, and makes the
+ * others. x86-64 Linux only.
  */
 #ifndef FERRITE_TESTS_RESOURCES_REFUSED_MAPPINGS_H_
 #define FERRITE_TESTS_RESOURCES_REFUSED_MAPPINGS_H_

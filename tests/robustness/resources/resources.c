@@ -1,6 +1,6 @@
 /*
- * Resources that the system refuses: threads, file descriptors, address space. Calls give errors or do with less, and work again when
- * the system gives again. Each scenario is a process of its own.
+ * Resources that the system refuses: threads, file descriptors, address space. Calls give errors or
+ * do with less, and work again when the system gives again. Each scenario is a process of its own.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -18,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Takes the raised error, without memory of its own. Returns whether there was one, of this kind unless that is null. */
+/* Takes the raised error, without memory of its own. Returns whether there was one, of this kind
+ * unless that is null. */
 static int takes_error(const char* kind) {
   TVMFFIObjectHandle error = NULL;
   int matches;
@@ -103,7 +104,8 @@ static void refuse_threads(void) {
 
 /* ---- everything else --------------------------------------------------------------------- */
 
-/* Uses values, errors with backtraces, registration and modules; each call gives a result, or an error. */
+/* Uses values, errors with backtraces, registration and modules; each call gives a result, or an
+ * error. */
 static int use_all(void) {
   static int rounds;
   char text[60];
@@ -170,7 +172,8 @@ static size_t address_space(void) {
   return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Fills a List with ever longer values until memory runs out. Returns the number of bytes that fitted. */
+/* Fills a List with ever longer values until memory runs out. Returns the number of bytes that
+ * fitted. */
 static size_t fill(TVMFFIAny* list) {
   static char text[1 << 16];
   TVMFFIAny args[2];

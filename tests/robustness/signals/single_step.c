@@ -1,9 +1,11 @@
 /*
- * A signal at every instruction: with the processor's trap flag set, a handler runs after each instruction of a path, and
- * performs the operations that c_api.h allows in handlers on the same object and the same names. The paths are those that
- * handlers may call, and those that change what they read: registrations, and the death of another object.
+ * A signal at every instruction: with the processor's trap flag set, a handler runs after each
+ * instruction of a path, and performs the operations that c_api.h allows in handlers on the same
+ * object and the same names. The paths are those that handlers may call, and those that change what
+ * they read: registrations, and the death of another object.
  *
- * x86-64 only. First in a process with one thread, where counts need no locked instructions, then with a second thread.
+ * x86-64 only. First in a process with one thread, where counts need no locked instructions, then
+ * with a second thread.
  */
 #include "../../conformance/c/check.h"
 

@@ -1,6 +1,7 @@
 /*
- * Small stacks: everything works on a thread whose stack has 16 KiB, and on coroutines, whose stacks the system knows
- * nothing about: calls and callbacks, errors with backtraces, deep values, and switches in the middle of a callback.
+ * Small stacks: everything works on a thread whose stack has 16 KiB, and on coroutines, whose
+ * stacks the system knows nothing about: calls and callbacks, errors with backtraces, deep values,
+ * and switches in the middle of a callback.
  *
  * Each stack lies between pages that may not be touched, so that an overflow ends the program.
  */
@@ -256,7 +257,8 @@ static void alternate(int here) {
 static void alternate_first(void) { alternate(0); }
 static void alternate_second(void) { alternate(1); }
 
-/* Two coroutines, each of which switches to the other in callbacks; the second finishes without the first. */
+/* Two coroutines, each of which switches to the other in callbacks; the second finishes without the
+ * first. */
 static void switch_between_two(void) {
   char* stacks[2];
   int i;

@@ -1,4 +1,5 @@
-//! Checks as `tests/ci` has them: functions with comments in its scripts, their sets, and the tools that they need.
+//! Checks as `tests/ci` has them: functions with comments in its scripts, their sets, and the tools
+//! that they need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::{env, fs};
@@ -18,7 +19,7 @@ pub struct Check {
     pub counts_one: bool,
 }
 
-/// A section of a text: its name and its lines.
+/// A section of a file: its name and its lines.
 type Section = (String, Vec<String>);
 
 /// All checks, the sets that they are in, and the tools that they need.
@@ -34,7 +35,8 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Reads `tests/ci`. Fails if a check is not in one set, or needs what `tools.txt` does not name.
+    /// Reads `tests/ci`. Fails if a check is not in one set, or needs what `tools.txt` does not
+    /// name.
     pub fn read() -> Result<Self> {
         let mut catalog = Self::default();
         for (set, lines) in sections(&read("sets.txt")?) {
@@ -49,10 +51,14 @@ impl Catalog {
                 }
             }
         }
-        for script in fs::read_dir("tests/ci").map_err(|error| format!("tests/ci: {error}"))?.flatten() {
+        for script in
+            fs::read_dir("tests/ci").map_err(|error| format!("tests/ci: {error}"))?.flatten()
+        {
             let script = script.file_name().to_string_lossy().into_owned();
             if script.ends_with(".sh") {
-                catalog.add_script(&script).map_err(|message| format!("tests/ci/{script}: {message}"))?;
+                catalog
+                    .add_script(&script)
+                    .map_err(|message| format!("tests/ci/{script}: {message}"))?;
             }
         }
         catalog.is_whole().map(|()| catalog)
@@ -70,7 +76,8 @@ impl Catalog {
 
     /// Returns these names, with the members of each group in its place.
     fn without_groups(&self, names: &[String]) -> Vec<String> {
-        let members = |name: &String| self.groups.get(name).cloned().unwrap_or_else(|| vec![name.clone()]);
+        let members =
+            |name: &String| self.groups.get(name).cloned().unwrap_or_else(|| vec![name.clone()]);
         names.iter().flat_map(members).collect()
     }
 
@@ -121,7 +128,8 @@ impl Catalog {
     }
 }
 
-/// Returns the toolchain and components of `msrv` or `nightly+COMPONENT...`, and `None` for the name of a tool.
+/// Returns the toolchain and components of `msrv` or `nightly+COMPONENT...`, and `None` for the
+/// name of a tool.
 fn toolchain(name: &str) -> Option<(String, Vec<&str>)> {
     let mut parts = name.split('+');
     let toolchain = match parts.next()? {
@@ -136,18 +144,23 @@ fn toolchain(name: &str) -> Option<(String, Vec<&str>)> {
 }
 
 fn missing_component(toolchain: &str, components: &[&str]) -> Option<String> {
-    let installed = output("rustup", &["component", "list", "--toolchain", toolchain, "--installed"]);
+    let installed =
+        output("rustup", &["component", "list", "--toolchain", toolchain, "--installed"]);
     if installed.is_empty() {
         return Some(format!(
             "error: no toolchain {toolchain}: rustup toolchain install {toolchain} --profile minimal"
         ));
     }
-    let missing = components.iter().find(|name| !installed.lines().any(|line| line.starts_with(**name)))?;
-    Some(format!("error: {missing} is missing: rustup component add {missing} --toolchain {toolchain}"))
+    let missing =
+        components.iter().find(|name| !installed.lines().any(|line| line.starts_with(**name)))?;
+    Some(format!(
+        "error: {missing} is missing: rustup component add {missing} --toolchain {toolchain}"
+    ))
 }
 
 fn read(file: &str) -> Result<String> {
-    fs::read_to_string(format!("tests/ci/{file}")).map_err(|error| format!("tests/ci/{file}: {error}"))
+    fs::read_to_string(format!("tests/ci/{file}"))
+        .map_err(|error| format!("tests/ci/{file}: {error}"))
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -160,7 +173,8 @@ fn names_of(line: &str) -> Section {
     (text.to_owned(), words(names))
 }
 
-/// Splits a text into its sections: lines `NAME:`, each with indented lines below it. Comments and empty lines are skipped.
+/// Splits a string into its sections: lines `NAME:`, each with indented lines below it. Comments
+/// and empty lines are skipped.
 fn sections(text: &str) -> Vec<Section> {
     let mut sections: Vec<Section> = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
@@ -180,7 +194,9 @@ fn parse_script(text: &str) -> Result<Vec<Check>> {
             comment.push(text.trim_start());
             continue;
         }
-        if let Some((name, _)) = line.strip_prefix("check_").and_then(|line| line.split_once("() {")) {
+        if let Some((name, _)) =
+            line.strip_prefix("check_").and_then(|line| line.split_once("() {"))
+        {
             checks.push(parse_comment(name, &comment, first.as_ref())?);
         } else if line.is_empty() && first.is_none() {
             first = Some(parse_comment("", &comment, None)?);
@@ -226,19 +242,27 @@ mod tests {
     #[test]
     fn comments_of_checks_are_read() {
         let checks = parse_script(SCRIPT).unwrap();
-        assert_eq!((checks[0].name.as_str(), checks[0].about.as_str()), ("a-b", "first line second line"));
+        assert_eq!(
+            (checks[0].name.as_str(), checks[0].about.as_str()),
+            ("a-b", "first line second line")
+        );
         assert_eq!(
             (checks[0].needs.join(" "), checks[0].paths.join(" ")),
             ("gcc g++".to_owned(), "core".to_owned())
         );
         assert!(checks[0].counts_one && !checks[1].counts_one);
-        assert_eq!((checks[1].name.as_str(), checks[1].paths.join(" ")), ("c", "docs *.md".to_owned()));
+        assert_eq!(
+            (checks[1].name.as_str(), checks[1].paths.join(" ")),
+            ("c", "docs *.md".to_owned())
+        );
     }
 
     #[test]
     fn comments_that_cannot_be_read_are_errors() {
         assert!(
-            parse_script("# a\n# needs: gcc; fro: core\ncheck_a() {\n").unwrap_err().contains("fro: core")
+            parse_script("# a\n# needs: gcc; fro: core\ncheck_a() {\n")
+                .unwrap_err()
+                .contains("fro: core")
         );
         assert!(parse_script("true\ncheck_a() {\n").unwrap_err().contains("no comment"));
     }

@@ -1,6 +1,7 @@
 //! Counts of tests in logs, and the part of a log that explains a failure.
 
-/// Scripts of the project whose last line is `NAME: N passed, N failed`. Lines of other names are for readers only.
+/// Scripts of the project whose last line is `NAME: N passed, N failed`. Lines of other names are
+/// for readers only.
 const SCRIPTS: &str = "upstream: differential: findings: coverage: boards: platform: clients: drift: install: windows: planted: \
     mutants: python-programs:";
 
@@ -20,27 +21,36 @@ impl Count {
     }
 }
 
-/// Returns the total of the sums that runners of tests printed, or `None` without one. The runners are cargo, unittest,
-/// pytest and scripts of the project.
+/// Returns the total of the sums that runners of tests printed, or `None` without one. The runners
+/// are cargo, unittest, pytest and scripts of the project.
 pub fn counted(log: &str) -> Option<Count> {
-    let sums =
-        log.lines().filter_map(sum_of_line).map(|(passed, failed)| Count { passed, failed, skipped: 0 });
+    let sums = log.lines().filter_map(sum_of_line).map(|(passed, failed)| Count {
+        passed,
+        failed,
+        skipped: 0,
+    });
     let total = sums.reduce(Count::plus)?;
     Some(Count { passed: total.passed.max(0), ..total })
 }
 
 /// Returns how many tests passed and failed, if a line is a sum.
 fn sum_of_line(line: &str) -> Option<(i64, i64)> {
-    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_end_matches([',', ';'])).collect();
+    let words: Vec<&str> =
+        line.split_whitespace().map(|word| word.trim_end_matches([',', ';'])).collect();
     let before = |name: &str| {
-        words.windows(2).find(|pair| pair[1] == name).and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
+        words
+            .windows(2)
+            .find(|pair| pair[1] == name)
+            .and_then(|pair| pair[0].parse().ok())
+            .unwrap_or(0)
     };
     let failed = || before("failed") + before("error") + before("errors");
     match words[..] {
         _ if line.starts_with(' ') => None,
         // cargo: `test result: ok. 5 passed; 0 failed; 1 ignored; ...`
         ["test", "result:", ..] => Some((before("passed"), failed())),
-        // unittest: `Ran 5 tests in 0.1s`, and `FAILED (failures=1, skipped=1)`, which takes some of these back.
+        // unittest: `Ran 5 tests in 0.1s`, and `FAILED (failures=1, skipped=1)`, which takes some
+        // of these back.
         ["Ran", tests, "test" | "tests", "in", ..] => Some((tests.parse().ok()?, 0)),
         ["OK" | "FAILED", first, ..] if first.starts_with('(') && line.contains('=') => {
             let parts = line.split_once('(')?.1.trim_end_matches(')');
@@ -51,11 +61,15 @@ fn sum_of_line(line: &str) -> Option<(i64, i64)> {
             Some((-failed - of("skipped="), failed))
         }
         // Scripts: `NAME: 5 passed, 1 failed`.
-        [name, passed, "passed", failed, "failed"] if SCRIPTS.split(' ').any(|script| script == name) => {
+        [name, passed, "passed", failed, "failed"]
+            if SCRIPTS.split(' ').any(|script| script == name) =>
+        {
             Some((passed.parse().ok()?, failed.parse().ok()?))
         }
         // pytest: `5 passed, 1 failed, 3 skipped in 0.12s`
-        [number, "passed" | "failed" | "error" | "errors" | "skipped", ..] if ends_with_time(&words) => {
+        [number, "passed" | "failed" | "error" | "errors" | "skipped", ..]
+            if ends_with_time(&words) =>
+        {
             number.parse::<i64>().ok().map(|_| (before("passed"), failed()))
         }
         _ => None,
@@ -64,7 +78,9 @@ fn sum_of_line(line: &str) -> Option<(i64, i64)> {
 
 fn ends_with_time(words: &[&str]) -> bool {
     words.windows(2).any(|pair| {
-        pair[0] == "in" && pair[1].ends_with('s') && pair[1].starts_with(|digit: char| digit.is_ascii_digit())
+        pair[0] == "in"
+            && pair[1].ends_with('s')
+            && pair[1].starts_with(|digit: char| digit.is_ascii_digit())
     })
 }
 
@@ -73,12 +89,14 @@ pub fn skipped(log: &str) -> Vec<&str> {
     log.lines().filter_map(|line| line.strip_prefix("skipped: ")).collect()
 }
 
-/// Returns the last lines of a log that explain a failure, without the output of passed tests, indented.
+/// Returns the last lines of a log that explain a failure, without the output of passed tests,
+/// indented.
 pub fn explanation(log: &str) -> String {
     let mut hidden = false;
     let explains = |line: &&str| {
-        hidden =
-            (hidden || *line == "successes:") && *line != "failures:" && !line.starts_with("test result: ");
+        hidden = (hidden || *line == "successes:")
+            && *line != "failures:"
+            && !line.starts_with("test result: ");
         let passed = line.starts_with("test ") && line.contains(" ... ok");
         !hidden
             && !passed
@@ -122,7 +140,10 @@ mod tests {
     #[test]
     fn explanations_leave_out_what_passed() {
         let log = "test a ... ok\ntest b ... FAILED\n\nsuccesses:\noutput of a\n\nfailures:\noutput of b\n   Compiling c";
-        assert_eq!(explanation(log), "\n        test b ... FAILED\n        failures:\n        output of b");
+        assert_eq!(
+            explanation(log),
+            "\n        test b ... FAILED\n        failures:\n        output of b"
+        );
         assert_eq!(explanation(&"line\n".repeat(70)).lines().count(), 61);
     }
 }

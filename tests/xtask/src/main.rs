@@ -54,7 +54,8 @@ fn command(words: &[&str]) -> Result<bool> {
             finish(|| run_lanes(&catalog, ["lane-one", "lane-two"]))?
         }
         ["nightly", names @ ..] => {
-            let checks = if names.is_empty() { catalog.set("nightly") } else { catalog.named(names)? };
+            let checks =
+                if names.is_empty() { catalog.set("nightly") } else { catalog.named(names)? };
             finish(|| run_rest(&catalog, &checks))?
         }
         ["list", sets @ ..] => list(&catalog, sets),
@@ -69,13 +70,14 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Fails if the disk is too full for the first set. Its builds take 9 GB, and what it downloads 7 GB. On a full disk,
-/// checks fail one after the other with other messages.
+/// Fails if the disk is too full for the first set. Its builds take 9 GB, and what it downloads 7
+/// GB. On a full disk, checks fail one after the other with other messages.
 fn enough_space() -> Result<()> {
     let kilobytes = run::output("df", &["--output=avail", "-k", "."]);
-    let free = kilobytes.lines().last().and_then(|line| line.trim().parse::<u64>().ok()).unwrap_or(0) >> 20;
-    let message =
-        "the first set needs 12 GiB of free disk space, and 20 GiB if nothing is downloaded yet; there are";
+    let free =
+        kilobytes.lines().last().and_then(|line| line.trim().parse::<u64>().ok()).unwrap_or(0)
+            >> 20;
+    let message = "the first set needs 12 GiB of free disk space, and 20 GiB if nothing is downloaded yet; there are";
     if free >= 12 { Ok(()) } else { Err(format!("{message} {free}")) }
 }
 
@@ -83,15 +85,19 @@ fn enough_space() -> Result<()> {
 fn run_lanes(catalog: &Catalog, sets: [&str; 2]) -> Count {
     std::thread::scope(|scope| {
         let lanes = sets.map(|set| scope.spawn(move || run_all(catalog, &catalog.set(set))));
-        let counts = lanes.map(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let counts =
+            lanes.map(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         counts.into_iter().fold(Count::default(), Count::plus)
     })
 }
 
 fn list(catalog: &Catalog, sets: &[&str]) -> bool {
     for (set, names) in &catalog.sets {
-        let mark =
-            if set.starts_with("lane") { String::new() } else { format!("  [{}]", set.replace('-', " ")) };
+        let mark = if set.starts_with("lane") {
+            String::new()
+        } else {
+            format!("  [{}]", set.replace('-', " "))
+        };
         for name in names.iter().filter(|_| sets.is_empty() || sets.contains(&set.as_str())) {
             say(&format!("{name}: {}{mark}", catalog.checks[name].about));
         }
@@ -101,9 +107,12 @@ fn list(catalog: &Catalog, sets: &[&str]) -> bool {
 
 /// Prints commands that run the checks with a path to one of these files.
 fn concerned(catalog: &Catalog, files: &[String]) -> bool {
-    let concerns = |check: &&Check| check.paths.iter().any(|path| files.iter().any(|file| is_in(file, path)));
+    let concerns =
+        |check: &&Check| check.paths.iter().any(|path| files.iter().any(|file| is_in(file, path)));
     let first: &[&str] = &["lane-one", "lane-two"];
-    for (command, sets) in [("check", first), ("nightly", &["nightly"]), ("check", &["only-when-named"])] {
+    for (command, sets) in
+        [("check", first), ("nightly", &["nightly"]), ("check", &["only-when-named"])]
+    {
         let checks = sets.iter().flat_map(|set| catalog.set(set)).filter(concerns);
         let names: String = checks.map(|check| format!(" {}", check.name)).collect();
         if !names.is_empty() {
@@ -118,12 +127,23 @@ fn files_of(folder: &Path, paths: &[&str]) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for path in paths {
         let mut git = Command::new("git");
-        git.args(["ls-files", "-z", "--full-name", "--cached", "--others", "--exclude-standard", "--", path]);
+        git.args([
+            "ls-files",
+            "-z",
+            "--full-name",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "--",
+            path,
+        ]);
         let output = git.current_dir(folder).output().map_err(|error| format!("git: {error}"))?;
         if output.stdout.is_empty() {
             return Err(format!("no file of the repository: {path}"));
         }
-        files.extend(String::from_utf8_lossy(&output.stdout).split_terminator('\0').map(str::to_owned));
+        files.extend(
+            String::from_utf8_lossy(&output.stdout).split_terminator('\0').map(str::to_owned),
+        );
     }
     Ok(files)
 }
@@ -132,7 +152,9 @@ fn files_of(folder: &Path, paths: &[&str]) -> Result<Vec<String>> {
 fn is_in(file: &str, path: &str) -> bool {
     match path.strip_prefix('*') {
         Some(end) => file.ends_with(end),
-        None => file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+        None => {
+            file.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        }
     }
 }
 
@@ -155,7 +177,8 @@ mod tests {
         std::env::set_current_dir(root()).unwrap();
         for check in Catalog::read().unwrap().checks.values() {
             assert!(check.paths.len() > 1, "{} names no path", check.name);
-            let missing = check.paths.iter().find(|path| !path.starts_with('*') && !Path::new(path).exists());
+            let missing =
+                check.paths.iter().find(|path| !path.starts_with('*') && !Path::new(path).exists());
             assert_eq!(missing, None, "{}", check.name);
         }
     }

@@ -12,19 +12,22 @@ use crate::Result;
 use crate::catalog::{Catalog, Check};
 use crate::count::{Count, counted, explanation, skipped};
 
-/// Runs a check in a process group of its own, and ends this group if the runner ends first, even by SIGKILL: the runner
-/// has the other end of standard input, writes a line to it when the check has ended, and closes it.
+/// Runs a check in a process group of its own, and ends this group if the runner ends first, even
+/// by SIGKILL: the runner has the other end of standard input, writes a line to it when the check
+/// has ended, and closes it.
 const WATCHED: &str = r#"exec 3<&0 </dev/null
 { read -r <&3 || echo "error: the runner ended before the check"; kill 0; } &
 exec bash tests/ci/checks.sh "$0" 3<&-"#;
 
-/// Runs checks by `run` and prints their sum. Returns `true` if all passed and, in CI, no tracked file changed.
+/// Runs checks by `run` and prints their sum. Returns `true` if all passed and, in CI, no tracked
+/// file changed.
 pub fn finish(run: impl FnOnce() -> Count) -> Result<bool> {
     let folder = logs().join("passed");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let before = output("git", &["diff"]);
     let mut count = run();
-    if std::env::var("CI").is_ok_and(|value| value == "true") && output("git", &["diff"]) != before {
+    if std::env::var("CI").is_ok_and(|value| value == "true") && output("git", &["diff"]) != before
+    {
         let files = explanation(&output("git", &["diff", "--stat"]));
         say(&format!("FAILED  the checks changed tracked files:{files}"));
         count.failed += 1;
@@ -44,14 +47,20 @@ pub fn run_all(catalog: &Catalog, checks: &[&Check]) -> Count {
 /// Runs the checks that have not passed with these sources yet, in this order.
 pub fn run_rest(catalog: &Catalog, checks: &[&Check]) -> Count {
     let key = sources_key();
-    checks.iter().map(|check| run_unless_passed(catalog, check, &key)).fold(Count::default(), Count::plus)
+    checks
+        .iter()
+        .map(|check| run_unless_passed(catalog, check, &key))
+        .fold(Count::default(), Count::plus)
 }
 
 fn run_unless_passed(catalog: &Catalog, check: &Check, key: &str) -> Count {
     let mark = logs().join("passed").join(&check.name);
     let before = fs::read_to_string(&mark).unwrap_or_default();
     if let Some(passed) = before.strip_prefix(key).and_then(|passed| passed.trim().parse().ok()) {
-        say(&format!("ok      {:<17} passed before with these sources: {passed} passed", check.name));
+        say(&format!(
+            "ok      {:<17} passed before with these sources: {passed} passed",
+            check.name
+        ));
         return Count { passed, ..Count::default() };
     }
     let start = Instant::now();
@@ -70,36 +79,47 @@ fn run_unless_passed(catalog: &Catalog, check: &Check, key: &str) -> Count {
 fn sources_key() -> String {
     let mut hasher = DefaultHasher::new();
     (output("git", &["rev-parse", "HEAD"]), output("git", &["diff", "HEAD"])).hash(&mut hasher);
-    for file in output("git", &["ls-files", "--others", "--exclude-standard", "-z"]).split_terminator('\0') {
+    for file in
+        output("git", &["ls-files", "--others", "--exclude-standard", "-z"]).split_terminator('\0')
+    {
         (file, fs::read(file).ok()).hash(&mut hasher);
     }
     format!("{:016x}", hasher.finish())
 }
 
-/// Runs a check. Prints one line and what explains a failure, in one piece, since lanes share the output. Returns `true`
-/// if it passed, and its tests.
+/// Runs a check. Prints one line and what explains a failure, in one piece, since lanes share the
+/// output. Returns `true` if it passed, and its tests.
 fn run(catalog: &Catalog, check: &Check) -> (bool, Count) {
     let log = logs().join(format!("{}.log", check.name));
     let start = Instant::now();
     let ended = execute(catalog, check, &log);
     let text = String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
     let (count, error) = judge(check, &text, ended);
-    let passed = format!("{:<17} {:>5} s  {} passed", check.name, start.elapsed().as_secs(), count.passed);
+    let passed =
+        format!("{:<17} {:>5} s  {} passed", check.name, start.elapsed().as_secs(), count.passed);
     let mut report = format!("ok      {passed}");
     if let Some(error) = &error {
         report = format!("FAILED  {passed}, {} failed: {}", count.failed, log.display());
-        report += &explanation(&if text.contains(error) { text.clone() } else { format!("{text}\n{error}") });
+        report += &explanation(&if text.contains(error) {
+            text.clone()
+        } else {
+            format!("{text}\n{error}")
+        });
     }
-    skipped(&text).iter().for_each(|reason| report += &format!("\nSKIPPED {:<17} {reason}", check.name));
+    skipped(&text)
+        .iter()
+        .for_each(|reason| report += &format!("\nSKIPPED {:<17} {reason}", check.name));
     say(&report);
     (error.is_none(), count)
 }
 
-/// Runs the commands of a check, with their output in its log. Returns an error if a tool is missing or they fail.
+/// Runs the commands of a check, with their output in its log. Returns an error if a tool is
+/// missing or they fail.
 fn execute(catalog: &Catalog, check: &Check, log: &Path) -> Result<()> {
     let describe = |error: std::io::Error| format!("error: {}: {error}", log.display());
     let output = File::create(log).map_err(describe)?;
-    let missing: Vec<String> = check.needs.iter().filter_map(|name| catalog.missing(name)).collect();
+    let missing: Vec<String> =
+        check.needs.iter().filter_map(|name| catalog.missing(name)).collect();
     if !missing.is_empty() {
         (&output).write_all(missing.join("\n").as_bytes()).map_err(describe)?;
         return Err(missing.join("\n"));
@@ -115,8 +135,8 @@ fn execute(catalog: &Catalog, check: &Check, log: &Path) -> Result<()> {
     if status.success() { Ok(()) } else { Err(format!("error: {status}")) }
 }
 
-/// Counts the tests in a check's log, one if it passes as a whole. Returns why it has failed: its commands failed, or
-/// tests did, or no test was counted.
+/// Counts the tests in a check's log, one if it passes as a whole. Returns why it has failed: its
+/// commands failed, or tests did, or no test was counted.
 fn judge(check: &Check, log: &str, ended: Result<()>) -> (Count, Option<String>) {
     let runners = counted(log);
     let mut count = Count { skipped: skipped(log).len(), ..runners.unwrap_or_default() };
@@ -126,7 +146,9 @@ fn judge(check: &Check, log: &str, ended: Result<()>) -> (Count, Option<String>)
     let error = match ended {
         Err(error) => Some(error),
         Ok(()) if count.failed > 0 => Some("error: tests failed, but no command did".to_owned()),
-        Ok(()) if count.passed == 0 && count.skipped == 0 => Some("error: no test was counted".to_owned()),
+        Ok(()) if count.passed == 0 && count.skipped == 0 => {
+            Some("error: no test was counted".to_owned())
+        }
         Ok(()) => None,
     };
     count.failed = count.failed.max(i64::from(error.is_some()));
@@ -141,7 +163,11 @@ fn logs() -> PathBuf {
 
 /// Returns what a command prints, or an empty string if it fails.
 pub fn output(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program).args(arguments).output().ok().filter(|output| output.status.success());
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .ok()
+        .filter(|output| output.status.success());
     output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
 }
 

@@ -18,8 +18,8 @@ const FIRST_CAPACITY: usize = 4;
 
 /// A reference to an array whose elements convert to `T`.
 ///
-/// Cloning shares the object. A change through one reference copies a shared array first, so other references do not see
-/// it.
+/// Cloning shares the object. A change through one reference copies a shared array first, so other
+/// references do not see it.
 ///
 /// Threads: references may be sent and shared between threads. Changes need `&mut self`.
 ///
@@ -106,7 +106,8 @@ impl<T: Value> Array<T> {
     /// Returns the element at `index`, converted to `T`.
     ///
     /// # Errors
-    /// IndexError if the index is not below the length; TypeError if C code stored an element of another type.
+    /// IndexError if the index is not below the length; TypeError if C code stored an element of
+    /// another type.
     pub fn get(&self, index: usize) -> Result<T> {
         self.object.get(position_of(index))?.get()
     }
@@ -114,7 +115,8 @@ impl<T: Value> Array<T> {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError if the index is not below the length; MemoryError if a shared array must be copied.
+    /// IndexError if the index is not below the length; MemoryError if a shared array must be
+    /// copied.
     pub fn set(&mut self, index: usize, value: T) -> Result<()> {
         self.object.set(position_of(index), value.try_into_any()?)
     }
@@ -138,7 +140,8 @@ impl<T: Value> Array<T> {
     /// Removes and returns the element at `index`.
     ///
     /// # Errors
-    /// IndexError if the index is not below the length; MemoryError if a shared array must be copied.
+    /// IndexError if the index is not below the length; MemoryError if a shared array must be
+    /// copied.
     pub fn remove(&mut self, index: usize) -> Result<Any> {
         self.object.remove(position_of(index))
     }
@@ -228,9 +231,13 @@ mod tests {
         let object = array.as_untyped();
         assert_eq!(object.as_object().type_index(), 71);
         assert_eq!(word::<usize>(object, 24), object.as_object().as_ptr() as usize + 56);
-        assert_eq!((word::<i64>(object, 32), word::<i64>(object, 40), word::<usize>(object, 48)), (3, 3, 0));
+        assert_eq!(
+            (word::<i64>(object, 32), word::<i64>(object, 40), word::<usize>(object, 48)),
+            (3, 3, 0)
+        );
         // SAFETY: the second cell starts 16 bytes behind the first.
-        let second = unsafe { object.as_object().as_ptr().byte_add(56 + 16 + 8).cast::<i64>().read() };
+        let second =
+            unsafe { object.as_object().as_ptr().byte_add(56 + 16 + 8).cast::<i64>().read() };
         assert_eq!(second, 8);
         Ok(())
     }

@@ -10,10 +10,12 @@ use ferrite_core::{object_class, plain_bail};
 use crate::containers::sequence::{self, Seq};
 
 object_class!(
-    /// A reference to an array object with elements of any type. Its type key, also used in signatures, is `ffi.Array`.
+    /// A reference to an array object with elements of any type. Its type key, also used in
+    /// signatures, is `ffi.Array`.
     ///
-    /// The elements are stored in the object itself. A change through one reference is never seen through another: the
-    /// first change while the object is shared copies it, and growth moves the elements to a new object.
+    /// The elements are stored in the object itself. A change through one reference is never seen
+    /// through another: the first change while the object is shared copies it, and growth moves the
+    /// elements to a new object.
     ///
     /// Copies share the elements. Copying increments one reference count per object element.
     ///
@@ -58,14 +60,20 @@ impl ArrayObject {
         Ok(array)
     }
 
-    /// Creates an array from the elements of `values` at index `first` and above, which move to the array.
+    /// Creates an array from the elements of `values` at index `first` and above, which move to the
+    /// array.
     ///
     /// # Errors
     /// MemoryError. On failure the elements stay in `values`.
-    pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
+    pub(crate) fn of_tail(
+        values: &mut Buffer<Any>,
+        first: usize,
+        space: &mut impl Space,
+    ) -> Result<Self> {
         let tail = values.get(first..).unwrap_or_default();
         let array = Self::with_capacity_in(tail.len(), space)?;
-        // SAFETY: the array is new, unshared and has the capacity; the elements are forgotten where they were.
+        // SAFETY: the array is new, unshared and has the capacity; the elements are forgotten where
+        // they were.
         unsafe { array.seq().push_words_reserved(tail) }
         values.forget_from(first);
         Ok(array)
@@ -105,7 +113,8 @@ impl ArrayObject {
 
     /// Returns the elements as a slice.
     pub fn as_slice(&self) -> &[Any] {
-        // SAFETY: an array changes only through a unique reference, and this one is not borrowed mutably.
+        // SAFETY: an array changes only through a unique reference, and this one is not borrowed
+        // mutably.
         unsafe { self.seq().as_slice() }
     }
 
@@ -115,7 +124,8 @@ impl ArrayObject {
     /// IndexError if the index is negative or not below the length.
     pub fn get(&self, index: i64) -> Result<&Any> {
         let position = self.seq().position(index)?;
-        // SAFETY: the position is below the length, and Any has the layout of a cell; as for `as_slice`.
+        // SAFETY: the position is below the length, and Any has the layout of a cell; as for
+        // `as_slice`.
         Ok(unsafe { &*self.seq().cells().add(position).cast::<Any>() })
     }
 
@@ -141,8 +151,8 @@ impl ArrayObject {
         Ok(())
     }
 
-    /// Appends an element if that needs no allocation, because the array is neither shared nor full. Returns whether it
-    /// did.
+    /// Appends an element if that needs no allocation, because the array is neither shared nor
+    /// full. Returns whether it did.
     #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only fast paths use it"))]
     pub(crate) fn push_in_place(&mut self, value: &Any) -> bool {
         let fits = self.len() < self.capacity() && self.0.is_unique();
@@ -171,7 +181,8 @@ impl ArrayObject {
     /// MemoryError.
     pub fn extend_from_slice(&mut self, values: &[Any]) -> Result<()> {
         self.make_room(values.len())?;
-        // SAFETY: the array is unshared and has the capacity; a slice of this very object cannot be alive beside `&mut self`.
+        // SAFETY: the array is unshared and has the capacity; a slice of this very object cannot be
+        // alive beside `&mut self`.
         unsafe { self.seq().insert_slice_reserved(self.len(), values) }
         Ok(())
     }
@@ -195,10 +206,12 @@ impl ArrayObject {
         Ok(self.seq().pop())
     }
 
-    /// Removes the elements from `start` up to `stop`, exclusive. Does nothing for an empty range, even one out of bounds.
+    /// Removes the elements from `start` up to `stop`, exclusive. Does nothing for an empty range,
+    /// even one out of bounds.
     ///
     /// # Errors
-    /// IndexError if the range is reversed or out of bounds; MemoryError if a shared array must be copied.
+    /// IndexError if the range is reversed or out of bounds; MemoryError if a shared array must be
+    /// copied.
     pub fn remove_range(&mut self, start: i64, stop: i64) -> Result<()> {
         let range = self.seq().range(start, stop)?;
         if !range.is_empty() {
@@ -256,7 +269,8 @@ impl ArrayObject {
         if self.0.is_unique() { Ok(()) } else { self.switch_object(self.capacity()) }
     }
 
-    /// Copies the object if it is shared or too small, so that this is the only reference and `extra` more elements fit.
+    /// Copies the object if it is shared or too small, so that this is the only reference and
+    /// `extra` more elements fit.
     fn make_room(&mut self, extra: usize) -> Result<()> {
         match self.len().checked_add(extra) {
             Some(needed) if needed <= self.capacity() => self.make_unique(),
@@ -264,10 +278,12 @@ impl ArrayObject {
         }
     }
 
-    /// Replaces the object by a new one with the same elements and the given capacity, or at least their number.
+    /// Replaces the object by a new one with the same elements and the given capacity, or at least
+    /// their number.
     fn switch_object(&mut self, capacity: usize) -> Result<()> {
         let fresh = Self::with_capacity(capacity.max(self.len()))?;
-        // SAFETY: `fresh` is new, unshared and has the capacity. The elements move only when nobody else sees this object.
+        // SAFETY: `fresh` is new, unshared and has the capacity. The elements move only when nobody
+        // else sees this object.
         unsafe {
             if self.0.is_unique() {
                 self.seq().move_cells_to(fresh.seq());

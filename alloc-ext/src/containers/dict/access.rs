@@ -1,6 +1,6 @@
-//! Accesses of a Dict by key. A key is hashed without a borrow, if its type may have hooks; key hooks that compare run under
-//! a shared borrow, which a change converts to an exclusive one when they have run. What a change removes is released after
-//! the borrow.
+//! Accesses of a Dict by key. A key is hashed without a borrow, if its type may have hooks; key
+//! hooks that compare run under a shared borrow, which a change converts to an exclusive one when
+//! they have run. What a change removes is released after the borrow.
 
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectRef;
@@ -10,14 +10,18 @@ use ferrite_core::value::any::{Any, AnyView};
 use crate::containers::key;
 use crate::containers::table::{LargerStorage, Table};
 
-/// Borrows a dict for a lookup. Also returns the hash of the key, which is only valid for a dense table.
+/// Borrows a dict for a lookup. Also returns the hash of the key, which is only valid for a dense
+/// table.
 ///
 /// # Errors
 /// Errors of the hash hook; RuntimeError if another thread is changing the dict.
 ///
 /// # Safety
 /// `dict` must be a Dict.
-unsafe fn read_hashed<'a>(dict: &'a ObjectRef, key: &AnyView<'_>) -> Result<(Shared<&'a ObjectRef>, u64)> {
+unsafe fn read_hashed<'a>(
+    dict: &'a ObjectRef,
+    key: &AnyView<'_>,
+) -> Result<(Shared<&'a ObjectRef>, u64)> {
     let mut hash = None;
     loop {
         let reading = Shared::of(dict)?;
@@ -35,8 +39,8 @@ unsafe fn read_hashed<'a>(dict: &'a ObjectRef, key: &AnyView<'_>) -> Result<(Sha
     }
 }
 
-/// Returns an owned copy of the value of a key, which must have the representation of an owned value; `None` if the key is
-/// not present.
+/// Returns an owned copy of the value of a key, which must have the representation of an owned
+/// value; `None` if the key is not present.
 ///
 /// # Errors
 /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed it.
@@ -44,7 +48,10 @@ unsafe fn read_hashed<'a>(dict: &'a ObjectRef, key: &AnyView<'_>) -> Result<(Sha
 /// # Safety
 /// `dict` must be a Dict.
 #[inline]
-pub(in crate::containers) unsafe fn get(dict: &ObjectRef, key: &AnyView<'_>) -> Result<Option<Any>> {
+pub(in crate::containers) unsafe fn get(
+    dict: &ObjectRef,
+    key: &AnyView<'_>,
+) -> Result<Option<Any>> {
     if key::may_call_hooks(key) {
         // SAFETY: guaranteed by the caller.
         return unsafe { get_hooked(dict, key) };
@@ -79,8 +86,8 @@ unsafe fn get_hooked(dict: &ObjectRef, key: &AnyView<'_>) -> Result<Option<Any>>
 /// Sets the value of a key.
 ///
 /// # Errors
-/// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it; MemoryError. On failure the
-/// entries are unchanged.
+/// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it;
+/// MemoryError. On failure the entries are unchanged.
 ///
 /// # Safety
 /// `dict` must be a Dict.
@@ -102,7 +109,8 @@ pub(super) unsafe fn insert(dict: &ObjectRef, key: Any, value: Any) -> Result<()
     unsafe { insert_or_grow(dict, key, value) }
 }
 
-/// Sets the value of a key whose type may have hooks, or for which the dict must grow, which may call those of other keys.
+/// Sets the value of a key whose type may have hooks, or for which the dict must grow, which may
+/// call those of other keys.
 ///
 /// # Errors
 /// Errors of [`insert`].
@@ -112,7 +120,8 @@ pub(super) unsafe fn insert(dict: &ObjectRef, key: Any, value: Any) -> Result<()
 #[inline(never)]
 unsafe fn insert_or_grow(dict: &ObjectRef, key: Any, value: Any) -> Result<()> {
     loop {
-        // SAFETY: the caller guarantees the class; between a lookup and its change, the dict is always borrowed.
+        // SAFETY: the caller guarantees the class; between a lookup and its change, the dict is
+        // always borrowed.
         unsafe {
             let (reading, hash) = read_hashed(dict, key.as_view())?;
             let place = Table::of(dict).find_hashed(key.as_view(), hash)?;
@@ -131,8 +140,8 @@ unsafe fn insert_or_grow(dict: &ObjectRef, key: Any, value: Any) -> Result<()> {
     }
 }
 
-/// Removes the entry of a key, which must have the representation of an owned value. Returns its key and value; `None` if
-/// there is none.
+/// Removes the entry of a key, which must have the representation of an owned value. Returns its
+/// key and value; `None` if there is none.
 ///
 /// # Errors
 /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it.

@@ -16,9 +16,11 @@ pub use object::{DictEntries, DictObject};
 
 /// A reference to a dict whose keys convert to `K` and values to `V`.
 ///
-/// Cloning shares the object, and all references see every change. Methods that change the dict take `&self`.
+/// Cloning shares the object, and all references see every change. Methods that change the dict
+/// take `&self`.
 ///
-/// Threads: an access that conflicts with that of another thread is a RuntimeError, see [`DictObject`].
+/// Threads: an access that conflicts with that of another thread is a RuntimeError, see
+/// [`DictObject`].
 ///
 /// # Examples
 /// ```
@@ -75,8 +77,8 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// Returns the value of `key`, converted to `V`; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed it; TypeError if a value of
-    /// another type was stored through another reference; MemoryError.
+    /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed
+    /// it; TypeError if a value of another type was stored through another reference; MemoryError.
     pub fn get(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<Option<V>> {
         look_up(key, |key| self.object.get(key)?.map(Any::into_value).transpose())
     }
@@ -92,7 +94,8 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// Returns `true` if `key` is present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed it.
+    /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed
+    /// it.
     pub fn contains(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<bool> {
         look_up(key, |key| self.object.contains(key))
     }
@@ -113,8 +116,8 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// ```
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it; MemoryError. On failure
-    /// the entries are unchanged.
+    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it;
+    /// MemoryError. On failure the entries are unchanged.
     pub fn insert(&self, key: K, value: V) -> Result<()> {
         self.object.insert(key.try_into_any()?, value.try_into_any()?)
     }
@@ -130,19 +133,21 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// Removes all entries, one by one.
     ///
     /// # Errors
-    /// RuntimeError if another thread is using the dict. The entries that it had then are still in it.
+    /// RuntimeError if another thread is using the dict. The entries that it had then are still in
+    /// it.
     pub fn clear(&self) -> Result<()> {
         self.object.clear()
     }
 
-    /// Returns an iterator over the entries in order. Entries added or removed during the iteration may or may not be
-    /// returned. Each step borrows the dict anew: while another thread is changing it, the step is a RuntimeError, and the
-    /// iteration ends.
+    /// Returns an iterator over the entries in order. Entries added or removed during the iteration
+    /// may or may not be returned. Each step borrows the dict anew: while another thread is
+    /// changing it, the step is a RuntimeError, and the iteration ends.
     pub fn iter(&self) -> DictIter<K, V> {
         DictIter { entries: self.object.iter(), entry: PhantomData }
     }
 
-    /// Returns an iterator over the keys in order. Changes during the iteration may or may not be seen, as with [`iter`](Self::iter).
+    /// Returns an iterator over the keys in order. Changes during the iteration may or may not be
+    /// seen, as with [`iter`](Self::iter).
     pub fn keys(&self) -> impl Iterator<Item = Result<K>> + use<K, V> {
         self.object.iter().map(|entry| entry?.0.get())
     }
@@ -170,7 +175,8 @@ impl<K: Value, V: Value> IntoIterator for &Dict<K, V> {
     }
 }
 
-/// Iterator over the entries of a [`Dict`], which it keeps alive. Converts each entry when it is reached.
+/// Iterator over the entries of a [`Dict`], which it keeps alive. Converts each entry when it is
+/// reached.
 pub struct DictIter<K, V> {
     entries: DictEntries,
     entry: PhantomData<(K, V)>,

@@ -14,15 +14,20 @@ use crate::containers::map::MapObject;
 use crate::containers::table::{self, Table, missing_key};
 
 object_class!(
-    /// A reference to a dict object with keys and values of any type. Its type key, also used in signatures, is `ffi.Dict`.
+    /// A reference to a dict object with keys and values of any type. Its type key, also used in
+    /// signatures, is `ffi.Dict`.
     ///
-    /// All references see every change. Growth replaces the storage, and possibly its layout, inside the object. The
-    /// equality of keys is defined in [`key`](crate::containers::key). The entry order is the same as in a [`MapObject`].
+    /// All references see every change. Growth replaces the storage, and possibly its layout,
+    /// inside the object. The equality of keys is defined in [`key`](crate::containers::key). The
+    /// entry order is the same as in a [`MapObject`].
     ///
-    /// Threads: each method borrows the dict for the time of its access, shared for a read and exclusively for a change. An
-    /// access that conflicts with that of another thread is a RuntimeError; nobody waits. Key hooks that compare
-    /// run under a shared borrow: they may read the dict, and changing it is a RuntimeError. Values are converted, and keys and values released,
-    /// without a borrow. [`len`](Self::len) and [`is_empty`](Self::is_empty) need none. C++ code that accesses the fields
+    /// Threads: each method borrows the dict for the time of its access, shared for a read and
+    /// exclusively for a change. An
+    /// access that conflicts with that of another thread is a RuntimeError; nobody waits. Key hooks
+    /// that compare
+    /// run under a shared borrow: they may read the dict, and changing it is a RuntimeError. Values
+    /// are converted, and keys and values released, without a borrow. [`len`](Self::len) and
+    /// [`is_empty`](Self::is_empty) need none. C++ code that accesses the fields
     /// in place is not checked.
     ///
     /// # Upstream
@@ -69,10 +74,11 @@ impl DictObject {
     /// Returns an owned copy of the value of `key`; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed it; MemoryError if a raw
-    /// string must be copied.
+    /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed
+    /// it; MemoryError if a raw string must be copied.
     pub fn get(&self, key: AnyView<'_>) -> Result<Option<Any>> {
-        // Dropped last: the release of an owned key may run user callbacks, which may change the dict.
+        // Dropped last: the release of an owned key may run user callbacks, which may change the
+        // dict.
         let owned = cell::owned_form(&key)?;
         // SAFETY: this type only holds dicts.
         unsafe { access::get(&self.0, &owned.as_ref().map_or(key, Any::view)) }
@@ -97,8 +103,8 @@ impl DictObject {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it; MemoryError if the dict
-    /// must grow. On failure the entries are unchanged.
+    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it;
+    /// MemoryError if the dict must grow. On failure the entries are unchanged.
     pub fn insert(&self, key: Any, value: Any) -> Result<()> {
         // SAFETY: this type only holds dicts.
         unsafe { access::insert(&self.0, key, value) }
@@ -107,10 +113,11 @@ impl DictObject {
     /// Removes the entry of a key. Returns its value; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it; MemoryError if a raw
-    /// string must be copied.
+    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it;
+    /// MemoryError if a raw string must be copied.
     pub fn remove(&self, key: AnyView<'_>) -> Result<Option<Any>> {
-        // An owned form of the key lives until the entry is removed: its release may run user callbacks.
+        // An owned form of the key lives until the entry is removed: its release may run user
+        // callbacks.
         let owned = cell::owned_form(&key)?;
         // SAFETY: this type only holds dicts.
         let removed = unsafe { access::remove(&self.0, &owned.as_ref().map_or(key, Any::view))? };
@@ -119,10 +126,12 @@ impl DictObject {
 
     /// Removes all entries, one by one, and keeps the storage.
     ///
-    /// Releasing an entry may run user callbacks that change the dict; the dict is in a consistent state then.
+    /// Releasing an entry may run user callbacks that change the dict; the dict is in a consistent
+    /// state then.
     ///
     /// # Errors
-    /// RuntimeError if another thread is using the dict. The entries that it had then are still in it.
+    /// RuntimeError if another thread is using the dict. The entries that it had then are still in
+    /// it.
     pub fn clear(&self) -> Result<()> {
         for _ in 0..self.len() {
             // SAFETY: this type only holds dicts.
@@ -133,9 +142,9 @@ impl DictObject {
         Ok(())
     }
 
-    /// Returns an iterator over owned copies of the entries in order. Entries added or removed during the iteration may or
-    /// may not be returned. Each step borrows the dict anew: while another thread is changing it, the step is a RuntimeError,
-    /// and the iteration ends.
+    /// Returns an iterator over owned copies of the entries in order. Entries added or removed
+    /// during the iteration may or may not be returned. Each step borrows the dict anew: while
+    /// another thread is changing it, the step is a RuntimeError, and the iteration ends.
     pub fn iter(&self) -> DictEntries {
         DictEntries { dict: self.clone(), next: Next::First }
     }
@@ -150,7 +159,8 @@ impl DictObject {
         Ok(unsafe { self.first_borrowed() })
     }
 
-    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at `slot`.
+    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at
+    /// `slot`.
     ///
     /// # Errors
     /// Errors of [`first_slot`](Self::first_slot).
@@ -178,7 +188,8 @@ impl DictObject {
         self.table().first().map(|slot| slot as u64)
     }
 
-    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at `slot`.
+    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at
+    /// `slot`.
     ///
     /// # Safety
     /// The caller has the dict borrowed.

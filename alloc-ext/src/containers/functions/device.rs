@@ -13,12 +13,12 @@ use crate::containers::sequence::{Seq, reverse};
 use crate::containers::table::Table;
 use crate::walk::{IdentityMap, is_unshared_while_owned};
 
-/// Returns the device of the first tensor that is not on the CPU, searching nested sequences and map values depth first.
-/// Returns the CPU if there is none.
+/// Returns the device of the first tensor that is not on the CPU, searching nested sequences and
+/// map values depth first. Returns the CPU if there is none.
 ///
 /// # Upstream
-/// `FindFirstNonCPUDevice` in `src/ffi/container.cc`, which recurses, does not terminate for a cyclic list, and searches a
-/// shared container each time that it reaches it.
+/// `FindFirstNonCPUDevice` in `src/ffi/container.cc`, which recurses, does not terminate for a
+/// cyclic list, and searches a shared container each time that it reaches it.
 pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
     // Stack of values to search.
     let mut pending = Buffer::new();
@@ -39,8 +39,8 @@ pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
     Ok(DLDevice { device_type: kDLCPU, device_id: 0 })
 }
 
-/// Returns `true` at the first visit of a container. Unshared containers are not recorded, since they cannot be reached
-/// twice.
+/// Returns `true` at the first visit of a container. Unshared containers are not recorded, since
+/// they cannot be reached twice.
 fn is_new(container: &ObjectRef, visited: &mut IdentityMap<()>) -> Result<bool> {
     let before = visited.len();
     if !is_unshared_while_owned(container) {
@@ -50,7 +50,11 @@ fn is_new(container: &ObjectRef, visited: &mut IdentityMap<()>) -> Result<bool> 
     Ok(true)
 }
 
-fn push_children(value: &Any, visited: &mut IdentityMap<()>, pending: &mut Buffer<Any>) -> Result<()> {
+fn push_children(
+    value: &Any,
+    visited: &mut IdentityMap<()>,
+    pending: &mut Buffer<Any>,
+) -> Result<()> {
     let Some(object) = value.as_object() else { return Ok(()) };
     let is = |class| type_table::is_instance(object.type_index(), class);
     let is_sequence = is(type_index::ARRAY) || is(type_index::LIST);
@@ -63,7 +67,9 @@ fn push_children(value: &Any, visited: &mut IdentityMap<()>, pending: &mut Buffe
     if is_sequence {
         // SAFETY: both classes are sequences; a List is borrowed.
         let seq = unsafe { Seq::of(object) };
-        (0..).map_while(|index| seq.get(index)).try_for_each(|element| pending.try_push(element))?;
+        (0..)
+            .map_while(|index| seq.get(index))
+            .try_for_each(|element| pending.try_push(element))?;
     } else {
         // SAFETY: both classes are tables; a Dict is borrowed.
         let table = unsafe { Table::of(object) };

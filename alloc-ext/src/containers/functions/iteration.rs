@@ -34,11 +34,12 @@ impl Position {
     }
 }
 
-/// Creates an iterator function at the first entry of a Map or Dict. Command 0 returns the key of the entry, command 1 its
-/// value. Any other command advances, and returns whether there is another entry.
+/// Creates an iterator function at the first entry of a Map or Dict. Command 0 returns the key of
+/// the entry, command 1 its value. Any other command advances, and returns whether there is another
+/// entry.
 ///
-/// The function keeps the map alive and tolerates changes of it. Reading a removed entry raises IndexError, and each call
-/// raises RuntimeError while another thread is changing a Dict.
+/// The function keeps the map alive and tolerates changes of it. Reading a removed entry raises
+/// IndexError, and each call raises RuntimeError while another thread is changing a Dict.
 ///
 /// # Errors
 /// RuntimeError if another thread is changing a Dict; MemoryError.
@@ -49,7 +50,11 @@ pub(super) unsafe fn functor(map: ObjectRef) -> Result<Any> {
     let is_dict = map.type_index() == type_index::DICT;
     // SAFETY: guaranteed by the caller. In small builds, Maps are borrowed, too.
     unsafe {
-        if is_dict || !cfg!(feature = "speed") { functor_of::<true>(map) } else { functor_of::<false>(map) }
+        if is_dict || !cfg!(feature = "speed") {
+            functor_of::<true>(map)
+        } else {
+            functor_of::<false>(map)
+        }
     }
 }
 
@@ -72,7 +77,9 @@ unsafe fn functor_of<const IS_BORROWED: bool>(map: ObjectRef) -> Result<Any> {
         if matches!(command, KEY | VALUE) {
             let entry = here.and_then(|here| table.entry_before_next(here)).ok_or_else(no_entry)?;
             // SAFETY: the borrow excludes writers.
-            return Ok(unsafe { if command == KEY { entry.copy_key() } else { entry.copy_value() } });
+            return Ok(unsafe {
+                if command == KEY { entry.copy_key() } else { entry.copy_value() }
+            });
         }
         let next = here.and_then(|here| table.next(here));
         position.set(next);

@@ -19,7 +19,8 @@ use table::Entries;
 /// Static table of the global container functions.
 ///
 /// # Upstream
-/// The registrations in `src/ffi/container.cc`, and `ffi.GetRegisteredTypeKeys` in `src/ffi/object.cc`.
+/// The registrations in `src/ffi/container.cc`, and `ffi.GetRegisteredTypeKeys` in
+/// `src/ffi/object.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!(packed "ffi.Array", sequence::create_array),
     operation!(hot GetItem of Sequence, "ffi.ArrayGetItem", (ArrayObject, i64) -> Any),

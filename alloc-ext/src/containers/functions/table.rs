@@ -12,7 +12,9 @@ use super::iteration;
 use crate::containers::dict::access;
 use crate::containers::table::{Table, build};
 use crate::containers::{Dict, DictObject, MapObject, cell, key, missing_key};
-use crate::operation::{self, Answer, Copying, Key, Operand, Operands, Operations, Parameter, Read};
+use crate::operation::{
+    self, Answer, Copying, Key, Operand, Operands, Operations, Parameter, Read,
+};
 
 pub(super) fn create_map(args: &[AnyView<'_>]) -> Result<Any> {
     create(type_index::MAP, args)
@@ -25,7 +27,11 @@ pub(super) fn create_dict(args: &[AnyView<'_>]) -> Result<Any> {
 /// Creates a Map or Dict from alternating keys and values.
 fn create(type_index: i32, args: &[AnyView<'_>]) -> Result<Any> {
     let (pairs, rest) = args.as_chunks();
-    plain_ensure!(rest.is_empty(), INTERNAL_ERROR, "Check failed: args.size() % 2 == 0 (1 vs. 0) : ");
+    plain_ensure!(
+        rest.is_empty(),
+        INTERNAL_ERROR,
+        "Check failed: args.size() % 2 == 0 (1 vs. 0) : "
+    );
     build::of_pairs(type_index, pairs).map(Any::new)
 }
 
@@ -134,7 +140,8 @@ impl Operations for Entries {
             GetItem(map, key) | GetItemOrMissing(map, key) => {
                 let entry = operands.get(map).table().find_entry(operands.get(key).view())?;
                 if let Some(entry) = entry {
-                    // SAFETY: a Map does not change while it is shared; the cell of the answer is valid for writing.
+                    // SAFETY: a Map does not change while it is shared; the cell of the answer is
+                    // valid for writing.
                     unsafe { cell::share(entry.value(), answer.into_raw()) };
                     return Ok(());
                 }
@@ -143,8 +150,8 @@ impl Operations for Entries {
             GetDictItem(dict, key) | GetDictItemOrMissing(dict, key) => {
                 let (dict, key) = (operands.get(dict), operands.get(key).view());
                 let object = dict.0.as_object();
-                // SAFETY: the object is a Dict; without a borrow, no user callback runs; the cell of the answer is valid for
-                // writing.
+                // SAFETY: the object is a Dict; without a borrow, no user callback runs; the cell
+                // of the answer is valid for writing.
                 unsafe {
                     if key::may_call_hooks(key) || !borrow::is_readable_without(object)? {
                         let value = access::get(object, key)?;
@@ -169,11 +176,15 @@ impl Operations for Entries {
                 result = Any::from(i64::from(value.is_some()));
             }
             SetItem(dict, key, value) => {
-                operands.get(dict).insert(operands.get(key).to_owned()?, operands.get(value).to_owned()?)?;
+                operands
+                    .get(dict)
+                    .insert(operands.get(key).to_owned()?, operands.get(value).to_owned()?)?;
             }
             Erase(dict, key) => {
                 // SAFETY: the object is a Dict.
-                drop(unsafe { access::remove(operands.get(dict).as_object(), operands.get(key).view())? });
+                drop(unsafe {
+                    access::remove(operands.get(dict).as_object(), operands.get(key).view())?
+                });
             }
             Clear(dict) => operands.get(dict).clear()?,
         }

@@ -10,8 +10,11 @@ use super::FUNCTIONS;
 use crate::containers::{Array, List};
 
 fn call(name: &str, args: &[&Any]) -> Result<Any> {
-    let function =
-        FUNCTIONS.iter().find(|function| function.name() == name).expect("a known name").to_function()?;
+    let function = FUNCTIONS
+        .iter()
+        .find(|function| function.name() == name)
+        .expect("a known name")
+        .to_function()?;
     let args: std::vec::Vec<AnyView<'_>> = args.iter().map(|arg| arg.view()).collect();
     function.call_packed(&args)
 }
@@ -80,7 +83,10 @@ fn maps_and_dicts_are_made_of_pairs() -> Result<()> {
         let (error, text) = message(call(&name("GetItem"), &[&map, &int(3)]));
         assert_eq!((&*error, &*text), ("KeyError", "key is not in Map"));
         let (error, text) = message(call(kind, &[&int(1)]));
-        assert_eq!((&*error, &*text), ("InternalError", "Check failed: args.size() % 2 == 0 (1 vs. 0) : "));
+        assert_eq!(
+            (&*error, &*text),
+            ("InternalError", "Check failed: args.size() % 2 == 0 (1 vs. 0) : ")
+        );
         let walk = call(&name("ForwardIterFunctor"), &[&map])?.get::<Function>()?;
         let step = |command: i64| walk.call_packed(&[command.into()]);
         assert_eq!((step(0)?.get::<i64>()?, step(1)?.get::<i64>()?), (1, 11));
@@ -135,8 +141,8 @@ fn dicts_change_in_place() -> Result<()> {
 #[test]
 fn containers_without_tensors_are_on_the_cpu() -> Result<()> {
     let nested = Any::new(Array::try_from_iter([List::from_slice(&[1i64])?])?);
-    let device =
-        call("ffi.ContainerFindFirstNonCPUDevice", &[&nested])?.get::<ferrite_core::abi::DLDevice>()?;
+    let device = call("ffi.ContainerFindFirstNonCPUDevice", &[&nested])?
+        .get::<ferrite_core::abi::DLDevice>()?;
     assert_eq!((device.device_type, device.device_id), (1, 0));
     Ok(())
 }

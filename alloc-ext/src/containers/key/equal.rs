@@ -12,7 +12,8 @@ use super::hooks::EQUAL_HOOKS;
 /// Returns `true` if two values are equal as map keys.
 ///
 /// # Errors
-/// Errors of the type's `__any_equal__` hook; InternalError if the hook is not a function or does not return a bool.
+/// Errors of the type's `__any_equal__` hook; InternalError if the hook is not a function or does
+/// not return a bool.
 ///
 /// # Upstream
 /// `AnyEqual` in `include/tvm/ffi/any.h`.
@@ -25,19 +26,21 @@ pub fn equal(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
 
 /// Returns the result of [`equal`]; `None` if a registered hook must be called.
 ///
-/// Takes references: a copy of a view that was just stored in pieces would wait for store forwarding.
+/// Takes references: a copy of a view that was just stored in pieces would wait for store
+/// forwarding.
 pub(crate) fn equal_without_hook(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
     equal_inline(lhs, rhs).or_else(|| equal_by_content(lhs, rhs))
 }
 
-/// Fast path of [`equal_without_hook`] for plain values and for two values of the same type, inlined into the caller.
-/// Returns `None` for other values.
+/// Fast path of [`equal_without_hook`] for plain values and for two values of the same type,
+/// inlined into the caller. Returns `None` for other values.
 #[inline]
 pub(crate) fn equal_inline(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
     if same_words(lhs.as_raw(), rhs.as_raw()) {
         return Some(true);
     }
-    // Plain values are equal only by their words; a small string may equal a string on the heap, which has another type index.
+    // Plain values are equal only by their words; a small string may equal a string on the heap,
+    // which has another type index.
     let (left, right) = (lhs.type_index(), rhs.type_index());
     if is_plain(lhs) || is_plain(rhs) {
         return Some(false);
@@ -65,22 +68,25 @@ fn equal_by_content(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
         (type_index::STR | type_index::SMALL_STR, type_index::STR | type_index::SMALL_STR) => {
             Some(lhs.bytes_of_string() == rhs.bytes_of_string())
         }
-        (type_index::BYTES | type_index::SMALL_BYTES, type_index::BYTES | type_index::SMALL_BYTES) => {
-            Some(lhs.bytes_of_bytes() == rhs.bytes_of_bytes())
-        }
+        (
+            type_index::BYTES | type_index::SMALL_BYTES,
+            type_index::BYTES | type_index::SMALL_BYTES,
+        ) => Some(lhs.bytes_of_bytes() == rhs.bytes_of_bytes()),
         (type_index::BIG_INT, type_index::BIG_INT) => Some(equal_big_ints(*lhs, *rhs)),
         (left, right) if left != right || left < type_index::STATIC_OBJECT_BEGIN => Some(false),
         _ => None,
     }
 }
 
-/// Compares two different objects of one type by their `__any_equal__` hook. Without a hook, they are unequal.
+/// Compares two different objects of one type by their `__any_equal__` hook. Without a hook, they
+/// are unequal.
 pub(crate) fn equal_by_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
     // C++ writes a bool to the lowest byte and leaves the others as they were.
     Ok(EQUAL_HOOKS.call(&[lhs, rhs])?.is_some_and(|result| result as u8 != 0))
 }
 
-/// Returns `true` if two big integers have the same value. They are normalised, so equal values have equal words.
+/// Returns `true` if two big integers have the same value. They are normalised, so equal values
+/// have equal words.
 fn equal_big_ints(lhs: AnyView<'_>, rhs: AnyView<'_>) -> bool {
     let value = |key| BigInt::try_from_view(key).ok().flatten();
     match (value(lhs), value(rhs)) {
@@ -89,8 +95,8 @@ fn equal_big_ints(lhs: AnyView<'_>, rhs: AnyView<'_>) -> bool {
     }
 }
 
-/// Returns `true` if a key is plain, an inline scalar: not a string, bytes or an object. Plain keys are equal only if
-/// bitwise equal.
+/// Returns `true` if a key is plain, an inline scalar: not a string, bytes or an object. Plain keys
+/// are equal only if bitwise equal.
 #[inline]
 pub(crate) fn is_plain(key: &AnyView<'_>) -> bool {
     key.type_index() < type_index::SMALL_STR
@@ -113,8 +119,8 @@ pub(crate) fn prefetch(key: &AnyView<'_>) {
     }
 }
 
-/// Prefetches the second cache line of a string object, which holds the end of its content. The first line, with the
-/// address of the content, loads at the same time.
+/// Prefetches the second cache line of a string object, which holds the end of its content. The
+/// first line, with the address of the content, loads at the same time.
 #[inline]
 pub(crate) fn prefetch_text(text: &AnyView<'_>) {
     if let Some(object) = text.object_ptr() {

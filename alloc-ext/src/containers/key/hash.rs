@@ -19,7 +19,8 @@ const MULTIPLIER: u64 = 1_099_511_628_211;
 /// Returns the hash of a value as a map key.
 ///
 /// # Errors
-/// Errors of the type's `__any_hash__` hook; InternalError if the hook is not a function or does not return an int.
+/// Errors of the type's `__any_hash__` hook; InternalError if the hook is not a function or does
+/// not return an int.
 ///
 /// # Examples
 /// ```
@@ -87,7 +88,8 @@ pub(crate) fn has_hash_hook(type_index: i32) -> bool {
         && HASH_HOOKS.get(type_index).is_some()
 }
 
-/// Returns `false` if hashing a key, and comparing it with keys of any type, certainly calls no registered hook.
+/// Returns `false` if hashing a key, and comparing it with keys of any type, certainly calls no
+/// registered hook.
 #[inline]
 pub(crate) fn may_call_hooks(key: &AnyView<'_>) -> bool {
     // One comparison on the fast paths: big integers, which have no hooks, count as if they had.
@@ -103,7 +105,8 @@ pub(crate) fn hash_words(value: &BigInt) -> u64 {
     value.words().iter().fold(0, |result, word| hash_step(result, *word as u64))
 }
 
-/// Returns the string hash of bytes, which processes eight bytes at a time and pads the last word with zeros.
+/// Returns the string hash of bytes, which processes eight bytes at a time and pads the last word
+/// with zeros.
 ///
 /// # Upstream
 /// `StableHashBytes` in `include/tvm/ffi/base_detail.h`.
@@ -129,7 +132,8 @@ fn hash_step(result: u64, word: u64) -> u64 {
     modulo(result.wrapping_mul(MULTIPLIER).wrapping_add(word))
 }
 
-/// Reduces a number modulo [`MODULUS`]. Since the modulus is 2^31 - 1, the high bits are added to the low 31 bits.
+/// Reduces a number modulo [`MODULUS`]. Since the modulus is 2^31 - 1, the high bits are added to
+/// the low 31 bits.
 fn modulo(number: u64) -> u64 {
     let folded = (number & MODULUS) + (number >> 31);
     let rest = (folded & MODULUS) + (folded >> 31);

@@ -1,4 +1,5 @@
-//! The hooks `__any_hash__` and `__any_equal__`, with which a type defines hash and equality of its objects as map keys.
+//! The hooks `__any_hash__` and `__any_equal__`, with which a type defines hash and equality of its
+//! objects as map keys.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -46,8 +47,8 @@ impl Hooks {
         Some(column)
     }
 
-    /// Calls the hook of the type of the first key. Returns the hash of a single key, or whether two keys are equal.
-    /// Returns `None` if the type has no hook.
+    /// Calls the hook of the type of the first key. Returns the hash of a single key, or whether
+    /// two keys are equal. Returns `None` if the type has no hook.
     pub(super) fn call(&self, keys: &[AnyView<'_>]) -> Result<Option<u64>> {
         let [key, others @ ..] = keys else { return Ok(None) };
         let Some(hook) = self.get(key.type_index()) else { return Ok(None) };
@@ -55,7 +56,8 @@ impl Hooks {
         let Some(native) = native(hook)? else {
             return payload_of(hook.get::<Function>()?.call_packed(keys)?, expected).map(Some);
         };
-        // SAFETY: a pointer in these columns is such a hook by their contract; the cells live through the call.
+        // SAFETY: a pointer in these columns is such a hook by their contract; the cells live
+        // through the call.
         let cell = unsafe {
             match others {
                 [] => cxx::call_hash(native, key.as_raw()),
@@ -87,9 +89,10 @@ fn native(hook: AnyView<'_>) -> Result<Option<*mut c_void>> {
     }
 }
 
-/// Returns the payload of the result of a pointer hook, whose signature has changed. Since 0.1.15 the result is a cell with
-/// a value of the expected type or an Error. Before, it was a plain number in place of the first word of the cell. An
-/// old-style hash that equals one of these two first words is misread.
+/// Returns the payload of the result of a pointer hook, whose signature has changed. Since 0.1.15
+/// the result is a cell with a value of the expected type or an Error. Before, it was a plain
+/// number in place of the first word of the cell. An old-style hash that equals one of these two
+/// first words is misread.
 fn native_payload(cell: TVMFFIAny, expected: i32) -> Result<u64> {
     let head = u64::from(cell.type_index as u32) | u64::from(cell.small_str_len) << 32;
     if head == expected as u64 || head == type_index::ERROR as u64 {
@@ -100,7 +103,8 @@ fn native_payload(cell: TVMFFIAny, expected: i32) -> Result<u64> {
     }
 }
 
-/// Returns the payload of a result of the expected type. A returned Error is raised, and another type is an InternalError.
+/// Returns the payload of a result of the expected type. A returned Error is raised, and another
+/// type is an InternalError.
 fn payload_of(result: Any, expected: i32) -> Result<u64> {
     if result.type_index() == expected {
         return Ok(result.view().payload_bits());

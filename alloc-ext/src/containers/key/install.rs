@@ -14,9 +14,10 @@ use super::hooks::{EQUAL_HOOKS, HASH_HOOKS};
 
 /// Creates the columns of key hooks, and registers the hooks of big integers unless they have some.
 ///
-/// C++ code looks the columns up once and caches their absence, so a library that such clients load must call this when it
-/// is loaded. Calling it again has no effect. The hooks are Functions, which clients of all versions call in the same way;
-/// pointer hooks have a different signature since 0.1.15. Allocation: the two columns.
+/// C++ code looks the columns up once and caches their absence, so a library that such clients load
+/// must call this when it is loaded. Calling it again has no effect. The hooks are Functions, which
+/// clients of all versions call in the same way; pointer hooks have a different signature since
+/// 0.1.15. Allocation: the two columns.
 /// hook has another signature since 0.1.15. Allocation: the two columns.
 ///
 /// # Errors
@@ -71,7 +72,9 @@ mod tests {
         // The hook that clients call agrees with the functions here.
         let result = HASH_HOOKS.call(&[one.view()])?.expect("just installed");
         assert_eq!(combine(type_index::BIG_INT, result), hash(&one.view())?);
-        assert!(equal_by_hook(one.view(), same.view())? && !equal_by_hook(one.view(), other.view())?);
+        assert!(
+            equal_by_hook(one.view(), same.view())? && !equal_by_hook(one.view(), other.view())?
+        );
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Searches by keys that need not be values: a `str` where keys are texts.
+//! Searches by keys that need not be values: a `str` where keys are strings.
 
 use ferrite_core::error::Result;
 use ferrite_core::value::any::AnyView;

@@ -1,8 +1,9 @@
 //! Hash and equality of values as map keys.
 //!
-//! Plain values are equal if type and payload are bitwise equal: `1`, `1.0` and `true` are three different keys, and a NaN
-//! equals itself. Strings and bytes compare by content, big integers by value. Objects compare by address, unless their
-//! type has the hooks `__any_hash__` and `__any_equal__`.
+//! Plain values are equal if type and payload are bitwise equal: `1`, `1.0` and `true` are three
+//! different keys, and a NaN equals itself. Strings and bytes compare by content, big integers by
+//! value. Objects compare by address, unless their type has the hooks `__any_hash__` and
+//! `__any_equal__`.
 
 mod equal;
 mod hash;

@@ -16,9 +16,11 @@ pub use object::ListObject;
 
 /// A reference to a list whose elements convert to `T`.
 ///
-/// Cloning shares the object, and all references see every change. Methods that change the list take `&self`.
+/// Cloning shares the object, and all references see every change. Methods that change the list
+/// take `&self`.
 ///
-/// Threads: an access that conflicts with that of another thread is a RuntimeError, see [`ListObject`].
+/// Threads: an access that conflicts with that of another thread is a RuntimeError, see
+/// [`ListObject`].
 ///
 /// # Examples
 /// ```
@@ -86,8 +88,8 @@ impl<T: Value> List<T> {
     /// Returns the element at `index`, converted to `T`.
     ///
     /// # Errors
-    /// IndexError if the index is not below the length; TypeError if an element of another type was stored through another
-    /// reference; RuntimeError if another thread is changing the list.
+    /// IndexError if the index is not below the length; TypeError if an element of another type was
+    /// stored through another reference; RuntimeError if another thread is changing the list.
     pub fn get(&self, index: usize) -> Result<T> {
         self.object.get(position_of(index))?.get()
     }
@@ -95,7 +97,8 @@ impl<T: Value> List<T> {
     /// Replaces the element at `index`.
     ///
     /// # Errors
-    /// IndexError if the index is not below the length; RuntimeError if another thread is using the list.
+    /// IndexError if the index is not below the length; RuntimeError if another thread is using the
+    /// list.
     pub fn set(&self, index: usize, value: T) -> Result<()> {
         self.object.set(position_of(index), value.try_into_any()?)
     }
@@ -103,7 +106,8 @@ impl<T: Value> List<T> {
     /// Appends an element.
     ///
     /// # Errors
-    /// RuntimeError if another thread is using the list; MemoryError. On failure the list is unchanged.
+    /// RuntimeError if another thread is using the list; MemoryError. On failure the list is
+    /// unchanged.
     pub fn push(&self, value: T) -> Result<()> {
         self.object.push(value.try_into_any()?)
     }
@@ -124,7 +128,8 @@ impl<T: Value> List<T> {
     /// ```
     ///
     /// # Errors
-    /// IndexError if the index is above the length; RuntimeError if another thread is using the list; MemoryError.
+    /// IndexError if the index is above the length; RuntimeError if another thread is using the
+    /// list; MemoryError.
     pub fn insert(&self, index: usize, value: T) -> Result<()> {
         self.object.insert(position_of(index), value.try_into_any()?)
     }
@@ -132,7 +137,8 @@ impl<T: Value> List<T> {
     /// Removes and returns the element at `index`.
     ///
     /// # Errors
-    /// IndexError if the index is not below the length; RuntimeError if another thread is using the list.
+    /// IndexError if the index is not below the length; RuntimeError if another thread is using the
+    /// list.
     pub fn remove(&self, index: usize) -> Result<Any> {
         self.object.remove(position_of(index))
     }
@@ -161,9 +167,9 @@ impl<T: Value> List<T> {
         self.object.clear()
     }
 
-    /// Returns an iterator over the elements in order. Elements added or removed during the iteration may or may not be
-    /// returned. Each step borrows the list anew: while another thread is changing it, the step is a RuntimeError, and the
-    /// iteration ends.
+    /// Returns an iterator over the elements in order. Elements added or removed during the
+    /// iteration may or may not be returned. Each step borrows the list anew: while another thread
+    /// is changing it, the step is a RuntimeError, and the iteration ends.
     pub fn iter(&self) -> ListIter<T> {
         ListIter { list: self.object.clone(), next: 0, element: PhantomData }
     }
@@ -186,7 +192,8 @@ impl<T: Value> IntoIterator for &List<T> {
     }
 }
 
-/// Iterator over the elements of a [`List`], which it keeps alive. Converts each element when it is reached.
+/// Iterator over the elements of a [`List`], which it keeps alive. Converts each element when it is
+/// reached.
 pub struct ListIter<T> {
     list: ListObject,
     next: usize,
@@ -305,8 +312,10 @@ mod tests {
     #[test]
     fn blocks_of_c_code_are_taken_over() -> Result<()> {
         let list = List::from_slice(&[1i64])?;
-        // A client that grows the list itself: frees the old block by the deleter, and puts one of its own there.
-        // SAFETY: the record is laid out as asserted in seq_record.rs, and the new block is one that the deleter accepts.
+        // A client that grows the list itself: frees the old block by the deleter, and puts one of
+        // its own there.
+        // SAFETY: the record is laid out as asserted in seq_record.rs, and the new block is one
+        // that the deleter accepts.
         unsafe {
             let record = list.as_untyped().as_object().as_ptr();
             let cell = record.byte_add(24).cast::<ferrite_core::abi::TVMFFISeqCell>();

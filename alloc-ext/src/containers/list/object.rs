@@ -12,14 +12,18 @@ use crate::containers::array::ArrayObject;
 use crate::containers::sequence::{self, Seq};
 
 object_class!(
-    /// A reference to a list object with elements of any type. Its type key, also used in signatures, is `ffi.List`.
+    /// A reference to a list object with elements of any type. Its type key, also used in
+    /// signatures, is `ffi.List`.
     ///
-    /// All references see every change. The elements are stored in a separate block, which growth replaces.
+    /// All references see every change. The elements are stored in a separate block, which growth
+    /// replaces.
     ///
-    /// Threads: each method borrows the list for the time of its access, shared for a read and exclusively for a change.
-    /// An access that conflicts with that of another thread is a RuntimeError; nobody waits. Elements are converted and
-    /// released without a borrow, so user callbacks may use the list. [`len`](Self::len), [`is_empty`](Self::is_empty) and
-    /// [`capacity`](Self::capacity) need no borrow. C++ code that accesses the fields in place is not checked.
+    /// Threads: each method borrows the list for the time of its access, shared for a read and
+    /// exclusively for a change. An access that conflicts with that of another thread is a
+    /// RuntimeError; nobody waits. Elements are converted and released without a borrow, so user
+    /// callbacks may use the list. [`len`](Self::len), [`is_empty`](Self::is_empty) and
+    /// [`capacity`](Self::capacity) need no borrow. C++ code that accesses the fields in place is
+    /// not checked.
     ///
     /// # Upstream
     /// `ListObj` in `include/tvm/ffi/container/list.h`.
@@ -113,7 +117,8 @@ impl ListObject {
     /// Returns an owned copy of the element at `index`.
     ///
     /// # Errors
-    /// IndexError if the index is negative or not below the length; RuntimeError if another thread is changing the list.
+    /// IndexError if the index is negative or not below the length; RuntimeError if another thread
+    /// is changing the list.
     pub fn get(&self, index: i64) -> Result<Any> {
         let _borrow = self.read()?;
         self.seq().element(index)
@@ -146,7 +151,8 @@ impl ListObject {
     /// Appends an element.
     ///
     /// # Errors
-    /// RuntimeError if another thread is using the list; MemoryError. On failure the list is unchanged.
+    /// RuntimeError if another thread is using the list; MemoryError. On failure the list is
+    /// unchanged.
     #[inline]
     pub fn push(&self, value: Any) -> Result<()> {
         let _borrow = self.write()?;
@@ -188,11 +194,13 @@ impl ListObject {
         Ok(self.seq().pop())
     }
 
-    /// Removes the elements from `start` up to `stop`, exclusive. Does nothing for an empty range, even one out of bounds.
+    /// Removes the elements from `start` up to `stop`, exclusive. Does nothing for an empty range,
+    /// even one out of bounds.
     ///
     /// # Errors
-    /// IndexError if the range is reversed or out of bounds; RuntimeError if another thread is using the list; MemoryError,
-    /// since the elements are released after the borrow. On failure the list is unchanged.
+    /// IndexError if the range is reversed or out of bounds; RuntimeError if another thread is
+    /// using the list; MemoryError, since the elements are released after the borrow. On failure
+    /// the list is unchanged.
     pub fn remove_range(&self, start: i64, stop: i64) -> Result<()> {
         let mut removed = Buffer::new();
         {
@@ -205,13 +213,13 @@ impl ListObject {
         Ok(())
     }
 
-    /// Replaces the elements from `start` up to `stop`, exclusive, by copies of the elements of `replacement`, which may be
-    /// this list.
+    /// Replaces the elements from `start` up to `stop`, exclusive, by copies of the elements of
+    /// `replacement`, which may be this list.
     ///
     /// # Errors
-    /// IndexError if the range is reversed or out of bounds, unless both the range and `replacement` are empty;
-    /// RuntimeError if another thread is using the list, or changing `replacement`; MemoryError. On failure the list is
-    /// unchanged.
+    /// IndexError if the range is reversed or out of bounds, unless both the range and
+    /// `replacement` are empty; RuntimeError if another thread is using the list, or changing
+    /// `replacement`; MemoryError. On failure the list is unchanged.
     pub fn replace_range(&self, start: i64, stop: i64, replacement: &ListObject) -> Result<()> {
         let values = replacement.to_array()?;
         self.replace_by(values.as_slice(), |seq| {
@@ -224,10 +232,12 @@ impl ListObject {
         })
     }
 
-    /// Replaces the elements in the range that `range` returns, within bounds, by owned copies of `values`.
+    /// Replaces the elements in the range that `range` returns, within bounds, by owned copies of
+    /// `values`.
     ///
     /// # Errors
-    /// Errors of `range`; RuntimeError if another thread is using the list; MemoryError. On failure the list is unchanged.
+    /// Errors of `range`; RuntimeError if another thread is using the list; MemoryError. On failure
+    /// the list is unchanged.
     pub(in crate::containers) fn replace_by(
         &self,
         values: &[Any],
@@ -240,8 +250,8 @@ impl ListObject {
             removed.try_reserve(range.len())?;
             if !values.is_empty() {
                 self.make_room(values.len())?;
-                // SAFETY: the list has the capacity and is borrowed, so that `values` are not in it. They go to the end of the
-                // range; in front of them the old elements leave.
+                // SAFETY: the list has the capacity and is borrowed, so that `values` are not in
+                // it. They go to the end of the range; in front of them the old elements leave.
                 unsafe { self.seq().insert_slice_reserved(range.end, values) }
             }
             self.seq().move_range_to(range, &mut removed);
@@ -260,7 +270,8 @@ impl ListObject {
         Ok(())
     }
 
-    /// Removes all elements, and keeps the block, unless the list gets another one while the elements are released.
+    /// Removes all elements, and keeps the block, unless the list gets another one while the
+    /// elements are released.
     ///
     /// # Errors
     /// RuntimeError if another thread is using the list.
@@ -282,8 +293,8 @@ impl ListObject {
     /// Changes the length to `len`. Removes elements from the end, or appends None.
     ///
     /// # Errors
-    /// ValueError if `len` is negative; RuntimeError if another thread is using the list; MemoryError. On failure the list is
-    /// unchanged.
+    /// ValueError if `len` is negative; RuntimeError if another thread is using the list;
+    /// MemoryError. On failure the list is unchanged.
     pub fn resize(&self, len: i64) -> Result<()> {
         let Ok(target) = usize::try_from(len) else {
             plain_bail!(VALUE_ERROR, "cannot resize a List to negative size");
@@ -307,7 +318,8 @@ impl ListObject {
         Ok(())
     }
 
-    /// Increases the capacity to at least `capacity`. Does nothing if it is large enough, or if `capacity` is negative.
+    /// Increases the capacity to at least `capacity`. Does nothing if it is large enough, or if
+    /// `capacity` is negative.
     ///
     /// # Errors
     /// RuntimeError if another thread is using the list; MemoryError.

@@ -15,7 +15,8 @@ pub use object::{MapEntries, MapObject};
 
 /// A reference to a map whose keys convert to `K` and values to `V`.
 ///
-/// Cloning shares the object. A change through one reference copies a shared map first, so other references do not see it.
+/// Cloning shares the object. A change through one reference copies a shared map first, so other
+/// references do not see it.
 ///
 /// # Examples
 /// ```

@@ -11,13 +11,16 @@ use crate::containers::cell;
 use crate::containers::table::{self, MapCursor, Table, build, missing_key};
 
 object_class!(
-    /// A reference to a map object with keys and values of any type. Its type key, also used in signatures, is `ffi.Map`.
+    /// A reference to a map object with keys and values of any type. Its type key, also used in
+    /// signatures, is `ffi.Map`.
     ///
-    /// A change through one reference is never seen through another: the first change while the object is shared copies it.
-    /// The equality of keys is defined in [`key`](crate::containers::key).
+    /// A change through one reference is never seen through another: the first change while the
+    /// object is shared copies it. The equality of keys is defined in
+    /// [`key`](crate::containers::key).
     ///
-    /// Entries are in insertion order. As in upstream, setting the value of an existing key keeps the position of the entry
-    /// in a map of up to four entries, and moves the entry to the end in a larger map.
+    /// Entries are in insertion order. As in upstream, setting the value of an existing key keeps
+    /// the position of the entry in a map of up to four entries, and moves the entry to the end in
+    /// a larger map.
     ///
     /// # Upstream
     /// `MapObj` in `include/tvm/ffi/container/map.h`.
@@ -33,7 +36,8 @@ impl MapObject {
         table::allocate_for(type_index::MAP, expected, &mut Apart).map(Self)
     }
 
-    /// Returns `true` if the table is dense and has the capacity that repeated insertion into an empty map would give.
+    /// Returns `true` if the table is dense and has the capacity that repeated insertion into an
+    /// empty map would give.
     pub(crate) fn is_as_grown(&self) -> bool {
         matches!(self.table(), Table::Dense(dense) if dense.is_as_grown())
     }
@@ -44,8 +48,8 @@ impl MapObject {
         matches!(self.table(), Table::Dense(_))
     }
 
-    /// Creates a map like [`of_tail`](Self::of_tail), but without hashing, if the new keys equal the keys of this map in
-    /// the same order. Returns `None` otherwise.
+    /// Creates a map like [`of_tail`](Self::of_tail), but without hashing, if the new keys equal
+    /// the keys of this map in the same order. Returns `None` otherwise.
     ///
     /// # Errors
     /// MemoryError. On failure the entries stay in `values`.
@@ -64,12 +68,17 @@ impl MapObject {
         Ok(Some(Self(map)))
     }
 
-    /// Creates a map from the alternating string keys and values in `values` at index `first` and above, which move to the
-    /// map. The last value of a repeated key wins.
+    /// Creates a map from the alternating string keys and values in `values` at index `first` and
+    /// above, which move to the map. The last value of a repeated key wins.
     ///
     /// # Errors
-    /// ValueError on hosts if too many keys collide; MemoryError. On failure each entry is released or stays in `values`.
-    pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<Self> {
+    /// ValueError on hosts if too many keys collide; MemoryError. On failure each entry is released
+    /// or stays in `values`.
+    pub(crate) fn of_tail(
+        values: &mut Buffer<Any>,
+        first: usize,
+        space: &mut impl Space,
+    ) -> Result<Self> {
         build::of_tail(values, first, space).map(Self)
     }
 
@@ -124,8 +133,8 @@ impl MapObject {
         unsafe { table::insert(&self.0, key, value) }
     }
 
-    /// Sets the value of a key if that needs no allocation, because the map is neither shared nor full. Returns whether it
-    /// did.
+    /// Sets the value of a key if that needs no allocation, because the map is neither shared nor
+    /// full. Returns whether it did.
     ///
     /// # Errors
     /// Errors of key hooks.
@@ -133,7 +142,8 @@ impl MapObject {
     pub(crate) fn insert_in_place(&mut self, key: Any, value: Any) -> Result<bool> {
         // SAFETY: the map is unshared when it is changed.
         unsafe {
-            let entry = if self.0.is_unique() { self.table().find_or_add(&key.view())? } else { None };
+            let entry =
+                if self.0.is_unique() { self.table().find_or_add(&key.view())? } else { None };
             Ok(entry.map(|entry| entry.fill(key, value)).is_some())
         }
     }
@@ -143,7 +153,8 @@ impl MapObject {
     /// # Errors
     /// Errors of [`get`](Self::get); MemoryError if a shared map must be copied.
     pub fn remove(&mut self, key: AnyView<'_>) -> Result<Option<Any>> {
-        // An owned form of the key lives until the entry is removed: its release may run user callbacks.
+        // An owned form of the key lives until the entry is removed: its release may run user
+        // callbacks.
         let owned = cell::owned_form(&key)?;
         let slot = self.table().find(&owned.as_ref().map_or(key, Any::view))?;
         if self.table().entry(slot).is_none() {
@@ -177,7 +188,10 @@ impl MapObject {
     }
 
     /// Prefetches the entries, for an iteration that follows soon.
-    #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
+    #[cfg_attr(
+        not(feature = "speed"),
+        expect(dead_code, reason = "only the fast JSON writer prefetches")
+    )]
     #[inline]
     pub(crate) fn prefetch(&self) {
         if let Table::Dense(dense) = self.table() {
@@ -186,7 +200,10 @@ impl MapObject {
     }
 
     /// Prefetches the value objects.
-    #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only the fast JSON writer prefetches"))]
+    #[cfg_attr(
+        not(feature = "speed"),
+        expect(dead_code, reason = "only the fast JSON writer prefetches")
+    )]
     #[inline]
     pub(crate) fn prefetch_values(&self) {
         if let Table::Dense(dense) = self.table() {
@@ -199,7 +216,8 @@ impl MapObject {
         self.table().first().map(|slot| slot as u64)
     }
 
-    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at `slot`.
+    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at
+    /// `slot`.
     pub(crate) fn next_slot(&self, slot: u64) -> Option<u64> {
         self.table().next(slot as usize).map(|slot| slot as u64)
     }
@@ -210,7 +228,8 @@ impl MapObject {
         self.table().entry(slot as usize).map(|entry| unsafe { entry.references() })
     }
 
-    /// Returns a reference to the key and value at `slot` as one array; `None` if there is no entry.
+    /// Returns a reference to the key and value at `slot` as one array; `None` if there is no
+    /// entry.
     pub(crate) fn entry_pair(&self, slot: u64) -> Option<&[Any; 2]> {
         // SAFETY: as for `entry_refs`.
         self.table().entry(slot as usize).map(|entry| unsafe { entry.pair() })

@@ -45,8 +45,8 @@ impl Block {
 impl Seq<'_> {
     /// Grows the block of a List to `capacity` cells. Does nothing if it is large enough.
     ///
-    /// The old block is released by the deleter stored in the object. The new block is stored with this library's deleter,
-    /// so that each block is released by its own allocator.
+    /// The old block is released by the deleter stored in the object. The new block is stored with
+    /// this library's deleter, so that each block is released by its own allocator.
     ///
     /// # Errors
     /// MemoryError. On failure the sequence is unchanged.
@@ -57,7 +57,8 @@ impl Seq<'_> {
         let block = storage::allocate_block(storage::block_bytes(capacity, CELL_BYTES)?)?.as_ptr();
         let len = self.len();
         let old = self.block();
-        // SAFETY: the new block holds more than `len` cells; the values move with the switch of the block.
+        // SAFETY: the new block holds more than `len` cells; the values move with the switch of the
+        // block.
         unsafe {
             if len > 0 {
                 core::ptr::copy_nonoverlapping(old.data.cast::<TVMFFIAny>(), block.cast(), len);
@@ -91,8 +92,8 @@ impl Seq<'_> {
         }
     }
 
-    /// Takes the block of a List, with its elements: their number is returned. The List is then empty, without a block, but
-    /// with the deleter.
+    /// Takes the block of a List, with its elements: their number is returned. The List is then
+    /// empty, without a block, but with the deleter.
     pub(crate) fn take_block(self) -> (Block, usize) {
         let (block, len) = (self.block(), self.len());
         self.set_len(0);
@@ -101,8 +102,8 @@ impl Seq<'_> {
         (block, len)
     }
 
-    /// Gives an empty block back to a List that has got none since [`take_block`](Self::take_block). Returns `false` and
-    /// changes nothing if it has one.
+    /// Gives an empty block back to a List that has got none since
+    /// [`take_block`](Self::take_block). Returns `false` and changes nothing if it has one.
     pub(crate) fn give_block(self, block: Block) -> bool {
         let is_without = self.cells().is_null();
         if is_without {

@@ -13,12 +13,14 @@ use ferrite_core::{error, plain_bail, plain_error};
 use super::record::{SeqRecord, count};
 use crate::containers::cell;
 
-/// Converts an index to the ABI's signed type. Too large indices become `i64::MAX`, which is always out of bounds.
+/// Converts an index to the ABI's signed type. Too large indices become `i64::MAX`, which is always
+/// out of bounds.
 pub(crate) fn position_of(index: usize) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
 
-/// Reverses a slice in a few bytes of code. The `reverse` of `core` adds panics when compiled for size.
+/// Reverses a slice in a few bytes of code. The `reverse` of `core` adds panics when compiled for
+/// size.
 pub(crate) fn reverse<T>(values: &mut [T]) {
     let mut values = values.iter_mut();
     while let (Some(first), Some(last)) = (values.next(), values.next_back()) {
@@ -33,10 +35,10 @@ fn out_of_bounds(index: i64, len: usize) -> Error {
 
 /// A borrowed sequence object, with raw access to its cells.
 ///
-/// No Rust reference to the record or its cells outlives a call, since other code, such as C++, may write to both. Who
-/// calls a method of a List has it borrowed, exclusively for a change, or is its only owner; an Array changes only through
-/// its only reference. Without a borrow, only [`len_now`](Self::len_now) and [`capacity_now`](Self::capacity_now) may be
-/// called.
+/// No Rust reference to the record or its cells outlives a call, since other code, such as C++, may
+/// write to both. Who calls a method of a List has it borrowed, exclusively for a change, or is its
+/// only owner; an Array changes only through its only reference. Without a borrow, only
+/// [`len_now`](Self::len_now) and [`capacity_now`](Self::capacity_now) may be called.
 #[derive(Clone, Copy)]
 pub(crate) struct Seq<'a> {
     record: *mut SeqRecord,
@@ -47,7 +49,8 @@ impl<'a> Seq<'a> {
     /// Returns raw access to the sequence of an object.
     ///
     /// # Safety
-    /// `object` must be an Array or a List. The caller borrows a List while it calls the methods, as the type requires.
+    /// `object` must be an Array or a List. The caller borrows a List while it calls the methods,
+    /// as the type requires.
     #[inline]
     pub(crate) unsafe fn of(object: &'a ObjectRef) -> Self {
         Self { record: object.as_ptr().cast(), object: PhantomData }
@@ -59,7 +62,8 @@ impl<'a> Seq<'a> {
         unsafe { &raw mut (*self.record).cell }
     }
 
-    /// Returns the number of elements. A negative number, which only a faulty client writes, becomes 0.
+    /// Returns the number of elements. A negative number, which only a faulty client writes,
+    /// becomes 0.
     #[inline]
     pub(crate) fn len(self) -> usize {
         // SAFETY: the record is alive for 'a, and the borrow excludes writers.
@@ -110,7 +114,8 @@ impl<'a> Seq<'a> {
         if cells.is_null() || len == 0 {
             return &[];
         }
-        // SAFETY: `len` initialised cells start at `cells`; Any has the layout of a cell; the caller excludes writers.
+        // SAFETY: `len` initialised cells start at `cells`; Any has the layout of a cell; the
+        // caller excludes writers.
         unsafe { core::slice::from_raw_parts(cells.cast::<Any>(), len) }
     }
 
@@ -171,8 +176,8 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// Checks the range `start..stop` of a removal, and converts it to unsigned positions. An empty range becomes `0..0`,
-    /// even one out of bounds.
+    /// Checks the range `start..stop` of a removal, and converts it to unsigned positions. An empty
+    /// range becomes `0..0`, even one out of bounds.
     ///
     /// # Errors
     /// IndexError if the range is reversed or out of bounds.
@@ -183,16 +188,24 @@ impl<'a> Seq<'a> {
         let len = self.len();
         match (usize::try_from(start), usize::try_from(stop)) {
             (Ok(first), Ok(last)) if first < last && last <= len => Ok(first..last),
-            _ => plain_bail!(INDEX_ERROR, "Erase range [{}, {}) out of bounds {}", &start, &stop, len),
+            _ => plain_bail!(
+                INDEX_ERROR,
+                "Erase range [{}, {}) out of bounds {}",
+                &start,
+                &stop,
+                len
+            ),
         }
     }
 
-    /// Returns the new capacity for growth by `extra` elements: twice the current capacity, or more if needed.
+    /// Returns the new capacity for growth by `extra` elements: twice the current capacity, or more
+    /// if needed.
     ///
     /// # Errors
     /// MemoryError if the number of elements overflows.
     pub(crate) fn grown_capacity(self, extra: usize) -> Result<usize> {
-        let needed = self.len().checked_add(extra).ok_or_else(|| error::out_of_memory(usize::MAX))?;
+        let needed =
+            self.len().checked_add(extra).ok_or_else(|| error::out_of_memory(usize::MAX))?;
         Ok(self.capacity().saturating_mul(2).max(needed))
     }
 
@@ -200,7 +213,8 @@ impl<'a> Seq<'a> {
     #[inline]
     pub(crate) fn replace(self, position: usize, value: Any) -> Any {
         debug_assert!(position < self.len());
-        // SAFETY: the position lies below the length; each of the two values has one owner before and after.
+        // SAFETY: the position lies below the length; each of the two values has one owner before
+        // and after.
         unsafe {
             let cell = self.cells().add(position);
             let old = cell::take(cell);
@@ -229,8 +243,8 @@ impl<'a> Seq<'a> {
     /// Inserts owned copies of `values` before `position`, which is at most the length.
     ///
     /// # Safety
-    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all values. `values` must not be in
-    /// this sequence.
+    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all values.
+    /// `values` must not be in this sequence.
     pub(crate) unsafe fn insert_slice_reserved(self, position: usize, values: &[Any]) {
         let len = self.len();
         debug_assert!(position <= len && len + values.len() <= self.capacity());
@@ -248,8 +262,8 @@ impl<'a> Seq<'a> {
     /// Appends bitwise copies of `values`.
     ///
     /// # Safety
-    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all values. The caller must forget
-    /// `values`.
+    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all values.
+    /// The caller must forget `values`.
     pub(crate) unsafe fn push_words_reserved(self, values: &[Any]) {
         let len = self.len();
         debug_assert!(len + values.len() <= self.capacity());
@@ -261,7 +275,8 @@ impl<'a> Seq<'a> {
         self.set_len(len + values.len());
     }
 
-    /// Appends owned copies of the values of `views`. On failure the values before the failed one stay appended.
+    /// Appends owned copies of the values of `views`. On failure the values before the failed one
+    /// stay appended.
     ///
     /// # Errors
     /// Errors of [`cell::write_own`].
@@ -288,14 +303,16 @@ impl<'a> Seq<'a> {
     pub(crate) fn pop(self) -> Option<Any> {
         let last = self.len().checked_sub(1)?;
         self.set_len(last);
-        // SAFETY: the cell was initialised and is now outside the sequence, so its value has moved to us.
+        // SAFETY: the cell was initialised and is now outside the sequence, so its value has moved
+        // to us.
         Some(unsafe { cell::take(self.cells().add(last)) })
     }
 
     /// Removes and returns the element at `position`; `None` beyond the end.
     pub(crate) fn take(self, position: usize) -> Option<Any> {
         let last = self.len().checked_sub(1).filter(|last| position <= *last)?;
-        // SAFETY: the cell is initialised; those behind it move down by one, so that each value has one owner.
+        // SAFETY: the cell is initialised; those behind it move down by one, so that each value has
+        // one owner.
         let taken = unsafe {
             let cell = self.cells().add(position);
             let taken = cell::take(cell);
@@ -308,7 +325,8 @@ impl<'a> Seq<'a> {
 
     /// Removes the elements in a range within bounds.
     ///
-    /// Releasing an element may run user callbacks that change the sequence; the sequence is in a consistent state then.
+    /// Releasing an element may run user callbacks that change the sequence; the sequence is in a
+    /// consistent state then.
     pub(crate) fn remove_range(self, range: core::ops::Range<usize>) {
         let count = range.len();
         self.rotate_to_end(range);
@@ -324,7 +342,8 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// Moves the elements in a range within bounds to `removed`, the last one first, which must have the capacity.
+    /// Moves the elements in a range within bounds to `removed`, the last one first, which must
+    /// have the capacity.
     pub(crate) fn move_range_to(self, range: core::ops::Range<usize>, removed: &mut Buffer<Any>) {
         let count = range.len();
         self.rotate_to_end(range);
@@ -338,9 +357,11 @@ impl<'a> Seq<'a> {
     fn rotate_to_end(self, range: core::ops::Range<usize>) {
         let len = self.len();
         if range.start < range.end && range.end <= len {
-            // SAFETY: the cells from `range.start` on are initialised plain words; no user callback runs in between.
-            let tail =
-                unsafe { core::slice::from_raw_parts_mut(self.cells().add(range.start), len - range.start) };
+            // SAFETY: the cells from `range.start` on are initialised plain words; no user callback
+            // runs in between.
+            let tail = unsafe {
+                core::slice::from_raw_parts_mut(self.cells().add(range.start), len - range.start)
+            };
             // Three reversals take less code than a rotation.
             if let Some((first, rest)) = tail.split_at_mut_checked(range.end - range.start) {
                 reverse(first);
@@ -359,7 +380,8 @@ impl<'a> Seq<'a> {
         }
     }
 
-    /// Moves all cells to `target`, which must be empty and have enough capacity. This sequence is empty afterwards.
+    /// Moves all cells to `target`, which must be empty and have enough capacity. This sequence is
+    /// empty afterwards.
     ///
     /// # Safety
     /// Nothing else may use either sequence.

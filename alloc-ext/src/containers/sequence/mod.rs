@@ -1,4 +1,5 @@
-//! Element storage shared by Array and List, in the memory layout that C++ code reads and writes in place.
+//! Element storage shared by Array and List, in the memory layout that C++ code reads and writes in
+//! place.
 //!
 //! | part | content |
 //! |---|---|

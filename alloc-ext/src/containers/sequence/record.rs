@@ -11,7 +11,8 @@ use ferrite_core::object::object_alloc::{self, ObjectRecord, Space};
 use crate::containers::cell::{self, CELL_BYTES};
 use crate::containers::storage;
 
-/// Memory layout of an Array or List: the object header, followed by the address and number of the cells.
+/// Memory layout of an Array or List: the object header, followed by the address and number of the
+/// cells.
 ///
 /// ```text
 ///  0 header   24 data   32 size   40 capacity   48 data_deleter   56 cells of an Array that this library made
@@ -74,8 +75,8 @@ pub(crate) fn allocate_in_place(
     unsafe { object_alloc::allocate_in::<SeqRecord>(space, type_index, bytes, init) }
 }
 
-/// Creates an empty sequence object whose cells are in a separate block, as in a List. No block is allocated for capacity
-/// 0.
+/// Creates an empty sequence object whose cells are in a separate block, as in a List. No block is
+/// allocated for capacity 0.
 ///
 /// # Errors
 /// MemoryError.
@@ -103,8 +104,8 @@ pub(crate) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     object
 }
 
-/// Converts the word of a number of cells that is stored in memory. A negative number, which only a faulty client writes,
-/// becomes 0.
+/// Converts the word of a number of cells that is stored in memory. A negative number, which only a
+/// faulty client writes, becomes 0.
 #[inline]
 pub(crate) fn count(number: usize) -> usize {
     (number as isize).max(0) as usize

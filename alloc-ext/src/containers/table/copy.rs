@@ -23,12 +23,12 @@ pub(crate) fn copy_object(type_index: i32, table: Table<'_>) -> Result<ObjectRef
     }
 }
 
-/// Copies a dense table. The copy is complete before its object is allocated, since a user's allocator may change the
-/// table.
+/// Copies a dense table. The copy is complete before its object is allocated, since a user's
+/// allocator may change the table.
 fn copy_dense(type_index: i32, source: Dense<'_>) -> Result<ObjectRef> {
     let mut fields = Dense::allocate(source.slots().max(dense::LEAST_SLOTS))?;
-    // SAFETY: the copy has no other reference, and at least as many slots; the references that the copies of the words
-    // stand for are counted, and given back where the object fails.
+    // SAFETY: the copy has no other reference, and at least as many slots; the references that the
+    // copies of the words stand for are counted, and given back where the object fails.
     unsafe {
         let copy = Dense::at(&raw mut fields);
         if source.slots() > 0 {
@@ -50,7 +50,10 @@ fn copy_small(type_index: i32, source: Small<'_>) -> Result<ObjectRef> {
         let table = Table::of(&object);
         let target = table.fields();
         let cells = 2 * source.len();
-        (*target).data.cast::<TVMFFIAny>().copy_from_nonoverlapping((*source.fields).data.cast(), cells);
+        (*target)
+            .data
+            .cast::<TVMFFIAny>()
+            .copy_from_nonoverlapping((*source.fields).data.cast(), cells);
         (*target).size = (*source.fields).size;
         table.retain_entries();
     }

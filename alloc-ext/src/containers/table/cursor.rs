@@ -1,5 +1,5 @@
-//! Iteration over the entries of a Map. Since a borrowed Map does not change, its layout and each entry are looked up only
-//! once.
+//! Iteration over the entries of a Map. Since a borrowed Map does not change, its layout and each
+//! entry are looked up only once.
 
 use ferrite_core::value::any::Any;
 
@@ -15,8 +15,9 @@ pub(crate) struct MapCursor<'a> {
     entry: Option<Entry>,
 }
 
-// SAFETY: `table` and `entry` are pointers into a table that nobody changes for `'a` (contract of `first`), and all that is
-// done with them is to read it, as a shared reference to the Map may do on any thread.
+// SAFETY: `table` and `entry` are pointers into a table that nobody changes for `'a` (contract of
+// `first`), and all that is done with them is to read it, as a shared reference to the Map may do
+// on any thread.
 unsafe impl Send for MapCursor<'_> {}
 // SAFETY: as for Send.
 unsafe impl Sync for MapCursor<'_> {}
@@ -39,7 +40,8 @@ impl<'a> MapCursor<'a> {
     /// Returns a reference to the key and value at the cursor; `None` past the end.
     #[inline]
     pub(crate) fn entry(&self) -> Option<&'a [Any; 2]> {
-        // SAFETY: the entry is in the table, which does not change, as the caller of `first` guarantees.
+        // SAFETY: the entry is in the table, which does not change, as the caller of `first`
+        // guarantees.
         self.entry.map(|entry| unsafe { entry.pair() })
     }
 

@@ -64,7 +64,8 @@ impl Entry {
     /// The entry must be in a table that does not change for `'a`.
     #[inline]
     pub(crate) unsafe fn references<'a>(self) -> (&'a Any, &'a Any) {
-        // SAFETY: Any has the layout of a cell; the cells of an entry are initialised; the caller excludes writers.
+        // SAFETY: Any has the layout of a cell; the cells of an entry are initialised; the caller
+        // excludes writers.
         unsafe { (&*self.key().cast::<Any>(), &*self.value().cast::<Any>()) }
     }
 
@@ -169,12 +170,13 @@ impl KeyEntry {
     /// The entry must have just been found or created, and nothing else may use the table now.
     #[inline]
     pub(crate) unsafe fn fill(self, key: Any, value: Any) {
-        // SAFETY: guaranteed by the caller. The table is complete when values are released, which may run user callbacks.
+        // SAFETY: guaranteed by the caller. The table is complete when values are released, which
+        // may run user callbacks.
         drop(unsafe { self.put(key, value) });
     }
 
-    /// Sets the value, and the key of a new entry. Returns what the table does not store: for an existing entry, the second
-    /// key and the replaced value.
+    /// Sets the value, and the key of a new entry. Returns what the table does not store: for an
+    /// existing entry, the second key and the replaced value.
     ///
     /// # Safety
     /// The contract of [`fill`](Self::fill).
@@ -195,8 +197,8 @@ impl KeyEntry {
 
 /// Returns `true` if the key of an entry equals `key`.
 ///
-/// `still_there` is called after a hook that left data address, size and number of slots unchanged. It returns whether the
-/// entry is still in use.
+/// `still_there` is called after a hook that left data address, size and number of slots unchanged.
+/// It returns whether the entry is still in use.
 ///
 /// # Errors
 /// Errors of the equality hook; RuntimeError if the hook changed the table.
@@ -234,12 +236,16 @@ unsafe fn entry_has_key_slowly(
     if let Some(answer) = key::equal_without_hook(unsafe { entry.key_view() }, key) {
         return Ok(answer);
     }
-    // SAFETY: the key cell is initialised; the hook gets a copy, which stays alive whatever it does to the table.
+    // SAFETY: the key cell is initialised; the hook gets a copy, which stays alive whatever it does
+    // to the table.
     let (mark, own) = unsafe { (TableMark::of(fields), cell::copy_of(entry.key())) };
     let answer = key::equal_by_hook(own.view(), *key)?;
-    // SAFETY: the table's object is alive; its storage is only looked at when it is the same as before.
+    // SAFETY: the table's object is alive; its storage is only looked at when it is the same as
+    // before.
     let unchanged = unsafe {
-        TableMark::of(fields) == mark && still_there() && key::same_words(&entry.key().read(), own.as_raw())
+        TableMark::of(fields) == mark
+            && still_there()
+            && key::same_words(&entry.key().read(), own.as_raw())
     };
     if !unchanged {
         plain_bail!(RUNTIME_ERROR, "The map was changed while its keys were compared");

@@ -1,5 +1,5 @@
-//! Growth of a full table. The larger storage is filled before the table is changed, so that the table is unchanged after a
-//! failure.
+//! Growth of a full table. The larger storage is filled before the table is changed, so that the
+//! table is unchanged after a failure.
 
 use core::ffi::c_void;
 use core::mem;
@@ -19,7 +19,8 @@ use super::small;
 use super::view::Table;
 use crate::containers::{key, storage};
 
-/// Moves all entries to larger storage, chosen as upstream does: a larger block in the small layout, or a dense table.
+/// Moves all entries to larger storage, chosen as upstream does: a larger block in the small
+/// layout, or a dense table.
 ///
 /// # Errors
 /// Errors of [`LargerStorage::of`].
@@ -63,7 +64,9 @@ impl LargerStorage {
         unsafe {
             let table = Table::of(object);
             match (&*this, table) {
-                (Self::Small(block, capacity), Table::Small(small)) => small.switch_block(*block, *capacity),
+                (Self::Small(block, capacity), Table::Small(small)) => {
+                    small.switch_block(*block, *capacity)
+                }
                 (Self::Small(..), Table::Dense(_)) => {}
                 (Self::Dense(fields), table) => {
                     table.release_storage();
@@ -87,7 +90,8 @@ impl Drop for LargerStorage {
     }
 }
 
-/// Allocates a block for `capacity` entries, and copies all entries of `table` bitwise to its start.
+/// Allocates a block for `capacity` entries, and copies all entries of `table` bitwise to its
+/// start.
 fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
     let bytes = storage::block_bytes(capacity, small::ENTRY_BYTES)?;
     let block = storage::allocate_block(bytes)?.as_ptr();
@@ -102,8 +106,8 @@ fn small_block(table: Table<'_>, capacity: usize) -> Result<*mut c_void> {
     Ok(block)
 }
 
-/// Allocates a larger dense table with bitwise copies of all entries. Both tables then own the entries, until the caller
-/// forgets those of one table.
+/// Allocates a larger dense table with bitwise copies of all entries. Both tables then own the
+/// entries, until the caller forgets those of one table.
 fn larger_dense(table: Table<'_>) -> Result<TableFields> {
     let mut slots = match table {
         Table::Small(small) => (2 * small.len()).next_power_of_two(),
@@ -153,10 +157,12 @@ fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled>
             }
             None => None,
         };
-        let Some((entry, hash)) = mem::replace(&mut hashed[number % PREFETCH_DISTANCE], next) else {
+        let Some((entry, hash)) = mem::replace(&mut hashed[number % PREFETCH_DISTANCE], next)
+        else {
             continue;
         };
-        // SAFETY: the target is ours alone, and keys of one table differ; no user callback runs here.
+        // SAFETY: the target is ours alone, and keys of one table differ; no user callback runs
+        // here.
         let Some(cells) = (unsafe { target.add(hash) }) else { return Ok(Filled::Partly) };
         // SAFETY: the cells are new; one of the two tables will be forgotten.
         unsafe { cells.move_from(entry) }
@@ -168,8 +174,8 @@ fn fill(source: Table<'_>, target: Dense<'_>, hashes: &Hashes) -> Result<Filled>
 enum Hashes {
     /// Computed on demand from keys that have no hash hook.
     OfKeys,
-    /// Computed beforehand, and stored with the keys. A hook may change the table, which must not happen while two tables
-    /// own the entries.
+    /// Computed beforehand, and stored with the keys. A hook may change the table, which must not
+    /// happen while two tables own the entries.
     ByHooks(Buffer<(Any, u64)>),
 }
 
@@ -177,7 +183,8 @@ impl Hashes {
     fn by_hooks(table: Table<'_>) -> Result<Self> {
         let mut keys = Buffer::try_with_capacity(table.len())?;
         for entry in table.entries() {
-            // SAFETY: the entry is in the table; the copy keeps the key alive whatever the hook does.
+            // SAFETY: the entry is in the table; the copy keeps the key alive whatever the hook
+            // does.
             let key = unsafe { entry.copy_key() };
             let hash = hash_unchanged(table, &key)?;
             keys.try_push((key, hash))?;
@@ -193,7 +200,9 @@ impl Hashes {
             Self::OfKeys if key::has_hash_hook(key.type_index()) => Ok(None),
             Self::OfKeys => key::hash(key).map(Some),
             Self::ByHooks(keys) => match keys.get(number) {
-                Some((known, hash)) if key::same_words(known.as_raw(), key.as_raw()) => Ok(Some(*hash)),
+                Some((known, hash)) if key::same_words(known.as_raw(), key.as_raw()) => {
+                    Ok(Some(*hash))
+                }
                 _ => Err(changed()),
             },
         }

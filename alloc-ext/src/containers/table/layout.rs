@@ -8,8 +8,8 @@ use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::platform::sync::atomic::{AtomicUsize, Ordering, size_word};
 
-/// The fields after the header of a Map or Dict. In the small layout they end with `data_deleter`, and the entries may
-/// follow immediately.
+/// The fields after the header of a Map or Dict. In the small layout they end with `data_deleter`,
+/// and the entries may follow immediately.
 ///
 /// ```text
 ///            64 bit   32 bit
@@ -37,13 +37,15 @@ pub(crate) struct TableFields {
 }
 
 impl TableFields {
-    /// Returns the word of the number of entries, which other threads may read while the table changes.
+    /// Returns the word of the number of entries, which other threads may read while the table
+    /// changes.
     ///
     /// # Safety
     /// `fields` must belong to a table that lives for `'a`.
     #[inline]
     unsafe fn len_word<'a>(fields: *mut Self) -> &'a AtomicUsize {
-        // SAFETY: the caller guarantees the fields; the field is written by this function only while threads share the table.
+        // SAFETY: the caller guarantees the fields; the field is written by this function only
+        // while threads share the table.
         unsafe { size_word((&raw mut (*fields).size).cast()) }
     }
 

@@ -13,7 +13,8 @@
 //! | `copy` | copies of whole tables |
 //! | `cursor` | iteration over an immutable table |
 //!
-//! A table starts small, unless it is created for more entries. When it grows, it becomes dense in the same object.
+//! A table starts small, unless it is created for more entries. When it grows, it becomes dense in
+//! the same object.
 
 pub(super) mod build;
 mod copy;

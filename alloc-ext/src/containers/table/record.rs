@@ -37,11 +37,13 @@ const _: () = {
     assert!(size_of::<SmallRecord>() == 56 && offset_of!(DenseRecord, fields) == 24);
     // A table becomes dense in the same object, so a small object must be as large as a dense one.
     assert!(
-        size_of::<SmallRecord>() + small::LEAST_CAPACITY * small::ENTRY_BYTES >= size_of::<DenseRecord>()
+        size_of::<SmallRecord>() + small::LEAST_CAPACITY * small::ENTRY_BYTES
+            >= size_of::<DenseRecord>()
     );
 };
 
-// SAFETY: repr(C) with the header first; the top bit of `slots` tells the layout that the table has by now.
+// SAFETY: repr(C) with the header first; the top bit of `slots` tells the layout that the table has
+// by now.
 unsafe impl ObjectRecord for SmallRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         // SAFETY: the last strong reference is gone, so the table has no other user.
@@ -61,7 +63,11 @@ unsafe impl ObjectRecord for DenseRecord {
 ///
 /// # Errors
 /// MemoryError.
-pub(crate) fn allocate_for(type_index: i32, expected: usize, space: &mut impl Space) -> Result<ObjectRef> {
+pub(crate) fn allocate_for(
+    type_index: i32,
+    expected: usize,
+    space: &mut impl Space,
+) -> Result<ObjectRef> {
     if expected < small::MOST_CAPACITY {
         return allocate_small(type_index, expected, space);
     }
@@ -72,7 +78,11 @@ pub(crate) fn allocate_for(type_index: i32, expected: usize, space: &mut impl Sp
 ///
 /// # Errors
 /// MemoryError.
-pub(crate) fn allocate_small(type_index: i32, capacity: usize, space: &mut impl Space) -> Result<ObjectRef> {
+pub(crate) fn allocate_small(
+    type_index: i32,
+    capacity: usize,
+    space: &mut impl Space,
+) -> Result<ObjectRef> {
     let capacity = capacity.max(small::LEAST_CAPACITY);
     let bytes = storage::block_bytes(capacity, small::ENTRY_BYTES)?;
     let init = |record: *mut SmallRecord| {
@@ -101,7 +111,8 @@ pub(crate) fn allocate_dense(type_index: i32, fields: TableFields) -> Result<Obj
     unsafe { object_alloc::allocate::<DenseRecord>(type_index, 0, init) }
 }
 
-/// Creates an object that takes ownership of an empty dense table. On failure the storage is released.
+/// Creates an object that takes ownership of an empty dense table. On failure the storage is
+/// released.
 ///
 /// # Errors
 /// MemoryError.
@@ -114,15 +125,16 @@ pub(crate) fn adopt_dense(type_index: i32, mut fields: TableFields) -> Result<Ob
     object
 }
 
-/// Creates a Map whose dense storage is in the object itself. All slots are empty; the other fields are taken from
-/// `fields`. A Dict must not have such storage, since C++ code moves the storage of a Dict to other objects.
+/// Creates a Map whose dense storage is in the object itself. All slots are empty; the other fields
+/// are taken from `fields`. A Dict must not have such storage, since C++ code moves the storage of
+/// a Dict to other objects.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Safety
-/// `bytes` must be the size of the storage for the number of slots in `fields`. The caller must add the entries counted in
-/// `fields` before the table is read.
+/// `bytes` must be the size of the storage for the number of slots in `fields`. The caller must add
+/// the entries counted in `fields` before the table is read.
 pub(crate) unsafe fn allocate_dense_inline(
     type_index: i32,
     fields: TableFields,
@@ -145,5 +157,6 @@ pub(crate) unsafe fn allocate_dense_inline(
     unsafe { object_alloc::allocate_in::<DenseRecord>(space, type_index, bytes, init) }
 }
 
-/// Deleter that does nothing, for storage that is released with its object. C++ code requires a deleter in dense tables.
+/// Deleter that does nothing, for storage that is released with its object. C++ code requires a
+/// deleter in dense tables.
 unsafe extern "C" fn keep_storage(_: *mut c_void) {}

@@ -50,7 +50,8 @@ impl<'a> Small<'a> {
         unsafe { ((*self.fields).slots & !SMALL_TAG) as usize }
     }
 
-    /// Returns the capacity after growth, chosen as upstream does; `None` if the table becomes dense.
+    /// Returns the capacity after growth, chosen as upstream does; `None` if the table becomes
+    /// dense.
     pub(crate) fn larger(self) -> Option<usize> {
         let capacity = self.capacity();
         (capacity < MOST_CAPACITY).then(|| (2 * capacity).clamp(LEAST_CAPACITY, MOST_CAPACITY))
@@ -89,8 +90,9 @@ impl<'a> Small<'a> {
         Ok(NO_SLOT)
     }
 
-    /// Returns the entry at `slot`, or the cells of a new one at the end for [`NO_SLOT`]; `None` if the table must grow. As in
-    /// upstream, a table with four entries grows even for a key that is present.
+    /// Returns the entry at `slot`, or the cells of a new one at the end for [`NO_SLOT`]; `None` if
+    /// the table must grow. As in upstream, a table with four entries grows even for a key that is
+    /// present.
     ///
     /// # Safety
     /// The contract of [`append`](Self::append).
@@ -108,7 +110,8 @@ impl<'a> Small<'a> {
     /// Removes a slot by moving the later entries down.
     ///
     /// # Safety
-    /// Nothing else may use the table. The entry must be in it, with key and value already moved out.
+    /// Nothing else may use the table. The entry must be in it, with key and value already moved
+    /// out.
     pub(crate) unsafe fn close_gap(self, slot: usize) {
         // SAFETY: the entries behind `slot` move down by one.
         unsafe {
@@ -136,14 +139,18 @@ impl<'a> Small<'a> {
     /// # Safety
     /// The contract of [`append`](Self::append) for each entry. The caller must forget the entries.
     pub(crate) unsafe fn append_words(self, entries: &[[Any; 2]]) {
-        // SAFETY: the caller guarantees the capacity; Any has the layout of a cell, and entries lie side by side in both.
+        // SAFETY: the caller guarantees the capacity; Any has the layout of a cell, and entries lie
+        // side by side in both.
         unsafe {
-            self.cells(self.len()).key().copy_from_nonoverlapping(entries.as_ptr().cast(), 2 * entries.len());
+            self.cells(self.len())
+                .key()
+                .copy_from_nonoverlapping(entries.as_ptr().cast(), 2 * entries.len());
             TableFields::set_len(self.fields, self.len() + entries.len());
         }
     }
 
-    /// Replaces the storage by a block for `capacity` entries that already has bitwise copies of the entries.
+    /// Replaces the storage by a block for `capacity` entries that already has bitwise copies of
+    /// the entries.
     ///
     /// # Safety
     /// Nothing else may use the table. `block` must come from [`storage::allocate_block`].
@@ -157,7 +164,8 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// Implements [`Table::forget_entries`](super::view::Table::forget_entries) for the small layout.
+    /// Implements [`Table::forget_entries`](super::view::Table::forget_entries) for the small
+    /// layout.
     ///
     /// # Safety
     /// The contract of [`super::view::Table::forget_entries`].
@@ -169,7 +177,8 @@ impl<'a> Small<'a> {
         }
     }
 
-    /// Releases the block of the entries. Storage in the object is kept, and released with the object.
+    /// Releases the block of the entries. Storage in the object is kept, and released with the
+    /// object.
     ///
     /// # Safety
     /// The entries must not be used afterwards.

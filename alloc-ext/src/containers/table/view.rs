@@ -24,10 +24,11 @@ pub(crate) struct KeyPlace {
 
 /// A borrowed table in one of the two layouts.
 ///
-/// No Rust reference to the fields or entries outlives a call. Who calls a method of a Dict has it borrowed, exclusively for
-/// a change, or is its only owner; a Map changes only through its only reference. Key hooks are user callbacks. They run
-/// under a shared borrow, which does not stop those of C++ from changing this very table in place: read the layout again
-/// with [`of`](Self::of) after calling one.
+/// No Rust reference to the fields or entries outlives a call. Who calls a method of a Dict has it
+/// borrowed, exclusively for a change, or is its only owner; a Map changes only through its only
+/// reference. Key hooks are user callbacks. They run under a shared borrow, which does not stop
+/// those of C++ from changing this very table in place: read the layout again with [`of`](Self::of)
+/// after calling one.
 #[derive(Clone, Copy)]
 pub(crate) enum Table<'a> {
     Small(Small<'a>),
@@ -38,7 +39,8 @@ impl<'a> Table<'a> {
     /// Returns the table of an object, in its current layout.
     ///
     /// # Safety
-    /// `object` must be a Map or a Dict. The caller borrows a Dict, as the type requires, before it calls this function.
+    /// `object` must be a Map or a Dict. The caller borrows a Dict, as the type requires, before it
+    /// calls this function.
     #[inline]
     pub(crate) unsafe fn of(object: &'a ObjectRef) -> Self {
         // SAFETY: the caller guarantees the class, the borrow for the life.
@@ -89,8 +91,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the slot of the entry of `key`; [`NO_SLOT`] if the key is not in the table. An Option would not be returned
-    /// in registers.
+    /// Returns the slot of the entry of `key`; [`NO_SLOT`] if the key is not in the table. An
+    /// Option would not be returned in registers.
     ///
     /// # Errors
     /// Errors of key hooks; RuntimeError if a hook changed the table.
@@ -102,8 +104,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the entry of `key`, which must have the representation of an owned value; `None` if the key is not in the
-    /// table.
+    /// Returns the entry of `key`, which must have the representation of an owned value; `None` if
+    /// the key is not in the table.
     ///
     /// # Errors
     /// Errors of [`find`](Self::find).
@@ -122,8 +124,8 @@ impl<'a> Table<'a> {
         }))
     }
 
-    /// Returns the entry of a key in any representation; `None` if the key is not in the table. A view that cannot be
-    /// stored, such as a raw string, is converted first.
+    /// Returns the entry of a key in any representation; `None` if the key is not in the table. A
+    /// view that cannot be stored, such as a raw string, is converted first.
     ///
     /// # Errors
     /// Errors of [`find_entry`](Self::find_entry) and [`AnyView::to_owned`].
@@ -144,7 +146,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the slot of the first entry in order, or a slot without an entry if the table is empty.
+    /// Returns the slot of the first entry in order, or a slot without an entry if the table is
+    /// empty.
     #[inline]
     pub(crate) fn head(self) -> usize {
         match self {
@@ -172,7 +175,8 @@ impl<'a> Table<'a> {
         self.entry(slot).map(|_| slot)
     }
 
-    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at `slot`.
+    /// Returns the slot of the next entry in order; `None` at the end, or if there is no entry at
+    /// `slot`.
     #[inline]
     pub(crate) fn next(self, slot: usize) -> Option<usize> {
         self.entry(slot)?;
@@ -181,8 +185,8 @@ impl<'a> Table<'a> {
         self.entry(next).map(|_| next)
     }
 
-    /// Returns the entry at `slot`; `None` if there is no entry. Prefetches the next entry, which the iteration reads some
-    /// calls later.
+    /// Returns the entry at `slot`; `None` if there is no entry. Prefetches the next entry, which
+    /// the iteration reads some calls later.
     #[inline]
     pub(crate) fn entry_before_next(self, slot: usize) -> Option<Entry> {
         let entry = self.entry(slot)?;
@@ -193,8 +197,8 @@ impl<'a> Table<'a> {
         Some(entry)
     }
 
-    /// Returns an iterator over the entries in order. Entries added or removed during the iteration may or may not be
-    /// returned.
+    /// Returns an iterator over the entries in order. Entries added or removed during the iteration
+    /// may or may not be returned.
     pub(crate) fn entries(self) -> impl Iterator<Item = Entry> {
         let mut next = self.first();
         core::iter::from_fn(move || {
@@ -205,7 +209,8 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns the entry for a key, existing or new at the end; `None` if the table must grow first.
+    /// Returns the entry for a key, existing or new at the end; `None` if the table must grow
+    /// first.
     ///
     /// # Errors
     /// Errors of key hooks. On failure the table is unchanged.
@@ -218,7 +223,8 @@ impl<'a> Table<'a> {
         Ok(unsafe { self.present_or_add(place) })
     }
 
-    /// Looks up a key that is to be added: first part of [`find_or_add`](Self::find_or_add), in which key hooks run.
+    /// Looks up a key that is to be added: first part of [`find_or_add`](Self::find_or_add), in
+    /// which key hooks run.
     ///
     /// # Errors
     /// Errors of [`find`](Self::find).
@@ -277,8 +283,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Returns the number of slots that may have entries. While C++ code clears a dense table, entries need not be linked
-    /// in the order.
+    /// Returns the number of slots that may have entries. While C++ code clears a dense table,
+    /// entries need not be linked in the order.
     fn slots(self) -> usize {
         match self {
             Self::Small(table) => table.len(),
@@ -286,8 +292,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Increments the reference counts of all keys and values that are objects, after they were copied bitwise from another
-    /// table.
+    /// Increments the reference counts of all keys and values that are objects, after they were
+    /// copied bitwise from another table.
     ///
     /// # Safety
     /// The other table must still own its entries.
@@ -298,8 +304,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Releases the storage without the entries, which have moved to another table. The table is then empty, with capacity
-    /// 0.
+    /// Releases the storage without the entries, which have moved to another table. The table is
+    /// then empty, with capacity 0.
     ///
     /// # Safety
     /// Nothing else may use the table.

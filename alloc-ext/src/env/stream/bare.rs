@@ -1,4 +1,5 @@
-//! Current streams on bare metal, shared by all threads, in a symbol table keyed by the bytes of the device key.
+//! Current streams on bare metal, shared by all threads, in a symbol table keyed by the bytes of
+//! the device key.
 #![forbid(unsafe_code)]
 
 use core::ffi::c_void;
@@ -17,7 +18,8 @@ pub(super) fn replace_inline(_device: DeviceKey, _stream: *mut c_void) -> Option
     None
 }
 
-/// Sets the stream of a device. Returns the previous one, or null. Allocates when a device's first stream is set.
+/// Sets the stream of a device. Returns the previous one, or null. Allocates when a device's first
+/// stream is set.
 ///
 /// # Errors
 /// MemoryError.

@@ -21,7 +21,8 @@ pub use scope::scope;
 /// Errors of the library; MemoryError. After an error the stream is unchanged.
 ///
 /// # Safety
-/// The stream must be null or a stream of the device, and stay valid while it is set: kernels and copies of the device use it.
+/// The stream must be null or a stream of the device, and stay valid while it is set: kernels and
+/// copies of the device use it.
 ///
 /// # Upstream
 /// `TVMFFIEnvSetStream`.
@@ -30,11 +31,14 @@ pub unsafe fn set(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void>
     let (device_type, device_id) = device.parts();
     let mut original = ptr::null_mut();
     // SAFETY: the result is writable; the stream is not used.
-    check_status(unsafe { client::TVMFFIEnvSetStream(device_type, device_id, stream, &mut original) })?;
+    check_status(unsafe {
+        client::TVMFFIEnvSetStream(device_type, device_id, stream, &mut original)
+    })?;
     Ok(original)
 }
 
-/// Returns the current stream of this thread for a device; null if none was set or the device is out of range.
+/// Returns the current stream of this thread for a device; null if none was set or the device is
+/// out of range.
 ///
 /// # Upstream
 /// `TVMFFIEnvGetStream`.

@@ -4,7 +4,8 @@
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
 
-/// Highest device type and device id. Far above those of any real machine, even with a remote session encoded in the type.
+/// Highest device type and device id. Far above those of any real machine, even with a remote
+/// session encoded in the type.
 pub(super) const HIGHEST: i32 = (1 << 24) - 1;
 
 /// Device type and device id packed into one integer, so that one instruction compares both.

@@ -1,7 +1,7 @@
 //! Current stream of each thread and device.
 //!
-//! Hosts store the streams of each thread in thread-locals (`std.rs`); on bare metal, all threads share them (`bare.rs`).
-//! Both files implement `replace`, `replace_inline` and `find`.
+//! Hosts store the streams of each thread in thread-locals (`std.rs`); on bare metal, all threads
+//! share them (`bare.rs`). Both files implement `replace`, `replace_inline` and `find`.
 
 use core::ffi::c_void;
 
@@ -18,7 +18,8 @@ pub use scope::scope;
 
 /// Sets the current stream of this thread for a device. Returns the previous stream, or null.
 ///
-/// The stream is neither used here nor owned. On bare metal, all threads share one stream per device.
+/// The stream is neither used here nor owned. On bare metal, all threads share one stream per
+/// device.
 ///
 /// # Examples
 /// ```
@@ -39,12 +40,13 @@ pub use scope::scope;
 /// ```
 ///
 /// # Errors
-/// ValueError if the device type or id is negative or above 16777215; MemoryError; RuntimeError if the thread is ending.
-/// After an error the stream is unchanged.
+/// ValueError if the device type or id is negative or above 16777215; MemoryError; RuntimeError if
+/// the thread is ending. After an error the stream is unchanged.
 ///
 /// # Safety
-/// The stream must be null or a stream of the device, and stay valid while it is set: kernels and copies of the device use it. In
-/// programs with devices, `device::Stream::scope` borrows a stream instead.
+/// The stream must be null or a stream of the device, and stay valid while it is set: kernels and
+/// copies of the device use it. In programs with devices, `device::Stream::scope` borrows a stream
+/// instead.
 ///
 /// # Upstream
 /// `TVMFFIEnvSetStream`, which allocates as many entries as the largest id.
@@ -53,8 +55,9 @@ pub unsafe fn set(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void>
     imp::replace(device, stream)
 }
 
-/// Fast path of [`set`] for the device in the thread's inline slot. Returns `None` and changes nothing if another device
-/// occupies it. Needs no range check: the device passed it when it got the slot.
+/// Fast path of [`set`] for the device in the thread's inline slot. Returns `None` and changes
+/// nothing if another device occupies it. Needs no range check: the device passed it when it got
+/// the slot.
 ///
 /// # Safety
 /// The requirements of [`set`].
@@ -63,7 +66,8 @@ pub unsafe fn set_inline(device: DeviceKey, stream: *mut c_void) -> Option<*mut 
     imp::replace_inline(device, stream)
 }
 
-/// Returns the current stream of this thread for a device; null if none was set or the device is out of range.
+/// Returns the current stream of this thread for a device; null if none was set or the device is
+/// out of range.
 ///
 /// # Upstream
 /// `TVMFFIEnvGetStream`.
@@ -118,9 +122,13 @@ mod tests {
 
     #[test]
     fn numbers_that_no_device_has_are_refused() {
-        for (device_type, device_id) in [(-1, 0), (0, -1), (i32::MAX, 0), (0, i32::MAX), (i32::MIN, i32::MIN)]
+        for (device_type, device_id) in
+            [(-1, 0), (0, -1), (i32::MAX, 0), (0, i32::MAX), (i32::MIN, i32::MIN)]
         {
-            assert_eq!(set(device_type, device_id, stream(8)).unwrap_err().kind_bytes(), b"ValueError");
+            assert_eq!(
+                set(device_type, device_id, stream(8)).unwrap_err().kind_bytes(),
+                b"ValueError"
+            );
             assert!(get(device_type, device_id).is_null());
         }
         let error = set(2, -7, stream(8)).unwrap_err();
@@ -142,7 +150,10 @@ mod tests {
                 let (device_type, device_id) = DEVICES[device];
                 let original = core::mem::replace(&mut expected[device], new);
                 assert_eq!(set(device_type, device_id, new).unwrap(), original);
-                assert_eq!(DEVICES.map(|(device_type, device_id)| get(device_type, device_id)), expected);
+                assert_eq!(
+                    DEVICES.map(|(device_type, device_id)| get(device_type, device_id)),
+                    expected
+                );
             }
         };
         for order in 0..6usize.pow(STEPS) {
@@ -158,7 +169,9 @@ mod tests {
             for thread in 1..5 {
                 scope.spawn(move || {
                     assert!(get(4, 0).is_null());
-                    assert!(set(4, 0, stream(thread * 64)).is_ok_and(|original| original.is_null()));
+                    assert!(
+                        set(4, 0, stream(thread * 64)).is_ok_and(|original| original.is_null())
+                    );
                     assert_eq!(get(4, 0), stream(thread * 64));
                 });
             }

@@ -6,8 +6,9 @@ use ferrite_core::error::Result;
 
 use super::{DeviceKey, set};
 
-/// Runs `body` with a stream as the current stream of this thread for a device, then restores the previous one, also after a panic.
-/// Returns the result of `body`, including its errors, inside the `Ok` value.
+/// Runs `body` with a stream as the current stream of this thread for a device, then restores the
+/// previous one, also after a panic. Returns the result of `body`, including its errors, inside the
+/// `Ok` value.
 ///
 /// # Examples
 /// ```
@@ -31,7 +32,11 @@ use super::{DeviceKey, set};
 ///
 /// # Upstream
 /// `tvm_ffi.use_torch_stream` of the Python package.
-pub unsafe fn scope<R>(device: DeviceKey, stream: *mut c_void, body: impl FnOnce() -> R) -> Result<R> {
+pub unsafe fn scope<R>(
+    device: DeviceKey,
+    stream: *mut c_void,
+    body: impl FnOnce() -> R,
+) -> Result<R> {
     // SAFETY: the caller guarantees the stream while it is set.
     let _restored = Restored { device, earlier: unsafe { set(device, stream)? } };
     Ok(body())
@@ -45,7 +50,8 @@ struct Restored {
 
 impl Drop for Restored {
     fn drop(&mut self) {
-        // The device has a place for its stream now, so that this fails only in a thread that is ending, with its streams.
+        // The device has a place for its stream now, so that this fails only in a thread that is
+        // ending, with its streams.
         // SAFETY: the stream was set before, so the code that set it guarantees it.
         let _ = unsafe { set(self.device, self.earlier) };
     }
@@ -69,7 +75,8 @@ mod tests {
         let result = scope(gpu, outer, || {
             assert!(scope(gpu, inner, || get(gpu) == inner).unwrap());
             let failed: Result<()> =
-                scope(gpu, inner, || Err(ferrite_core::plain_error!(VALUE_ERROR, "failed"))).unwrap();
+                scope(gpu, inner, || Err(ferrite_core::plain_error!(VALUE_ERROR, "failed")))
+                    .unwrap();
             let panicked = std::panic::catch_unwind(|| {
                 scope(gpu, ptr::without_provenance_mut(24), || {
                     std::panic::resume_unwind(std::boxed::Box::new(()))

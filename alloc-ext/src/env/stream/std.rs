@@ -1,5 +1,5 @@
-//! Current streams of one thread: an inline slot for the first device, which suffices for most threads, and a list for
-//! further devices.
+//! Current streams of one thread: an inline slot for the first device, which suffices for most
+//! threads, and a list for further devices.
 #![forbid(unsafe_code)]
 
 use core::cell::Cell;
@@ -13,12 +13,13 @@ use ferrite_core::platform::sync::per_thread;
 
 use super::key::DeviceKey;
 
-/// Key of an empty inline slot. No DLPack device has it, since device types start at 1. If a stream is set for it
-/// nevertheless, it occupies the slot.
+/// Key of an empty inline slot. No DLPack device has it, since device types start at 1. If a stream
+/// is set for it nevertheless, it occupies the slot.
 const NONE: DeviceKey = DeviceKey::new(0, 0);
 
 per_thread::__thread_local! {
-    // Types without destructors, so that access need not check whether the thread-local is destroyed.
+    // Types without destructors, so that access need not check whether the thread-local is
+    // destroyed.
     static INLINE_DEVICE: Cell<DeviceKey> = const { Cell::new(NONE) };
     static INLINE_STREAM: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
 }
@@ -35,20 +36,23 @@ struct DeviceStream {
     stream: *mut c_void,
 }
 
-/// Sets the stream of the device in the inline slot. Returns the previous stream, or null; `None` if the slot has another
-/// device.
+/// Sets the stream of the device in the inline slot. Returns the previous stream, or null; `None`
+/// if the slot has another device.
 #[inline]
 pub(super) fn replace_inline(device: DeviceKey, stream: *mut c_void) -> Option<*mut c_void> {
     (INLINE_DEVICE.get() == device).then(|| INLINE_STREAM.replace(stream))
 }
 
-/// Sets the stream of a device. Returns the previous one, or null. The device must be in range, since it may get the inline
-/// slot.
+/// Sets the stream of a device. Returns the previous one, or null. The device must be in range,
+/// since it may get the inline slot.
 ///
 /// # Errors
 /// MemoryError; RuntimeError if the thread is ending.
 pub(super) fn replace(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void> {
-    if INLINE_DEVICE.get() == NONE && INLINE_STREAM.get().is_null() && find_in_list(device).is_null() {
+    if INLINE_DEVICE.get() == NONE
+        && INLINE_STREAM.get().is_null()
+        && find_in_list(device).is_null()
+    {
         INLINE_DEVICE.set(device);
     }
     match replace_inline(device, stream) {
@@ -67,8 +71,8 @@ fn replace_in_list(new: DeviceStream) -> Result<*mut c_void> {
     }
 }
 
-/// Sets the stream of a device in the list. Returns the previous one, or null. If the list is full, returns its length as
-/// the error.
+/// Sets the stream of a device in the list. Returns the previous one, or null. If the list is full,
+/// returns its length as the error.
 fn replace_in(
     streams: &mut Buffer<DeviceStream>,
     new: DeviceStream,
@@ -86,8 +90,8 @@ fn replace_in(
     streams.try_push(new).map(|()| ptr::null_mut()).map_err(|_| len)
 }
 
-/// Moves the list to a larger buffer. The buffer is allocated while the list is not borrowed, since the error object of a
-/// failed allocation may be created through a user's allocator.
+/// Moves the list to a larger buffer. The buffer is allocated while the list is not borrowed, since
+/// the error object of a failed allocation may be created through a user's allocator.
 fn grow(len: usize) -> Result<()> {
     let mut larger = Buffer::try_with_capacity(len.saturating_mul(2).max(4))?;
     let smaller = per_thread::with(&STREAMS, |streams| {

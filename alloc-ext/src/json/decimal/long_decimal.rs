@@ -1,18 +1,19 @@
-//! Decimal numbers of many digits, with multiplication by one-digit factors, which suffices for conversion to and from
-//! floats.
+//! Decimal numbers of many digits, with multiplication by one-digit factors, which suffices for
+//! conversion to and from floats.
 #![forbid(unsafe_code)]
 
 use core::mem;
 
-/// Capacity in digits. No float and no midpoint between two floats has more, even while it is doubled or halved in search
-/// of its mantissa.
+/// Capacity in digits. No float and no midpoint between two floats has more, even while it is
+/// doubled or halved in search of its mantissa.
 const MOST_DIGITS: usize = 800;
 
-/// The number `0.DIGITS * 10^point`. Digits beyond the capacity are truncated, so the stored number may be smaller than the
-/// true one. No exactly representable number lies between the two; if the stored number is exactly representable, `is_more`
-/// tells that the true number is greater.
+/// The number `0.DIGITS * 10^point`. Digits beyond the capacity are truncated, so the stored number
+/// may be smaller than the true one. No exactly representable number lies between the two; if the
+/// stored number is exactly representable, `is_more` tells that the true number is greater.
 pub(in crate::json) struct LongDecimal {
-    /// Digits, of which the first is not 0. Those from index `len` on are 0 until the number is rounded.
+    /// Digits, of which the first is not 0. Those from index `len` on are 0 until the number is
+    /// rounded.
     digits: [u8; MOST_DIGITS],
     len: usize,
     pub(in crate::json) point: i32,
@@ -91,8 +92,8 @@ impl LongDecimal {
         }
     }
 
-    /// Rounds half to even to at most `count` digits, at least one, and removes trailing zeros. Afterwards only
-    /// [`digits`](Self::digits) and `point` are valid.
+    /// Rounds half to even to at most `count` digits, at least one, and removes trailing zeros.
+    /// Afterwards only [`digits`](Self::digits) and `point` are valid.
     pub(in crate::json) fn round(&mut self, count: usize) {
         if self.len > count {
             let is_up = self.rounds_up(count);

@@ -1,8 +1,9 @@
 //! Correctly rounded conversion of decimal numbers to floats and back.
 //!
-//! `read` parses a number; `significant_digits` returns the leading digits of a float. Speed-optimised builds use 128-bit
-//! arithmetic, and `core` for rare cases (`fast.rs`). Size-optimised builds use exact decimal arithmetic without tables
-//! (`small.rs`). The results are the same.
+//! `read` parses a number; `significant_digits` returns the leading digits of a float.
+//! Speed-optimised builds use 128-bit arithmetic, and `core` for rare cases (`fast.rs`).
+//! Size-optimised builds use exact decimal arithmetic without tables (`small.rs`). The results are
+//! the same.
 
 #[cfg(feature = "speed")]
 mod fast;

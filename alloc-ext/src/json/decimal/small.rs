@@ -10,23 +10,25 @@ use crate::json::number::Number;
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS;
 /// Number of decimal digits of every integer with exactly [`MANTISSA_BITS`] bits.
 const MANTISSA_DIGITS: usize = 16;
-const _: () = assert!(1 << (MANTISSA_BITS - 1) > 10u64.pow(15) && 1 << MANTISSA_BITS < 10u64.pow(16));
+const _: () =
+    assert!(1 << (MANTISSA_BITS - 1) > 10u64.pow(15) && 1 << MANTISSA_BITS < 10u64.pow(16));
 /// Exponent of the least significant bit of subnormals.
 const LEAST_EXPONENT: i32 = f64::MIN_EXP - MANTISSA_BITS as i32;
 /// Exponent of the largest floats, relative to [`LEAST_EXPONENT`].
 const MOST_EXPONENT: i32 = f64::MAX_EXP - f64::MIN_EXP;
-/// Limit of decimal exponents. Numbers with a larger exponent overflow to infinity, and numbers with an exponent below the
-/// negated limit underflow to zero.
+/// Limit of decimal exponents. Numbers with a larger exponent overflow to infinity, and numbers
+/// with an exponent below the negated limit underflow to zero.
 const FAR: u32 = 400;
 /// Value that larger exponents are clamped to. No text is long enough for its digits to offset it.
 const FARTHEST: i32 = 1 << 27;
 /// Number of decimal digits that always fit in 64 bits.
 const INT_DIGITS: i32 = 19;
 
-/// Parses an int or float. Returns `None` if the text is not a number, or if the number is out of range.
+/// Parses an int or float. Returns `None` if the text is not a number, or if the number is out of
+/// range.
 ///
-/// The range is that of C's `strtod` on upstream's platforms: a number is out of range if its float is infinite or a
-/// rounded subnormal. Exact subnormals are in range.
+/// The range is that of C's `strtod` on upstream's platforms: a number is out of range if its float
+/// is infinite or a rounded subnormal. Exact subnormals are in range.
 ///
 /// # Errors
 /// Never fails; the signature is that of the speed-optimised version.
@@ -126,8 +128,9 @@ fn bits_of(number: &mut LongDecimal) -> Option<u64> {
     number.is_whole(digits).then(|| number.whole(digits))
 }
 
-/// Stores the first `N` significant digits of a finite, non-negative float in `number`, which must be new. Rounds half to
-/// even, and removes trailing zeros. Zero has no digits, and the point of a one-digit number.
+/// Stores the first `N` significant digits of a finite, non-negative float in `number`, which must
+/// be new. Rounds half to even, and removes trailing zeros. Zero has no digits, and the point of a
+/// one-digit number.
 pub(in crate::json) fn significant_digits<const N: usize>(value: f64, number: &mut LongDecimal) {
     exact(value, number);
     number.round(N);

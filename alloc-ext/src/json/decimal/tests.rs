@@ -8,7 +8,8 @@ use ferrite_core::platform::memory::Buffer;
 use std::format;
 use std::string::String;
 
-/// Returns the first `N` significant digits without trailing zeros, and the decimal exponent of the first digit.
+/// Returns the first `N` significant digits without trailing zeros, and the decimal exponent of the
+/// first digit.
 fn significant_digits<const N: usize>(value: f64) -> (String, i32) {
     let mut number = LongDecimal::new();
     exact::significant_digits::<N>(value, &mut number);
@@ -51,7 +52,9 @@ fn numbers() -> impl Iterator<Item = u64> {
 
 #[test]
 fn texts_that_are_no_numbers_have_no_value() {
-    for text in ["", "-", "+", ".", "e5", "1e", "1e+", "1.2.3", "1-2", "--1", "+-1", "1e5.5", "1e1e1", "-."] {
+    for text in
+        ["", "-", "+", ".", "e5", "1e", "1e+", "1.2.3", "1-2", "--1", "+-1", "1e5.5", "1e1e1", "-."]
+    {
         assert_eq!(read(text), None, "{text}");
     }
     for text in ["1.", ".5", "+5", "-0.0", "1E+2", "1e-2", "00012.50", "12e0003"] {
@@ -85,7 +88,9 @@ fn middles_between_floats_are_rounded_to_even() {
     for bits in numbers().take(300) {
         // 54 bits, the last one set, times a power of two.
         let middle = u128::from(bits >> 10 | 1 << 53 | 1) << (bits % 70);
-        for text in [format!("{middle}"), format!("{middle}.{}1", "0".repeat(900)), format!("{middle}e-40")] {
+        for text in
+            [format!("{middle}"), format!("{middle}.{}1", "0".repeat(900)), format!("{middle}e-40")]
+        {
             assert_eq!(read(&text), text.parse().ok(), "{text}");
         }
     }

@@ -27,8 +27,8 @@ pub(in crate::json) fn power_of_ten(digits: usize) -> u64 {
     SHIFTS[digits.min(16)]
 }
 
-/// Parses the leading digits of `text` and appends them to the decimal number `number`. Returns the new number modulo 2^64,
-/// and the number of digits.
+/// Parses the leading digits of `text` and appends them to the decimal number `number`. Returns the
+/// new number modulo 2^64, and the number of digits.
 #[inline]
 pub(in crate::json) fn read(text: &[u8], mut number: u64) -> (u64, usize) {
     let mut len = 0;
@@ -61,7 +61,8 @@ fn leading(word: u64) -> (u64, usize) {
     let count = (marks.trailing_zeros() / 8) as usize;
     // Moves the digits to the top bytes, with zeros in front of them.
     let digits = values.checked_shl(64 - 8 * count as u32).unwrap_or(0);
-    // The first digit is in the lowest byte. Pairs of digits are combined to numbers of two, four and eight digits.
+    // The first digit is in the lowest byte. Pairs of digits are combined to numbers of two, four
+    // and eight digits.
     let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
     let eight = (fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) & 0xffff_ffff;
@@ -104,7 +105,8 @@ const EIGHT_DIGITS: u64 = 100_000_000;
 /// Appends an integer of up to eight digits.
 #[inline]
 fn write_without_zeros(out: &mut Buffer<u8>, number: u64) -> Result<()> {
-    // The digit count determines the position of the next output, and is available long before the digits.
+    // The digit count determines the position of the next output, and is available long before the
+    // digits.
     let count = count(number);
     let end = out.len() + count;
     let digits = u64::from_le_bytes(eight(number)) >> (64 - 8 * count);
@@ -126,7 +128,11 @@ fn count(number: u64) -> usize {
 /// # Errors
 /// MemoryError.
 #[inline]
-pub(in crate::json) fn write_fraction(out: &mut Buffer<u8>, fraction: u64, len: usize) -> Result<()> {
+pub(in crate::json) fn write_fraction(
+    out: &mut Buffer<u8>,
+    fraction: u64,
+    len: usize,
+) -> Result<()> {
     let sixteen = fraction * power_of_ten(16usize.saturating_sub(len));
     let (first, second) = (eight(sixteen / EIGHT_DIGITS), eight(sixteen % EIGHT_DIGITS));
     let start = out.len();
@@ -143,7 +149,8 @@ pub(in crate::json) fn write_fraction(out: &mut Buffer<u8>, fraction: u64, len: 
 /// Returns the length of 16 digits, given in two halves, without trailing zeros.
 #[inline(never)]
 fn len_without_zeros(first: [u8; 8], second: [u8; 8]) -> usize {
-    let zeros = |digits| (u64::from_le_bytes(digits) ^ (ONES * b'0' as u64)).leading_zeros() as usize / 8;
+    let zeros =
+        |digits| (u64::from_le_bytes(digits) ^ (ONES * b'0' as u64)).leading_zeros() as usize / 8;
     match zeros(second) {
         8 => 8 - zeros(first),
         zeros => 16 - zeros,
@@ -153,8 +160,9 @@ fn len_without_zeros(first: [u8; 8], second: [u8; 8]) -> usize {
 /// Returns the eight decimal digits of an integer below 10^8, with leading zeros.
 #[inline]
 fn eight(number: u64) -> [u8; 8] {
-    // Splits the number into groups of four, two and one digits in parallel, the first one lowest. Multiplying by these
-    // constants and shifting divides by 100 and by 10, exactly for all numbers in range.
+    // Splits the number into groups of four, two and one digits in parallel, the first one lowest.
+    // Multiplying by these constants and shifting divides by 100 and by 10, exactly for all numbers
+    // in range.
     let fours = (number / 10_000) | (number % 10_000) << 32;
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let pairs = hundreds | (fours - hundreds * 100) << 16;
@@ -214,8 +222,9 @@ mod tests {
                 let mut text = [b'7'; 40];
                 text[..len].copy_from_slice(&digits[..len]);
                 text[len] = other;
-                let expected =
-                    digits[..len].iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
+                let expected = digits[..len]
+                    .iter()
+                    .fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
                 assert_eq!(read(&text, 0), (expected, len), "{len} {other}");
                 assert_eq!(read(&text[..len], 0), (expected, len), "{len} to the end");
             }

@@ -1,8 +1,8 @@
-//! Conversion of integers to and from decimal digits: eight digits at a time (`fast.rs`), or one at a time with 32-bit
-//! divisions (`small.rs`).
+//! Conversion of integers to and from decimal digits: eight digits at a time (`fast.rs`), or one at
+//! a time with 32-bit divisions (`small.rs`).
 //!
-//! Both files implement `write_int`. The other functions of `fast.rs` are used by the speed-optimised code for floats and
-//! short numbers.
+//! Both files implement `write_int`. The other functions of `fast.rs` are used by the
+//! speed-optimised code for floats and short numbers.
 
 #[cfg(feature = "speed")]
 mod fast;

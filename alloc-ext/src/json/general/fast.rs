@@ -8,7 +8,8 @@ use super::DIGITS;
 use crate::json::number::write_int;
 use crate::json::{decimal, digits};
 
-/// Reserved bytes: enough for the longest number, and for bytes that are written past its end and truncated again.
+/// Reserved bytes: enough for the longest number, and for bytes that are written past its end and
+/// truncated again.
 const MOST_BYTES: usize = 48;
 
 /// Appends a finite, non-negative float in JSON format. Whole numbers below 2^53 end in `.0`.
@@ -50,7 +51,8 @@ pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) ->
     }
 }
 
-/// Appends a decimal number whose last `fraction_len` digits are the fraction. Omits trailing zeros.
+/// Appends a decimal number whose last `fraction_len` digits are the fraction. Omits trailing
+/// zeros.
 fn write_point(out: &mut Buffer<u8>, number: u64, fraction_len: usize) -> Result<()> {
     let unit = digits::power_of_ten(fraction_len);
     let (whole, fraction) = (number / unit, number % unit);

@@ -1,6 +1,7 @@
 //! Formatting of floats with a given number of significant digits, like C's `%g`.
 //!
-//! Both files implement `write_finite`, the JSON format of floats, and `write_general`, the format `%.Ng`.
+//! Both files implement `write_finite`, the JSON format of floats, and `write_general`, the format
+//! `%.Ng`.
 
 #[cfg(feature = "speed")]
 mod fast;

@@ -36,8 +36,8 @@ pub(crate) fn write_general<const N: usize>(out: &mut Buffer<u8>, value: f64) ->
     write(out, &number, N)
 }
 
-/// Appends a decimal number. Uses scientific notation if there would be more than `most` digits before the point, or more
-/// than three zeros directly after it.
+/// Appends a decimal number. Uses scientific notation if there would be more than `most` digits
+/// before the point, or more than three zeros directly after it.
 fn write(out: &mut Buffer<u8>, number: &LongDecimal, most: usize) -> Result<()> {
     let (digits, exponent) = (number.digits(), number.point - 1);
     let is_scientific = !(-4..most as i32).contains(&exponent);

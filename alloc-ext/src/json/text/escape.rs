@@ -11,7 +11,14 @@ pub(super) fn write_escape(out: &mut Buffer<u8>, byte: u8) -> Result<()> {
         Some([_, letter]) => Ok(out.try_extend_from_slice(&[b'\\', *letter])?),
         None => {
             let digit = |value: u8| b"0123456789abcdef"[usize::from(value & 15)];
-            Ok(out.try_extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte)])?)
+            Ok(out.try_extend_from_slice(&[
+                b'\\',
+                b'u',
+                b'0',
+                b'0',
+                digit(byte >> 4),
+                digit(byte),
+            ])?)
         }
     }
 }
@@ -26,8 +33,8 @@ pub(in crate::json) enum BadEscape {
     Surrogate(usize),
 }
 
-/// Parses the escape at the start of `text`, whose first byte is a backslash. Returns the character and the length of the
-/// escape.
+/// Parses the escape at the start of `text`, whose first byte is a backslash. Returns the character
+/// and the length of the escape.
 ///
 /// # Upstream
 /// `JSONParserContext::NextStringWithFullHandling` in `json_parser.cc`.

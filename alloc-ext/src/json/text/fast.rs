@@ -12,7 +12,8 @@ const ONES: u64 = u64::MAX / 255;
 /// A word with only the top bit of every byte set.
 const TOPS: u64 = ONES << 7;
 
-/// Marks the bytes of a word that equal `byte` by their top bits. Marks above the first one may be wrong.
+/// Marks the bytes of a word that equal `byte` by their top bits. Marks above the first one may be
+/// wrong.
 const fn equal_marks(word: u64, byte: u8) -> u64 {
     let difference = word ^ (ONES * byte as u64);
     difference.wrapping_sub(ONES) & !difference & TOPS
@@ -41,14 +42,15 @@ fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     words.len() * 8 + ((marks.trailing_zeros() / 8) as usize).min(rest.len())
 }
 
-/// Returns the length of the prefix of a JSON string that contains no escape, quote or control character.
+/// Returns the length of the prefix of a JSON string that contains no escape, quote or control
+/// character.
 #[inline]
 pub(crate) fn literal_len(text: &[u8]) -> usize {
     run_len(text, |word| control_marks(word) | equal_marks(word, b'"') | equal_marks(word, b'\\'))
 }
 
-/// Returns the first eight bytes of `text` as a word, and the index of the closing quote. Returns `None` unless the quote
-/// is among these bytes and no escape or control character precedes it.
+/// Returns the first eight bytes of `text` as a word, and the index of the closing quote. Returns
+/// `None` unless the quote is among these bytes and no escape or control character precedes it.
 #[inline]
 pub(in crate::json) fn short_literal(text: &[u8]) -> Option<(u64, usize)> {
     let word = u64::from_le_bytes(*text.first_chunk()?);
@@ -74,7 +76,8 @@ pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
     }
 }
 
-/// Appends bytes without escaping. A few bytes are stored as one word, which is cheaper than a call of `memcpy`.
+/// Appends bytes without escaping. A few bytes are stored as one word, which is cheaper than a call
+/// of `memcpy`.
 #[inline]
 fn write_plain(out: &mut Buffer<u8>, plain: &[u8]) -> Result<()> {
     let Some(word) = words::short(plain) else { return Ok(out.try_extend_from_slice(plain)?) };

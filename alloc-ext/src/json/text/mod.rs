@@ -35,7 +35,8 @@ mod tests {
     fn words_and_bytes_find_the_same_end() {
         for byte in 0..=255u8 {
             for at in (0..20).step_by(if cfg!(miri) { 19 } else { 1 }) {
-                // The byte after the text must not matter, nor bytes that differ in the top bit only.
+                // The byte after the text must not matter, nor bytes that differ in the top bit
+                // only.
                 let mut text = [0xa2u8; 20];
                 text[at] = byte;
                 if let Some(next) = text.get_mut(at + 1) {
@@ -45,8 +46,11 @@ mod tests {
                 let expected = if stops { at } else { (at + 1).min(text.len()) };
                 assert_eq!(literal_len(&text), expected, "byte {byte} at {at}");
                 let mut out = Buffer::new();
-                let expected =
-                    if stops || matches!(byte, b'/' | 0x7f) { at } else { (at + 1).min(text.len()) };
+                let expected = if stops || matches!(byte, b'/' | 0x7f) {
+                    at
+                } else {
+                    (at + 1).min(text.len())
+                };
                 assert!(write_quoted(&mut out, &text).is_ok());
                 assert_eq!(out.get(1..=expected), text.get(..expected), "byte {byte} at {at}");
                 let next = if expected == text.len() { b'"' } else { b'\\' };
@@ -73,9 +77,16 @@ mod tests {
         assert_eq!(read("\\u00e9x"), Some(('é', 6)));
         assert_eq!(read("\\uD83d\\uDe00"), Some(('😀', 12)));
         assert_eq!(read("\\u0000"), Some(('\0', 6)));
-        for bad in
-            ["\\", "\\x", "\\u12", "\\u123g", "\\udc00\\udc00", "\\ud800", "\\ud800\\u0041", "\\ud800\\uz"]
-        {
+        for bad in [
+            "\\",
+            "\\x",
+            "\\u12",
+            "\\u123g",
+            "\\udc00\\udc00",
+            "\\ud800",
+            "\\ud800\\u0041",
+            "\\ud800\\uz",
+        ] {
             assert_eq!(read(bad), None, "{bad}");
         }
     }

@@ -6,7 +6,8 @@ use ferrite_core::platform::memory::Buffer;
 
 use super::escape::write_escape;
 
-/// Returns the length of the prefix of a JSON string that contains no escape, quote or control character.
+/// Returns the length of the prefix of a JSON string that contains no escape, quote or control
+/// character.
 pub(crate) fn literal_len(text: &[u8]) -> usize {
     text.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')).unwrap_or(text.len())
 }

@@ -1,5 +1,5 @@
-//! Speed-optimised builder with caches of keys and tables. JSON objects with the same keys share the key strings, and copy
-//! the table layout.
+//! Speed-optimised builder with caches of keys and tables. JSON objects with the same keys share
+//! the key strings, and copy the table layout.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -26,7 +26,8 @@ pub(in crate::json) struct ValueBuilder {
 
 /// Slots of the key cache, a power of two.
 const KEY_SLOTS: usize = 64;
-/// Slots of the table cache, a power of two. Documents alternate between a few object types at most.
+/// Slots of the table cache, a power of two. Documents alternate between a few object types at
+/// most.
 const PATTERN_SLOTS: usize = 16;
 
 impl ValueBuilder {
@@ -91,7 +92,8 @@ impl Builder for ValueBuilder {
     }
 }
 
-/// Returns the cache slot of a key, computed from its length and last bytes, in which the keys of an object mostly differ.
+/// Returns the cache slot of a key, computed from its length and last bytes, in which the keys of
+/// an object mostly differ.
 fn key_slot(text: &[u8]) -> usize {
     let last = text.last_chunk().map_or(0, |word| u64::from_le_bytes(*word));
     let mixed = (last ^ text.len() as u64).wrapping_mul(GOLDEN_RATIO);

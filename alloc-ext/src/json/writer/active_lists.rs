@@ -31,9 +31,9 @@ impl ActiveLists {
         }
         self.addresses.try_reserve(1)?;
         let addresses = &self.addresses;
-        let found = self
-            .index
-            .find_or_insert(hash(address), position, |position| addresses.get(position) == Some(&address));
+        let found = self.index.find_or_insert(hash(address), position, |position| {
+            addresses.get(position) == Some(&address)
+        });
         if found != position {
             return Ok(false);
         }

@@ -18,12 +18,12 @@ use super::active_lists::ActiveLists;
 use crate::containers::{ArrayObject, ListObject, MapObject};
 use crate::json::{number, text};
 
-/// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array, List, and Map with string
-/// keys.
+/// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array,
+/// List, and Map with string keys.
 ///
-/// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a line of its own, indented
-/// by `indent` spaces per level; with a negative indent, lines are not indented. Strings that are not valid UTF-8 are
-/// written unchanged.
+/// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a
+/// line of its own, indented by `indent` spaces per level; with a negative indent, lines are not
+/// indented. Strings that are not valid UTF-8 are written unchanged.
 ///
 /// # Errors
 /// ValueError for a value or key of another type, and for a cyclic list; MemoryError.
@@ -55,8 +55,8 @@ pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
 struct Writer {
     output: Output,
     open: Buffer<Open>,
-    /// The lists among `open`. A cycle is found before any part of the list is written twice: siblings on the cycle may be
-    /// long.
+    /// The lists among `open`. A cycle is found before any part of the list is written twice:
+    /// siblings on the cycle may be long.
     active: ActiveLists,
 }
 
@@ -74,7 +74,11 @@ enum Entries {
 
 impl Writer {
     fn new(text: Buffer<u8>, indent: i64) -> Self {
-        Self { output: Output { text, indent, margin: 0 }, open: Buffer::new(), active: ActiveLists::new() }
+        Self {
+            output: Output { text, indent, margin: 0 },
+            open: Buffer::new(),
+            active: ActiveLists::new(),
+        }
     }
 
     fn document(&mut self, value: &Any) -> Result<()> {
@@ -217,10 +221,14 @@ impl Output {
         let view = value.view();
         match view.type_index() {
             type_index::NONE => self.text.try_extend_from_slice(b"null")?,
-            type_index::BOOL if view.payload_bits() != 0 => self.text.try_extend_from_slice(b"true")?,
+            type_index::BOOL if view.payload_bits() != 0 => {
+                self.text.try_extend_from_slice(b"true")?
+            }
             type_index::BOOL => self.text.try_extend_from_slice(b"false")?,
             type_index::INT => number::write_int(&mut self.text, view.payload_bits() as i64)?,
-            type_index::FLOAT => number::write_float(&mut self.text, f64::from_bits(view.payload_bits()))?,
+            type_index::FLOAT => {
+                number::write_float(&mut self.text, f64::from_bits(view.payload_bits()))?
+            }
             type_index::SMALL_STR | type_index::STR => {
                 text::write_quoted(&mut self.text, view.bytes_of_string().unwrap_or_default())?;
             }
@@ -230,7 +238,8 @@ impl Output {
     }
 }
 
-/// Prefetches the objects of the next elements and, if they are maps, their tables: a chain of dependent loads.
+/// Prefetches the objects of the next elements and, if they are maps, their tables: a chain of
+/// dependent loads.
 #[inline]
 fn prefetch_next(elements: &[Any], place: usize) {
     if let Some(object) = elements.get(place + 2).and_then(Any::as_object) {

@@ -1,8 +1,9 @@
 //! JSON writer, with an explicit stack instead of recursion.
 //!
-//! Both files implement `stringify` and `write`. `fast.rs` reads containers in place, prefetches, and detects cycles with a hash
-//! index of the lists on the current path; `small.rs` reads entries by slot, and searches its stack for the list being entered at
-//! depths that double with each search.
+//! Both files implement `stringify` and `write`. `fast.rs` reads containers in place, prefetches,
+//! and detects cycles with a hash index of the lists on the current path; `small.rs` reads entries
+//! by slot, and searches its stack for the list being entered at depths that double with each
+//! search.
 
 #[cfg(feature = "speed")]
 mod active_lists;

@@ -14,12 +14,12 @@ use ferrite_core::value::string::String;
 use crate::containers::Container;
 use crate::json::{number, text};
 
-/// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array, List, and Map with string
-/// keys.
+/// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array,
+/// List, and Map with string keys.
 ///
-/// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a line of its own, indented
-/// by `indent` spaces per level; with a negative indent, lines are not indented. Strings that are not valid UTF-8 are
-/// written unchanged.
+/// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a
+/// line of its own, indented by `indent` spaces per level; with a negative indent, lines are not
+/// indented. Strings that are not valid UTF-8 are written unchanged.
 ///
 /// # Errors
 /// ValueError for a value or key of another type, and for a cyclic list; MemoryError.
@@ -28,7 +28,8 @@ use crate::json::{number, text};
 /// `json::Stringify` in `extra/json.h`, which recurses and so crashes on deeply nested values.
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut out = Buffer::new();
-    // An indent beyond the address space runs out of memory in any case; all negative numbers mean the same.
+    // An indent beyond the address space runs out of memory in any case; all negative numbers mean
+    // the same.
     let indent = indent.unwrap_or(0).clamp(-1, isize::MAX as i64);
     write_indented(&mut out, value, indent as isize)?;
     String::from_bytes(&out)
@@ -56,8 +57,8 @@ struct Writer<'o> {
     indent: isize,
     margin: isize,
     open: Buffer<Open>,
-    /// Minimum depth of the next cycle search. Doubles with each search, so that all searches together take time linear in
-    /// the maximum depth. A cyclic list exceeds any depth.
+    /// Minimum depth of the next cycle search. Doubles with each search, so that all searches
+    /// together take time linear in the maximum depth. A cyclic list exceeds any depth.
     unsearched: usize,
 }
 
@@ -69,8 +70,8 @@ struct Open {
 }
 
 impl Writer<'_> {
-    /// Writes the next entry of the innermost container, or its closing bracket. Of an entry that is a container, only the
-    /// start is written.
+    /// Writes the next entry of the innermost container, or its closing bracket. Of an entry that
+    /// is a container, only the start is written.
     fn entry(&mut self) -> Result<()> {
         let (mut key, mut value) = (Any::NONE, Any::NONE);
         let Some(open) = self.open.last_mut() else { return Ok(()) };
@@ -119,7 +120,9 @@ impl Writer<'_> {
             type_index::BOOL if view.payload_bits() != 0 => b"true",
             type_index::BOOL => b"false",
             type_index::INT => return number::write_int(self.out, view.payload_bits() as i64),
-            type_index::FLOAT => return number::write_float(self.out, f64::from_bits(view.payload_bits())),
+            type_index::FLOAT => {
+                return number::write_float(self.out, f64::from_bits(view.payload_bits()));
+            }
             type_index::SMALL_STR | type_index::STR => {
                 return text::write_quoted(self.out, view.bytes_of_string().unwrap_or_default());
             }
@@ -133,8 +136,8 @@ impl Writer<'_> {
         let Some(object) = value.as_object() else { return Ok(()) };
         let Some(container) = Container::of(object) else { return Ok(()) };
         if value.type_index() == type_index::LIST && self.open.len() >= self.unsearched {
-            // Searches become rarer with depth, so that they take linear time in total. A cycle may be written several times
-            // before it is found, or exhaust memory first.
+            // Searches become rarer with depth, so that they take linear time in total. A cycle may
+            // be written several times before it is found, or exhaust memory first.
             self.unsearched = 2 * self.open.len();
             if self.open.iter().any(|open| open.container.ptr_eq(object)) {
                 plain_bail!(VALUE_ERROR, "Cycle detected: List contains itself");

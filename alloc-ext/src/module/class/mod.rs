@@ -1,4 +1,5 @@
-//! Class of modules: static data of one implementation, namely its operations and, on hosts, its Rust type.
+//! Class of modules: static data of one implementation, namely its operations and, on hosts, its
+//! Rust type.
 
 #[cfg_attr(feature = "std", path = "std.rs")]
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]

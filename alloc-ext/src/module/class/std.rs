@@ -7,8 +7,8 @@ use crate::module::{ModuleImpl, ModuleOps, ops};
 
 pub(in crate::module) struct Class {
     pub ops: ModuleOps,
-    /// Returns the type id of the implementation. The address of the class does not identify it, since the linker may merge
-    /// classes with identical code.
+    /// Returns the type id of the implementation. The address of the class does not identify it,
+    /// since the linker may merge classes with identical code.
     type_id: fn() -> TypeId,
 }
 

@@ -1,4 +1,5 @@
-//! Builds without a C++ runtime: modules have no virtual table, and modules of C++ classes are not supported.
+//! Builds without a C++ runtime: modules have no virtual table, and modules of C++ classes are not
+//! supported.
 #![forbid(unsafe_code)]
 
 use core::ffi::c_void;

@@ -7,7 +7,8 @@ use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::module::ModuleOps;
 
-/// Static data of the C++ class `tvm::ffi::ModuleObj`, provided by a library that is linked with a C++ runtime.
+/// Static data of the C++ class `tvm::ffi::ModuleObj`, provided by a library that is linked with a
+/// C++ runtime.
 pub struct CxxClass {
     /// Virtual table pointer of modules created by this library, through which C++ code calls them.
     pub vptr: *const c_void,
@@ -36,7 +37,8 @@ fn class() -> Option<&'static CxxClass> {
     unsafe { CLASS.load(Ordering::Acquire).as_ref() }
 }
 
-/// Returns the virtual table pointer of modules created by this library; null until the class is installed.
+/// Returns the virtual table pointer of modules created by this library; null until the class is
+/// installed.
 pub(in crate::module) fn vptr() -> *const c_void {
     class().map_or(ptr::null(), |class| class.vptr)
 }

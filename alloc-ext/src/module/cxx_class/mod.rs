@@ -1,5 +1,5 @@
-//! Modules as C++ objects: the virtual table of modules created by this library, and the operations of modules that C++
-//! classes implement.
+//! Modules as C++ objects: the virtual table of modules created by this library, and the operations
+//! of modules that C++ classes implement.
 //!
 //! A library linked with a C++ runtime (feature `cxx`) installs both. Other builds have neither.
 

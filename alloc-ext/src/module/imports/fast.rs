@@ -6,8 +6,8 @@ use ferrite_core::Any;
 use super::{Module, change, of_class};
 use crate::containers::ArrayObject;
 
-/// Appends `other` if there is spare capacity and no snapshot of the imports exists. Returns whether it was appended; `None`
-/// if the imports of any module changed since `before`.
+/// Appends `other` if there is spare capacity and no snapshot of the imports exists. Returns
+/// whether it was appended; `None` if the imports of any module changed since `before`.
 pub(super) fn append(module: &Module, other: &Module, before: usize) -> Option<bool> {
     let import = Any::from(other.clone());
     change(module, before, &mut |imports| {

@@ -1,8 +1,10 @@
-//! Imports of modules: insertion with cycle detection, iterative search, and the cached lookup for host code.
+//! Imports of modules: insertion with cycle detection, iterative search, and the cached lookup for
+//! host code.
 //!
-//! One lock guards the `imports_` and `import_lookup_cache_` fields of all modules. A lock per module is not possible, since
-//! modules created by C++ code have no space for one. The lock is held only while the fields are read or changed. Allocation,
-//! the creation of errors and the dropping of objects may run user callbacks, and therefore happen outside of the lock.
+//! One lock guards the `imports_` and `import_lookup_cache_` fields of all modules. A lock per
+//! module is not possible, since modules created by C++ code have no space for one. The lock is
+//! held only while the fields are read or changed. Allocation, the creation of errors and the
+//! dropping of objects may run user callbacks, and therefore happen outside of the lock.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]
@@ -26,8 +28,9 @@ use super::record::{incomplete, module_obj};
 use super::{Module, Query, SearchTarget};
 use crate::containers::ArrayObject;
 
-/// Lock of all imports, with the number of changes so far. A decision made without the lock is valid if the number is still
-/// the same under the lock; otherwise it is made again. At least one of several competing threads makes progress.
+/// Lock of all imports, with the number of changes so far. A decision made without the lock is
+/// valid if the number is still the same under the lock; otherwise it is made again. At least one
+/// of several competing threads makes progress.
 pub(crate) static CHANGES: Lock<Cell<usize>> = Lock::new(Cell::new(0));
 
 /// Returns the current imports of a module. Later changes do not affect the returned Array.
@@ -42,9 +45,9 @@ pub(super) fn snapshot(module: &Module) -> Result<ArrayObject> {
     imports.and_then(|imports| imports.downcast().ok()).ok_or_else(|| incomplete("imports"))
 }
 
-/// Runs `body` on the imports of a module under the lock, and returns its result: whether it changed the imports. Returns
-/// `None` without running `body` if the imports of any module changed since `before`. `body` must not run user callbacks,
-/// including a user's allocator.
+/// Runs `body` on the imports of a module under the lock, and returns its result: whether it
+/// changed the imports. Returns `None` without running `body` if the imports of any module changed
+/// since `before`. `body` must not run user callbacks, including a user's allocator.
 fn change(
     module: &Module,
     before: usize,
@@ -61,8 +64,8 @@ fn change(
     in_time.then_some(changed)
 }
 
-/// Replaces the imports of a module, unless the imports of any module changed since `before`. Returns `true` if they were
-/// replaced.
+/// Replaces the imports of a module, unless the imports of any module changed since `before`.
+/// Returns `true` if they were replaced.
 fn replace(module: &Module, imports: &ArrayObject, before: usize) -> bool {
     let mut imports = Some(imports.as_object().clone());
     let replaced = change(module, before, &mut |present| {
@@ -79,12 +82,12 @@ fn changes() -> usize {
 /// Appends `other` to the imports of `module`.
 ///
 /// # Errors
-/// RuntimeError if `other` is `module` or imports it, directly or indirectly; TypeError if an import is not a module;
-/// InternalError for a module without an Array of imports; MemoryError.
+/// RuntimeError if `other` is `module` or imports it, directly or indirectly; TypeError if an
+/// import is not a module; InternalError for a module without an Array of imports; MemoryError.
 ///
 /// # Upstream
-/// `ModuleObj::ImportModule` in `module.cc`. Unlike upstream, this is thread-safe: concurrent imports are not lost and
-/// cannot form a cycle.
+/// `ModuleObj::ImportModule` in `module.cc`. Unlike upstream, this is thread-safe: concurrent
+/// imports are not lost and cannot form a cycle.
 pub fn append(module: &Module, other: &Module) -> Result<()> {
     loop {
         let before = changes();
@@ -101,8 +104,8 @@ pub fn append(module: &Module, other: &Module) -> Result<()> {
     }
 }
 
-/// Appends `other` to a copy of the imports, since snapshots must not change. Returns `false` if the imports of any module
-/// changed since `before`.
+/// Appends `other` to a copy of the imports, since snapshots must not change. Returns `false` if
+/// the imports of any module changed since `before`.
 fn append_to_copy(module: &Module, other: &Module, before: usize) -> Result<bool> {
     let mut imports = snapshot(module)?;
     imports.push(Any::from(other.clone()))?;
@@ -122,8 +125,8 @@ pub fn clear(module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// Searches the imports of `module` depth-first, visiting each module once. Returns the first answer that is not None, or
-/// None.
+/// Searches the imports of `module` depth-first, visiting each module once. Returns the first
+/// answer that is not None, or None.
 ///
 /// # Errors
 /// Errors of the searched modules; TypeError if an import is not a module; MemoryError.
@@ -151,8 +154,8 @@ fn push_reversed(waiting: &mut Buffer<Module>, module: &Module) -> Result<()> {
     Ok(())
 }
 
-/// Looks up a function for host code: in the imports depth-first, then in the global function table. Caches the result in
-/// the module.
+/// Looks up a function for host code: in the imports depth-first, then in the global function
+/// table. Caches the result in the module.
 ///
 /// The result is borrowed from the module's cache, and stays valid as long as the module.
 ///
@@ -160,7 +163,8 @@ fn push_reversed(waiting: &mut Buffer<Module>, module: &Module) -> Result<()> {
 /// RuntimeError if there is no such function; MemoryError; errors of the searched modules.
 ///
 /// # Upstream
-/// `ModuleObj::InternalUnsafe::GetFunctionFromImports` in `module_internal.h`, which holds a lock during the search.
+/// `ModuleObj::InternalUnsafe::GetFunctionFromImports` in `module_internal.h`, which holds a lock
+/// during the search.
 pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObject>> {
     if let Some(found) = with_cache(module, &mut |cache| lookup_cache::find(cache, name))? {
         return Ok(found);
@@ -179,8 +183,9 @@ pub(super) fn lookup(module: &Module, name: &String) -> Result<NonNull<TVMFFIObj
     }
 }
 
-/// Caches a function found by a lookup, and returns it; `None` if nothing was found. If another thread has cached a function
-/// for the name, returns that one: the first result for a name is final, since callers may have borrowed it.
+/// Caches a function found by a lookup, and returns it; `None` if nothing was found. If another
+/// thread has cached a function for the name, returns that one: the first result for a name is
+/// final, since callers may have borrowed it.
 fn remember(module: &Module, name: &String, found: &Any) -> Result<Found> {
     let function = found.view().object_ptr();
     while function.is_some() {
@@ -207,8 +212,9 @@ fn remember(module: &Module, name: &String, found: &Any) -> Result<Found> {
 /// A function borrowed from a cache; `None` if the cache lacks the name.
 type Found = Option<NonNull<TVMFFIObject>>;
 
-/// Runs `body` on the lookup cache of a module under the lock, and returns its result. `body` must not run user callbacks,
-/// including a user's allocator. Raises InternalError for a module without a cache.
+/// Runs `body` on the lookup cache of a module under the lock, and returns its result. `body` must
+/// not run user callbacks, including a user's allocator. Raises InternalError for a module without
+/// a cache.
 fn with_cache(module: &Module, body: &mut dyn FnMut(&mut LookupCache) -> Found) -> Result<Found> {
     let guard = CHANGES.lock();
     // SAFETY: the module is alive, and the lock gives exclusive access to the field.
@@ -237,12 +243,16 @@ mod tests {
 
     #[test]
     fn imports_are_searched_depth_first_when_asked() -> Result<()> {
-        let (root, first, second, deep) = (tagged(0, "root"), tagged(1, "a"), tagged(2, "b"), tagged(3, "b"));
+        let (root, first, second, deep) =
+            (tagged(0, "root"), tagged(1, "a"), tagged(2, "b"), tagged(3, "b"));
         first.import_module(&deep)?;
         root.import_module(&first)?;
         root.import_module(&second)?;
         assert!(root.get_function(&name("b"), false)?.is_none());
-        assert_eq!(root.get_function(&name("b"), true)?.unwrap().call_packed(&[])?.get::<i64>()?, 3);
+        assert_eq!(
+            root.get_function(&name("b"), true)?.unwrap().call_packed(&[])?.get::<i64>()?,
+            3
+        );
         assert!(root.implements_function(&name("a"), true)?);
         root.clear_imports()?;
         assert!(root.get_function(&name("b"), true)?.is_none());
@@ -254,8 +264,9 @@ mod tests {
     fn many_imports_take_few_copies() {
         let (root, child) = (tagged(0, "root"), tagged(1, "child"));
         let requests = with_every_refusal(|| {
-            let imported =
-                root.clear_imports().and_then(|()| (0..64).try_for_each(|_| root.import_module(&child)));
+            let imported = root
+                .clear_imports()
+                .and_then(|()| (0..64).try_for_each(|_| root.import_module(&child)));
             assert!(imported.is_err() || root.imports().unwrap().len() == 64);
         });
         // One to clear, one per doubling.
@@ -305,7 +316,8 @@ mod tests {
     #[test]
     fn every_name_keeps_its_first_answer() -> Result<()> {
         let root = tagged(0, "root");
-        let names: std::vec::Vec<_> = (0..50).map(|n| std::format!("module.imports.many.{n}")).collect();
+        let names: std::vec::Vec<_> =
+            (0..50).map(|n| std::format!("module.imports.many.{n}")).collect();
         let mut found = std::vec::Vec::new();
         for known in &names {
             let function = Function::from_typed(|| 5i64)?;
@@ -365,7 +377,10 @@ mod tests {
         let root = tagged(0, "root");
         let bad = ArrayObject::from_slice(&[Any::from(5i64)])?;
         while !replace(&root, &bad, changes()) {}
-        assert_eq!(root.get_function(&name("f"), true).map(drop).unwrap_err().kind_bytes(), b"TypeError");
+        assert_eq!(
+            root.get_function(&name("f"), true).map(drop).unwrap_err().kind_bytes(),
+            b"TypeError"
+        );
         Ok(())
     }
 

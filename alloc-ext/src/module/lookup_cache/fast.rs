@@ -17,15 +17,20 @@ pub(in crate::module) fn empty() -> Result<LookupCache> {
     LookupCache::with_capacity(0)
 }
 
-/// Looks up a function by name; `None` if the cache lacks the name. The result is borrowed from the cache.
+/// Looks up a function by name; `None` if the cache lacks the name. The result is borrowed from the
+/// cache.
 pub(in crate::module) fn find(cache: &LookupCache, name: &String) -> Option<NonNull<TVMFFIObject>> {
     // Lookups of this library's strings call no hooks and do not allocate, so they cannot fail.
     cache.get(AnyView::from(name)).ok().flatten()?.view().object_ptr()
 }
 
-/// Inserts a function under a new name if there is spare capacity and the cache is not shared. Returns `true` if it was
-/// inserted. Does not allocate.
-pub(in crate::module) fn add_in_place(cache: &mut LookupCache, name: &String, function: &Any) -> bool {
+/// Inserts a function under a new name if there is spare capacity and the cache is not shared.
+/// Returns `true` if it was inserted. Does not allocate.
+pub(in crate::module) fn add_in_place(
+    cache: &mut LookupCache,
+    name: &String,
+    function: &Any,
+) -> bool {
     cache.insert_in_place(Any::from(name.clone()), function.clone()).unwrap_or(false)
 }
 

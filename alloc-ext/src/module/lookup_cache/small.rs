@@ -1,5 +1,5 @@
-//! Lookup cache for size-optimised builds: an Array of alternating names and functions with linear search, so that programs
-//! with a system library do not link the hash table.
+//! Lookup cache for size-optimised builds: an Array of alternating names and functions with linear
+//! search, so that programs with a system library do not link the hash table.
 #![forbid(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -18,7 +18,8 @@ pub(in crate::module) fn empty() -> Result<LookupCache> {
     LookupCache::with_capacity(0)
 }
 
-/// Looks up a function by name; `None` if the cache lacks the name. The result is borrowed from the cache.
+/// Looks up a function by name; `None` if the cache lacks the name. The result is borrowed from the
+/// cache.
 pub(in crate::module) fn find(cache: &LookupCache, name: &String) -> Option<NonNull<TVMFFIObject>> {
     let (entries, _) = cache.as_slice().as_chunks::<2>();
     let is_of_name = |entry: &&[Any; 2]| entry[0].view().bytes_of_string() == Some(name.as_bytes());
@@ -26,7 +27,11 @@ pub(in crate::module) fn find(cache: &LookupCache, name: &String) -> Option<NonN
 }
 
 /// Returns `false`: nothing was inserted.
-pub(in crate::module) fn add_in_place(_cache: &mut LookupCache, _name: &String, _function: &Any) -> bool {
+pub(in crate::module) fn add_in_place(
+    _cache: &mut LookupCache,
+    _name: &String,
+    _function: &Any,
+) -> bool {
     false
 }
 

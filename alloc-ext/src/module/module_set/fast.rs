@@ -19,7 +19,8 @@ impl ModuleSet {
     /// Adds a module. Returns `false` if it is already in the set.
     ///
     /// # Errors
-    /// AllocError when out of memory; the set is unchanged. No error object is created, so the caller may hold a lock.
+    /// AllocError when out of memory; the set is unchanged. No error object is created, so the
+    /// caller may hold a lock.
     pub(crate) fn add(&mut self, module: &Module) -> Result<bool, AllocError> {
         self.0.reserve_one()?;
         let len = self.0.len();
@@ -28,7 +29,8 @@ impl ModuleSet {
         Ok(self.0.len() != len)
     }
 
-    /// Removes a module. Returns the set's reference to it; `None` if it is not in the set. Does not allocate.
+    /// Removes a module. Returns the set's reference to it; `None` if it is not in the set. Does
+    /// not allocate.
     pub(crate) fn remove(&mut self, module: &Module) -> Option<ObjectRef> {
         self.0.remove(module.as_object())?
     }

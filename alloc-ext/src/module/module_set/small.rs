@@ -17,7 +17,8 @@ impl ModuleSet {
     /// Adds a module. Returns `false` if it is already in the set.
     ///
     /// # Errors
-    /// AllocError when out of memory; the set is unchanged. No error object is created, so the caller may hold a lock.
+    /// AllocError when out of memory; the set is unchanged. No error object is created, so the
+    /// caller may hold a lock.
     pub(crate) fn add(&mut self, module: &Module) -> Result<bool, AllocError> {
         let is_new = self.position(module).is_none();
         if is_new {
@@ -26,7 +27,8 @@ impl ModuleSet {
         Ok(is_new)
     }
 
-    /// Removes a module. Returns the set's reference to it; `None` if it is not in the set. Does not allocate.
+    /// Removes a module. Returns the set's reference to it; `None` if it is not in the set. Does
+    /// not allocate.
     pub(crate) fn remove(&mut self, module: &Module) -> Option<Module> {
         self.0.swap_remove(self.position(module)?)
     }

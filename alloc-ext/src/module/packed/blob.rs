@@ -25,13 +25,17 @@ const OWN: &[u8] = b"_lib";
 /// Entry kind of the import tree.
 const TREE: &[u8] = b"_import_tree";
 
-/// Creates the modules of a stream, which is given without its length field. `own` creates the module of the library's own
-/// functions. Returns the root and, if it is in the tree, the library's own module.
+/// Creates the modules of a stream, which is given without its length field. `own` creates the
+/// module of the library's own functions. Returns the root and, if it is in the tree, the library's
+/// own module.
 ///
 /// # Errors
-/// InternalError for a malformed stream, with the field and its offset; RuntimeError if a kind is unknown or has no loader,
-/// or the imports form a cycle; errors of loaders; MemoryError.
-pub(crate) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(Module, Option<Module>)> {
+/// InternalError for a malformed stream, with the field and its offset; RuntimeError if a kind is
+/// unknown or has no loader, or the imports form a cycle; errors of loaders; MemoryError.
+pub(crate) fn load(
+    stream: &[u8],
+    own: impl Fn() -> Result<Module>,
+) -> Result<(Module, Option<Module>)> {
     let mut reader = BinReader::new(stream);
     let count = reader.word("the number of modules")?;
     let mut modules: Buffer<Module> = Buffer::new();
@@ -40,7 +44,9 @@ pub(crate) fn load(stream: &[u8], own: impl Fn() -> Result<Module>) -> Result<(M
     for _ in 0..count {
         match reader.bytes("the kind of a module")? {
             OWN => modules.try_push(own_module.insert(own()?).clone())?,
-            TREE => tree = Some((reader.words("the row pointers")?, reader.words("the child indices")?)),
+            TREE => {
+                tree = Some((reader.words("the row pointers")?, reader.words("the child indices")?))
+            }
             kind => match payload::read(kind, &mut reader)? {
                 Some(payload) => modules.try_push(load_from_bytes(kind, &payload)?)?,
                 // Where it ends is known to its loader alone.
@@ -175,7 +181,8 @@ mod tests {
                 "{len}"
             );
         }
-        for (rows, children) in [(&[0, 1][..], &[0][..]), (&[0, 2, 2], &[1]), (&[0, 1, 1], &[2]), (&[], &[])]
+        for (rows, children) in
+            [(&[0, 1][..], &[0][..]), (&[0, 2, 2], &[1]), (&[0, 1, 1], &[2]), (&[], &[])]
         {
             assert!(load(&with_tree(rows, children), own).is_err());
         }

@@ -1,5 +1,5 @@
-//! Packed-function libraries: libraries that TVM compiled before tvm-ffi. Function symbols have no prefix, and the functions
-//! take values and type codes in separate arrays.
+//! Packed-function libraries: libraries that TVM compiled before tvm-ffi. Function symbols have no
+//! prefix, and the functions take values and type codes in separate arrays.
 //!
 //! | symbol | content |
 //! |---|---|
@@ -8,8 +8,9 @@
 //! | `__tvm_module_ctx` | context slot for the library's module |
 //! | `__tvm_dev_mblob` | embedded modules, see `blob.rs` |
 //!
-//! A library is recognised by a symbol that only the old code generator emitted, if it has none of the current symbols. Without
-//! this check, any symbol of any library would be taken for a function.
+//! A library is recognised by a symbol that only the old code generator emitted, if it has none of
+//! the current symbols. Without this check, any symbol of any library would be taken for a
+//! function.
 //!
 //! # Upstream
 //! `src/runtime/library_module.cc` of apache/tvm v0.5 to v0.20.
@@ -28,8 +29,8 @@ use super::Module;
 use super::library::{Library, LibraryRef};
 use super::symbol_name::find_symbol;
 
-/// Constructor of functions for symbols of packed-function libraries. The function owns a reference to the module, which keeps
-/// the library loaded.
+/// Constructor of functions for symbols of packed-function libraries. The function owns a reference
+/// to the module, which keeps the library loaded.
 pub type MakeFunction = unsafe fn(symbol: NonNull<c_void>, module: &Module) -> Result<Function>;
 
 /// Support for packed-function libraries, provided by the program.
@@ -60,7 +61,8 @@ fn support() -> Option<&'static Support> {
 const CONTEXT: &CStr = c"__tvm_module_ctx";
 /// Symbol of the embedded modules.
 const BLOB: &CStr = c"__tvm_dev_mblob";
-/// Symbol that contains the name of the main function. Also the alias by which the main function is looked up.
+/// Symbol that contains the name of the main function. Also the alias by which the main function is
+/// looked up.
 const MAIN: &CStr = c"__tvm_main__";
 /// Symbols that only packed-function libraries have.
 const MARKS: [&CStr; 5] = [CONTEXT, BLOB, MAIN, c"__TVMFuncCall", c"__TVMAPISetLastError"];
@@ -86,7 +88,8 @@ fn mark_of(library: &dyn Library) -> Result<Option<NonNull<c_void>>> {
     Ok(None)
 }
 
-/// Looks up the symbol of a function; `None` if there is none, or the library is not a packed-function library.
+/// Looks up the symbol of a function; `None` if there is none, or the library is not a
+/// packed-function library.
 ///
 /// # Errors
 /// Errors of symbol lookup.
@@ -109,21 +112,28 @@ pub(super) fn symbol_of(library: &dyn Library, name: &String) -> Result<Option<N
     Ok(symbol.filter(|symbol| library.has_both(mark, *symbol)))
 }
 
-/// Looks up a function by name; `None` if there is none, or the library is not a packed-function library.
+/// Looks up a function by name; `None` if there is none, or the library is not a packed-function
+/// library.
 ///
 /// # Errors
 /// Errors of symbol lookup; MemoryError.
-pub(super) fn function(library: &dyn Library, module: &Module, name: &String) -> Result<Option<Function>> {
+pub(super) fn function(
+    library: &dyn Library,
+    module: &Module,
+    name: &String,
+) -> Result<Option<Function>> {
     match (symbol_of(library, name)?, support()) {
-        // SAFETY: symbols of such a library are functions of this form, valid while the module lives (contract of
-        // `Library`).
-        (Some(symbol), Some(support)) => unsafe { (support.make_function)(symbol, module) }.map(Some),
+        // SAFETY: symbols of such a library are functions of this form, valid while the module
+        // lives (contract of `Library`).
+        (Some(symbol), Some(support)) => {
+            unsafe { (support.make_function)(symbol, module) }.map(Some)
+        }
         _ => Ok(None),
     }
 }
 
-/// Creates the embedded modules of a library. Returns the root and, if it is in the tree, the library's own module; `None` if
-/// the library has no embedded modules.
+/// Creates the embedded modules of a library. Returns the root and, if it is in the tree, the
+/// library's own module; `None` if the library has no embedded modules.
 ///
 /// # Errors
 /// Errors of [`blob::load`].

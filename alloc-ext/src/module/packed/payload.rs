@@ -1,4 +1,5 @@
-//! Conversion of device module payloads from the old to the current format. Old payloads have no length field.
+//! Conversion of device module payloads from the old to the current format. Old payloads have no
+//! length field.
 //!
 //! ```text
 //! bytes         format, such as `ptx`
@@ -7,9 +8,10 @@
 //! cuda, opencl, hip: bytes     code
 //! vulkan: u64, shaders         bytes: name; u32 flags; u64, u32[n]: words
 //! ```
-//! In the current format a kernel has one more list, a shader has a length, and tag names begin with `tirx.` instead of `tir.`.
-//! OpenCL source is a sequence of kernels, each after a title line with its name. Source up to 0.7 has no title lines: it is
-//! repeated for each kernel after a title line.
+//! In the current format a kernel has one more list, a shader has a length, and tag names begin
+//! with `tirx.` instead of `tir.`. OpenCL source is a sequence of kernels, each after a title line
+//! with its name. Source up to 0.7 has no title lines: it is repeated for each kernel after a title
+//! line.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -25,8 +27,12 @@ enum Code {
 }
 
 /// Module kinds with a known payload format. Metal is not supported, since it had several formats.
-const KINDS: [(&[u8], Code); 4] =
-    [(b"cuda", Code::Whole), (b"opencl", Code::Whole), (b"hip", Code::Whole), (b"vulkan", Code::Shaders)];
+const KINDS: [(&[u8], Code); 4] = [
+    (b"cuda", Code::Whole),
+    (b"opencl", Code::Whole),
+    (b"hip", Code::Whole),
+    (b"vulkan", Code::Shaders),
+];
 
 /// Old prefix of tag names.
 const TAG: &[u8] = b"tir.";
@@ -41,7 +47,9 @@ const TITLE: &[u8] = b"// Function: ";
 /// # Errors
 /// InternalError for a truncated payload, with the field and its offset; MemoryError.
 pub(super) fn read(kind: &[u8], reader: &mut BinReader<'_>) -> Result<Option<Buffer<u8>>> {
-    let Some((_, code)) = KINDS.into_iter().find(|(known, _)| *known == kind) else { return Ok(None) };
+    let Some((_, code)) = KINDS.into_iter().find(|(known, _)| *known == kind) else {
+        return Ok(None);
+    };
     let mut payload = Writer(Buffer::new());
     let format = reader.bytes("the format of a device module")?;
     payload.bytes(format)?;
@@ -55,8 +63,13 @@ pub(super) fn read(kind: &[u8], reader: &mut BinReader<'_>) -> Result<Option<Buf
         Code::Shaders => read_shaders(reader, &mut payload)?,
         Code::Whole => {
             let source = reader.bytes("the code of a device module")?;
-            let is_without_titles = kind == b"opencl" && format == b"cl" && !contains(source, TITLE);
-            if is_without_titles { payload.titled(&names, source)? } else { payload.bytes(source)? }
+            let is_without_titles =
+                kind == b"opencl" && format == b"cl" && !contains(source, TITLE);
+            if is_without_titles {
+                payload.titled(&names, source)?
+            } else {
+                payload.bytes(source)?
+            }
         }
     }
     Ok(Some(payload.0))
@@ -148,7 +161,8 @@ mod tests {
         stream.extend(bytes);
     }
 
-    /// Builds the payload of a module with the kernels `one` and `two`, in the current format if `is_today`.
+    /// Builds the payload of a module with the kernels `one` and `two`, in the current format if
+    /// `is_today`.
     fn kernels(format: &[u8], tag: &[u8], is_today: bool) -> Vec<u8> {
         let mut stream = Vec::new();
         bytes(&mut stream, format);

@@ -1,4 +1,5 @@
-//! Joined names for speed-optimised builds: stored inline up to a typical length, since hosts look up many names.
+//! Joined names for speed-optimised builds: stored inline up to a typical length, since hosts look
+//! up many names.
 #![forbid(unsafe_code)]
 
 use core::mem;
@@ -6,7 +7,8 @@ use core::mem;
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 
-/// Maximum length of an inline name, including the NUL. TVM's mangled kernel names rarely exceed 100 bytes.
+/// Maximum length of an inline name, including the NUL. TVM's mangled kernel names rarely exceed
+/// 100 bytes.
 const INLINE_BYTES: usize = 128;
 
 /// A joined name with a terminating NUL.

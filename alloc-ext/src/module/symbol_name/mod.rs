@@ -28,7 +28,8 @@ impl SymbolName {
         self.0.with_nul().split_last().map_or(&[], |(_, name)| name)
     }
 
-    /// Returns the joined name as a C string; `None` if a part contains a NUL, so that no symbol can have the name.
+    /// Returns the joined name as a C string; `None` if a part contains a NUL, so that no symbol
+    /// can have the name.
     pub(crate) fn as_c_str(&self) -> Option<&CStr> {
         let name = self.0.with_nul();
         // SAFETY: the name ends in a NUL.

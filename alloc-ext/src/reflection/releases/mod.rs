@@ -1,5 +1,5 @@
-//! Differences between upstream releases in classes and global functions. Hosts can imitate each supported release, bare-metal
-//! builds only the latest.
+//! Differences between upstream releases in classes and global functions. Hosts can imitate each
+//! supported release, bare-metal builds only the latest.
 //!
 //! Both files define `fields_of`, `install` and `register_copy_method`.
 

@@ -1,10 +1,11 @@
 //! Imitation of earlier upstream releases in classes and global functions.
 //!
-//! The Python package announces its release before it uses types. Classes are registered as in that release, and cannot change
-//! later.
+//! The Python package announces its release before it uses types. Classes are registered as in that
+//! release, and cannot change later.
 
 use ferrite_core::abi::{
-    TVMFFIMethodInfo, kTVMFFIFieldFlagBitMaskIsStaticMethod, kTVMFFIFieldFlagBitMaskSEqHashIgnore, type_index,
+    TVMFFIMethodInfo, kTVMFFIFieldFlagBitMaskIsStaticMethod, kTVMFFIFieldFlagBitMaskSEqHashIgnore,
+    type_index,
 };
 use ferrite_core::error::Result;
 use ferrite_core::names::builtins::StaticFunction;
@@ -22,7 +23,8 @@ use crate::reflection::py_class::FieldClass;
 use crate::reflection::record::Record;
 use crate::reflection::{CLASSES, storage};
 
-/// Static function table of this module: the function by which a client announces its release, which upstream does not have.
+/// Static function table of this module: the function by which a client announces its release,
+/// which upstream does not have.
 pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.ferrite.ServeRelease", serve)];
 
 /// Functions that only release 0.1.10 has.
@@ -51,12 +53,13 @@ const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
 /// Implements `ffi.ferrite.ServeRelease`: selects the upstream release to imitate.
 ///
 /// # Errors
-/// ValueError for an invalid release number; RuntimeError if types have already been registered as in another release;
-/// MemoryError.
+/// ValueError for an invalid release number; RuntimeError if types have already been registered as
+/// in another release; MemoryError.
 fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
     let number = |number: i64| {
-        u8::try_from(number)
-            .map_err(|_| plain_error!(VALUE_ERROR, "There is no release with the number {}", &number))
+        u8::try_from(number).map_err(|_| {
+            plain_error!(VALUE_ERROR, "There is no release with the number {}", &number)
+        })
     };
     let release = UpstreamRelease::new(number(major)?, number(minor)?, number(patch)?);
     if upstream_release::served() == release {
@@ -71,12 +74,21 @@ fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
     upstream_release::serve(release);
     let is_0_1_10 = release == UpstreamRelease::new(0, 1, 10);
     let functions: &[StaticFunction] = if is_0_1_10 { &FUNCTIONS_OF_0_1_10 } else { &[] };
-    functions.iter().try_for_each(register_function).inspect_err(|_| upstream_release::serve(before))
+    functions
+        .iter()
+        .try_for_each(register_function)
+        .inspect_err(|_| upstream_release::serve(before))
 }
 
 fn register_function(function: &StaticFunction) -> Result<()> {
     let (object, metadata) = (function.to_function()?, function.metadata()?);
-    global_table::set_with_texts(function.name().as_bytes(), &object, b"", metadata.as_bytes(), true)
+    global_table::set_with_texts(
+        function.name().as_bytes(),
+        &object,
+        b"",
+        metadata.as_bytes(),
+        true,
+    )
 }
 
 /// Returns the fields of a class in the selected release.
@@ -91,9 +103,9 @@ pub(in crate::reflection) fn fields_of(class: &'static Class) -> &'static [Field
 /// MemoryError.
 pub(in crate::reflection) fn install() -> Result<()> {
     if upstream_release::enums_have_values() {
-        ENUM_COLUMNS
-            .iter()
-            .try_for_each(|column| type_table::register_attr(type_index::NONE, column, AnyView::NONE))?;
+        ENUM_COLUMNS.iter().try_for_each(|column| {
+            type_table::register_attr(type_index::NONE, column, AnyView::NONE)
+        })?;
     }
     Ok(())
 }
@@ -117,8 +129,8 @@ pub(in crate::reflection) fn register_copy_method(class: &'static Class) -> Resu
         .register(class.register_index()?)
 }
 
-/// Implements `ffi.MakeFFINew`: registers `__ffi_new__` and `__ffi_shallow_copy__` for a type whose layout is defined by its
-/// fields. Registers the shallow copy also as a method.
+/// Implements `ffi.MakeFFINew`: registers `__ffi_new__` and `__ffi_shallow_copy__` for a type whose
+/// layout is defined by its fields. Registers the shallow copy also as a method.
 ///
 /// # Errors
 /// Errors of [`FieldClass::of`] and [`FieldClass::register`]; MemoryError.
@@ -148,7 +160,8 @@ fn make_init_of_type(type_index: i32) -> Result<Function> {
     make_init(entry)
 }
 
-/// Implements `ffi.RegisterAutoInit`: registers a generated `__ffi_init__` as a static method of a type.
+/// Implements `ffi.RegisterAutoInit`: registers a generated `__ffi_init__` as a static method of a
+/// type.
 ///
 /// # Errors
 /// Errors of [`make_init_of_type`].
@@ -158,7 +171,13 @@ fn make_init_of_type(type_index: i32) -> Result<Function> {
 fn register_init_method(type_index: i32) -> Result<()> {
     const METADATA: &[u8] = br#"{"type_schema":{"type":"ffi.Function"},"auto_init":true}"#;
     let init = make_init_of_type(type_index)?;
-    register_method(type_index, "__ffi_init__", &init, kTVMFFIFieldFlagBitMaskIsStaticMethod, METADATA)
+    register_method(
+        type_index,
+        "__ffi_init__",
+        &init,
+        kTVMFFIFieldFlagBitMaskIsStaticMethod,
+        METADATA,
+    )
 }
 
 fn register_method(
@@ -175,7 +194,7 @@ fn register_method(
         flags: i64::from(flags),
         method: *AnyView::from(function).as_raw(),
     };
-    // SAFETY: texts and function outlive the call.
+    // SAFETY: strings and function outlive the call.
     unsafe { type_table::register_method(type_index, &info) }
 }
 

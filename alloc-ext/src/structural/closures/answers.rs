@@ -14,7 +14,8 @@ use ferrite_core::value::any::Any;
 pub enum Walk {
     /// With the children of the node, in pre-order, or with the next node.
     Continue,
-    /// Without the children of the node. The same as `Continue` in post-order, where they have been reached before.
+    /// Without the children of the node. The same as `Continue` in post-order, where they have been
+    /// reached before.
     Skip,
     /// Not at all: the walk returns this value.
     Interrupt(Any),
@@ -37,7 +38,7 @@ impl Walk {
     /// ```
     ///
     /// # Errors
-    /// MemoryError, if the value is a text, vector or map of Rust.
+    /// MemoryError, if the value is a string, vector or map of Rust.
     pub fn interrupt(value: impl ferrite_core::value::convert::IntoAny) -> Result<Walk> {
         value.try_into_any().map(Walk::Interrupt)
     }
@@ -46,7 +47,8 @@ impl Walk {
 /// Whether a visit goes on, or ends and returns a value.
 pub type Flow = ControlFlow<Any>;
 
-/// A result of a closure that is called for a `T`: a decision on how to go on, or a value; or a `Result` of one.
+/// A result of a closure that is called for a `T`: a decision on how to go on, or a value; or a
+/// `Result` of one.
 #[diagnostic::on_unimplemented(
     message = "a closure here cannot return `{Self}`",
     note = "closures of walks return `()`, `Walk` or `ControlFlow<Any>`, closures of visits `()` or `ControlFlow<Any>`, and those of maps \

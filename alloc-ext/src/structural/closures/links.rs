@@ -1,4 +1,5 @@
-//! Closures that choose their nodes by the type of their parameter, and tuples of closures that are tried in order.
+//! Closures that choose their nodes by the type of their parameter, and tuples of closures that are
+//! tried in order.
 
 use core::marker::PhantomData;
 
@@ -11,11 +12,13 @@ use super::answers::Answer;
 use super::types::Types;
 use crate::structural::DefRegion;
 
-/// Closures of walks and maps: one closure, or a tuple of up to twelve, of which the first that accepts a node gets it.
+/// Closures of walks and maps: one closure, or a tuple of up to twelve, of which the first that
+/// accepts a node gets it.
 ///
-/// A closure takes the node as a value (`|n: i64|`), as a reference (`|s: &str|`, `|any: &Any|`) or as the content of an object
-/// whose class is frozen (`|v: &Var|`), then optionally the [`DefRegion`] of the node. It accepts the nodes that convert to the type of
-/// its parameter without change: `f64` does not accept an integer. The types of parameters have to be written.
+/// A closure takes the node as a value (`|n: i64|`), as a reference (`|s: &str|`, `|any: &Any|`) or
+/// as the content of an object whose class is frozen (`|v: &Var|`), then optionally the
+/// [`DefRegion`] of the node. It accepts the nodes that convert to the type of its parameter
+/// without change: `f64` does not accept an integer. The types of parameters have to be written.
 ///
 /// `Marker` is inferred; it tells the forms of closures apart.
 #[diagnostic::on_unimplemented(
@@ -61,8 +64,9 @@ pub trait Callbacks<T, Marker> {
     fn call(&mut self, node: &AnyView<'_>, region: DefRegion) -> Result<Option<T>>;
 }
 
-/// Closures of visits and mutations, which get a `Context` after the node: a [`Visitor`](super::Visitor) or
-/// [`Mutator`](super::Mutator). Otherwise as [`Callbacks`]. They call themselves for children, and so are `Fn`.
+/// Closures of visits and mutations, which get a `Context` after the node: a
+/// [`Visitor`](super::Visitor) or [`Mutator`](super::Mutator). Otherwise as [`Callbacks`]. They
+/// call themselves for children, and so are `Fn`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be called for the nodes of a value",
     note = "closures that are `Fn` take a value (`|n: i64, v: &mut Visitor|`), a reference or the content of a frozen class, whose types \
@@ -90,7 +94,7 @@ pub struct ByValue<N, A>(PhantomData<(N, A)>);
 pub struct ByReference<N, A>(PhantomData<(N, A)>);
 /// Marks closures that take the content of an object.
 pub struct ByContent<N, A>(PhantomData<(N, A)>);
-/// Marks closures that take a text.
+/// Marks closures that take a string.
 pub struct ByText<A>(PhantomData<A>);
 /// Marks closures of the form `M` that also take the [`DefRegion`].
 pub struct InRegion<M>(PhantomData<M>);
@@ -99,7 +103,7 @@ pub struct Nested<M>(PhantomData<M>);
 
 /// Converts a node to the type of a closure's parameter, if it is of that type.
 fn accept<'a, N: FromView<'a>>(node: &'a AnyView<'a>) -> Result<Option<N>> {
-    // A number that does not fit, or a text that is not UTF-8, is not of the type.
+    // A number that does not fit, or a string that is not UTF-8, is not of the type.
     if !matches!(N::is_exact(node), Ok(true)) {
         return Ok(None);
     }

@@ -11,7 +11,8 @@ use crate::reflection::StructuralMutator;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::{DefRegion, operations, walker};
 
-/// A mutation at one node: rewrites children with the same closures, and lends the state of the mutation.
+/// A mutation at one node: rewrites children with the same closures, and lends the state of the
+/// mutation.
 ///
 /// # Upstream
 /// `MutateContext` of the crate `tvm-ffi`.
@@ -37,22 +38,25 @@ impl<S> Mutator<'_, S> {
         walker::region(self.mutator)
     }
 
-    /// Rewrites the children of the node, and returns the node with the new children: the same object if none changes, otherwise a
-    /// copy. A container to which nobody else refers, nor the closure, which takes it as a [`Node`](super::Node), is changed in place.
+    /// Rewrites the children of the node, and returns the node with the new children: the same
+    /// object if none changes, otherwise a copy. A container to which nobody else refers, nor the
+    /// closure, which takes it as a [`Node`](super::Node), is changed in place.
     ///
     /// # Errors
-    /// Errors of closures, hooks, field getters and setters; TypeError for an object that cannot be copied, or if the result is no
-    /// `R`; ValueError if calls are nested too deeply.
+    /// Errors of closures, hooks, field getters and setters; TypeError for an object that cannot be
+    /// copied, or if the result is no `R`; ValueError if calls are nested too deeply.
     pub fn mutate_children<R: FromAny>(&mut self) -> Result<R> {
         if self.is_unshared
             && let Some(changed) = operations::mutate_in_place(self.mutator, self.node)?
         {
             return changed.into_value();
         }
-        operations::default_mutate(self.mutator.clone(), AnyArg(self.node.to_owned()?))?.into_value()
+        operations::default_mutate(self.mutator.clone(), AnyArg(self.node.to_owned()?))?
+            .into_value()
     }
 
-    /// Rewrites a value, which need not be a child of the node, and returns the result. The value itself stays as it is.
+    /// Rewrites a value, which need not be a child of the node, and returns the result. The value
+    /// itself stays as it is.
     ///
     /// # Errors
     /// Same errors as [`mutate_children`](Self::mutate_children).
@@ -60,12 +64,14 @@ impl<S> Mutator<'_, S> {
         operations::mutate(self.mutator.clone(), AnyArg(value.view().to_owned()?))?.into_value()
     }
 
-    /// Returns what replaces a variable, or a graph node, where it is reached again; `None` if nothing was set.
+    /// Returns what replaces a variable, or a graph node, where it is reached again; `None` if
+    /// nothing was set.
     ///
     /// # Errors
     /// TypeError for a value that is no object.
     pub fn replacement(&mut self, variable: &impl AnyCompatible) -> Result<Option<Any>> {
-        let known = operations::var_remap_get(self.mutator.clone(), AnyArg(variable.view().to_owned()?))?;
+        let known =
+            operations::var_remap_get(self.mutator.clone(), AnyArg(variable.view().to_owned()?))?;
         Ok((!known.is_none()).then_some(known))
     }
 
@@ -73,13 +79,17 @@ impl<S> Mutator<'_, S> {
     ///
     /// # Errors
     /// TypeError if the variable is no object; MemoryError.
-    pub fn replace(&mut self, variable: &impl AnyCompatible, replacement: &impl AnyCompatible) -> Result<()> {
+    pub fn replace(
+        &mut self,
+        variable: &impl AnyCompatible,
+        replacement: &impl AnyCompatible,
+    ) -> Result<()> {
         let (variable, replacement) = (variable.view().to_owned()?, replacement.view().to_owned()?);
         operations::var_remap_set(self.mutator.clone(), AnyArg(variable), AnyArg(replacement))
     }
 
-    /// Calls `body` in a definition region: what it rewrites defines variables there. A pattern that is around extends to everything
-    /// inside it.
+    /// Calls `body` in a definition region: what it rewrites defines variables there. A pattern
+    /// that is around extends to everything inside it.
     pub fn in_region<R>(&mut self, region: DefRegion, body: impl FnOnce(&mut Self) -> R) -> R {
         let mutator = self.mutator;
         walker::in_region(mutator, self.region().enter(region), || body(self))

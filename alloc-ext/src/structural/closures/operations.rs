@@ -16,23 +16,28 @@ use super::visitor::Visitor;
 use crate::containers::Array;
 use crate::reflection::{AccessPath, StructuralMutator, StructuralVisitor, VisitInterrupt};
 use crate::structural::any_arg::AnyArg;
-use crate::structural::equal::{Options, first_structural_mismatch, structural_equal, structural_hash};
+use crate::structural::equal::{
+    Options, first_structural_mismatch, structural_equal, structural_hash,
+};
 use crate::structural::visit::WalkOrder;
 use crate::structural::{DefRegion, operations};
 
-/// Structural operations on values: by content, with variables identified by where they are defined instead of by name.
+/// Structural operations on values: by content, with variables identified by where they are defined
+/// instead of by name.
 ///
-/// [`structural_walk`](Self::structural_walk) and [`structural_map`](Self::structural_map) reach all nodes by themselves;
-/// [`structural_visit`](Self::structural_visit) and [`structural_mutate`](Self::structural_mutate) leave the children of a node to the
-/// closure that takes it. Closures choose their nodes by the type of their parameter; see [`Callbacks`].
+/// [`structural_walk`](Self::structural_walk) and [`structural_map`](Self::structural_map) reach
+/// all nodes by themselves; [`structural_visit`](Self::structural_visit) and
+/// [`structural_mutate`](Self::structural_mutate) leave the children of a node to the closure that
+/// takes it. Closures choose their nodes by the type of their parameter; see [`Callbacks`].
 ///
 /// # Upstream
-/// `extra/structural_equal.h`, `extra/structural_hash.h`, `extra/structural_visit.h` and `extra/structural_mutate.h`.
+/// `extra/structural_equal.h`, `extra/structural_hash.h`, `extra/structural_visit.h` and
+/// `extra/structural_mutate.h`.
 pub trait Structural: AnyCompatible {
     /// Returns `true` if this value and another are structurally equal.
     ///
-    /// Numbers are compared by type and bits, except that all NaNs are equal. Strings are compared by content, and maps regardless
-    /// of insertion order.
+    /// Numbers are compared by type and bits, except that all NaNs are equal. Strings are compared
+    /// by content, and maps regardless of insertion order.
     ///
     /// # Examples
     /// ```
@@ -47,9 +52,10 @@ pub trait Structural: AnyCompatible {
     /// ```
     ///
     /// # Errors
-    /// TypeError for an object whose type has no structural kind; InternalError for tensors that are not contiguous in CPU memory
-    /// and whose content must be compared; ValueError for values that are nested too deeply, or contain themselves; errors of hooks
-    /// and field getters; MemoryError.
+    /// TypeError for an object whose type has no structural kind; InternalError for tensors that
+    /// are not contiguous in CPU memory and whose content must be compared; ValueError for values
+    /// that are nested too deeply, or contain themselves; errors of hooks and field getters;
+    /// MemoryError.
     fn structural_equal(&self, other: &impl AnyCompatible) -> Result<bool> {
         self.structural_equal_with(other, Options::default())
     }
@@ -62,8 +68,8 @@ pub trait Structural: AnyCompatible {
         structural_equal(&self.view().to_owned()?, &other.view().to_owned()?, options)
     }
 
-    /// Returns the structural hash. Structurally equal values have equal hashes, in all processes, but for variables that they use
-    /// without defining them.
+    /// Returns the structural hash. Structurally equal values have equal hashes, in all processes,
+    /// but for variables that they use without defining them.
     ///
     /// # Examples
     /// ```
@@ -91,7 +97,8 @@ pub trait Structural: AnyCompatible {
         structural_hash(&self.view().to_owned()?, options)
     }
 
-    /// Returns the paths, in this value and in another, to their first difference; `None` if they are structurally equal.
+    /// Returns the paths, in this value and in another, to their first difference; `None` if they
+    /// are structurally equal.
     ///
     /// # Examples
     /// ```
@@ -116,7 +123,8 @@ pub trait Structural: AnyCompatible {
         self.first_structural_mismatch_with(other, Options::default())
     }
 
-    /// Returns the paths to the first difference as [`first_structural_mismatch`](Self::first_structural_mismatch), by these options.
+    /// Returns the paths to the first difference as
+    /// [`first_structural_mismatch`](Self::first_structural_mismatch), by these options.
     ///
     /// # Errors
     /// Errors of [`structural_equal`](Self::structural_equal).
@@ -128,8 +136,8 @@ pub trait Structural: AnyCompatible {
         first_structural_mismatch(&self.view().to_owned()?, &other.view().to_owned()?, options)
     }
 
-    /// Calls closures for the nodes of this value, itself included, before or after their children. None is no node. Returns the
-    /// value of the interrupt that a closure returned, if any.
+    /// Calls closures for the nodes of this value, itself included, before or after their children.
+    /// None is no node. Returns the value of the interrupt that a closure returned, if any.
     ///
     /// Closures may be `FnMut`, and return `()`, a [`Walk`], or a `Result` of one.
     ///
@@ -157,8 +165,8 @@ pub trait Structural: AnyCompatible {
     /// ```
     ///
     /// # Errors
-    /// Errors of closures, hooks and field getters, with the path to the node as context; ValueError for values that are nested too
-    /// deeply; MemoryError.
+    /// Errors of closures, hooks and field getters, with the path to the node as context;
+    /// ValueError for values that are nested too deeply; MemoryError.
     ///
     /// # Upstream
     /// `structural_walk` of the crate `tvm-ffi`.
@@ -169,19 +177,24 @@ pub trait Structural: AnyCompatible {
     ) -> Result<Option<Any>> {
         let closures = RefCell::new(closures);
         let root = self.view().to_owned()?;
-        let interrupt =
-            with_callbacks(C::add_types, &|args| answer_walk(call(&closures, args)?), |function, types| {
+        let interrupt = with_callbacks(
+            C::add_types,
+            &|args| answer_walk(call(&closures, args)?),
+            |function, types| {
                 let callbacks = types.callbacks(function)?;
                 operations::structural_walk(AnyArg(root), Array::new()?, callbacks, order as i32)
-            })?;
+            },
+        )?;
         Ok(interrupt.map(|interrupt| interrupt.value()))
     }
 
-    /// Calls closures for the nodes of this value, which leave it to the closures whether the children of a node are visited, by
-    /// [`Visitor::visit_children`] and [`Visitor::visit`]. The children of nodes that no closure accepts are visited. Returns the value
-    /// of the interrupt that a closure returned, if any.
+    /// Calls closures for the nodes of this value, which leave it to the closures whether the
+    /// children of a node are visited, by [`Visitor::visit_children`] and [`Visitor::visit`]. The
+    /// children of nodes that no closure accepts are visited. Returns the value of the interrupt
+    /// that a closure returned, if any.
     ///
-    /// Closures take the node and a [`Visitor`], are `Fn`, and return `()`, `ControlFlow<Any>`, or a `Result` of one.
+    /// Closures take the node and a [`Visitor`], are `Fn`, and return `()`, `ControlFlow<Any>`, or
+    /// a `Result` of one.
     ///
     /// # Examples
     /// ```
@@ -218,7 +231,8 @@ pub trait Structural: AnyCompatible {
         self.structural_visit_with(&mut (), closures)
     }
 
-    /// Visits as [`structural_visit`](Self::structural_visit), with a state that [`Visitor::state`] lends to the closures.
+    /// Visits as [`structural_visit`](Self::structural_visit), with a state that [`Visitor::state`]
+    /// lends to the closures.
     ///
     /// # Examples
     /// ```
@@ -260,12 +274,12 @@ pub trait Structural: AnyCompatible {
         Ok(interrupt.map(|interrupt| interrupt.value()))
     }
 
-    /// Replaces the nodes of this value, itself included, by what closures return for them, before or after their children. Nodes
-    /// that no closure accepts stay. Returns the new value, which shares what is unchanged; what nobody else refers to is changed in
-    /// place.
+    /// Replaces the nodes of this value, itself included, by what closures return for them, before
+    /// or after their children. Nodes that no closure accepts stay. Returns the new value, which
+    /// shares what is unchanged; what nobody else refers to is changed in place.
     ///
-    /// The keys of maps stay. Closures may be `FnMut`, and return a value or a `Result` of one. In pre-order, the children of the
-    /// replacement are mapped, too.
+    /// The keys of maps stay. Closures may be `FnMut`, and return a value or a `Result` of one. In
+    /// pre-order, the children of the replacement are mapped, too.
     ///
     /// # Examples
     /// ```
@@ -282,12 +296,16 @@ pub trait Structural: AnyCompatible {
     /// ```
     ///
     /// # Errors
-    /// Errors of [`structural_walk`](Self::structural_walk), and of field setters; TypeError for an object that cannot be copied, or if
-    /// the result is no `R`. Changes in place are not reverted.
+    /// Errors of [`structural_walk`](Self::structural_walk), and of field setters; TypeError for an
+    /// object that cannot be copied, or if the result is no `R`. Changes in place are not reverted.
     ///
     /// # Upstream
     /// `structural_map` of the crate `tvm-ffi`.
-    fn structural_map<R: FromAny, M, C: Callbacks<Any, M>>(self, order: WalkOrder, closures: C) -> Result<R> {
+    fn structural_map<R: FromAny, M, C: Callbacks<Any, M>>(
+        self,
+        order: WalkOrder,
+        closures: C,
+    ) -> Result<R> {
         let (closures, root) = (RefCell::new(closures), self.into_any());
         let map = |args: &[AnyView<'_>]| match call(&closures, args)? {
             Some(replacement) => Ok(replacement),
@@ -300,12 +318,14 @@ pub trait Structural: AnyCompatible {
         mapped.into_value()
     }
 
-    /// Replaces the nodes of this value by what closures return for them, which leave it to the closures whether the children of a
-    /// node are rewritten, by [`Mutator::mutate_children`] and [`Mutator::mutate`]. The children of nodes that no closure accepts are
-    /// rewritten. Returns the new value, which shares what is unchanged; containers to which nobody else refers are changed in place.
+    /// Replaces the nodes of this value by what closures return for them, which leave it to the
+    /// closures whether the children of a node are rewritten, by [`Mutator::mutate_children`] and
+    /// [`Mutator::mutate`]. The children of nodes that no closure accepts are rewritten. Returns
+    /// the new value, which shares what is unchanged; containers to which nobody else refers are
+    /// changed in place.
     ///
-    /// Closures take the node and a [`Mutator`], are `Fn`, and return a value or a `Result` of one. A closure that takes its node as a
-    /// [`Node`](super::Node) does not refer to it.
+    /// Closures take the node and a [`Mutator`], are `Fn`, and return a value or a `Result` of one.
+    /// A closure that takes its node as a [`Node`](super::Node) does not refer to it.
     ///
     /// # Examples
     /// ```
@@ -338,7 +358,8 @@ pub trait Structural: AnyCompatible {
         self.structural_mutate_with(&mut (), closures)
     }
 
-    /// Rewrites as [`structural_mutate`](Self::structural_mutate), with a state that [`Mutator::state`] lends to the closures.
+    /// Rewrites as [`structural_mutate`](Self::structural_mutate), with a state that
+    /// [`Mutator::state`] lends to the closures.
     ///
     /// # Examples
     /// ```
@@ -371,7 +392,8 @@ pub trait Structural: AnyCompatible {
             let [rest @ .., mode] = args else { return Err(wrong_arguments()) };
             let (node, mutator) = node_and::<StructuralMutator>(rest)?;
             let is_unshared = mode.get::<i64>()? != 0;
-            let mut mutator = Mutator { mutator: &mutator, node: *node, state: &state, is_unshared };
+            let mut mutator =
+                Mutator { mutator: &mutator, node: *node, state: &state, is_unshared };
             match closures.call(node, &mut mutator)? {
                 Some(replacement) => Ok(replacement),
                 None => mutator.mutate_children(),
@@ -386,7 +408,8 @@ pub trait Structural: AnyCompatible {
 
 impl<T: AnyCompatible> Structural for T {}
 
-/// Calls `run` with a function over a closure, and with the types of the nodes that it is called for.
+/// Calls `run` with a function over a closure, and with the types of the nodes that it is called
+/// for.
 fn with_callbacks<R>(
     add_types: impl FnOnce(&mut Types) -> Result<()>,
     closure: &dyn Fn(&[AnyView<'_>]) -> Result<Any>,

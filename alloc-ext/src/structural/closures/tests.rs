@@ -1,11 +1,13 @@
-//! Tests of closures: which nodes they get, what they may return and capture, and what they see of regions and errors.
+//! Tests of closures: which nodes they get, what they may return and capture, and what they see of
+//! regions and errors.
 
 use core::cell::{Cell, RefCell};
 use std::vec::Vec;
 
 use ferrite_core::abi::{
-    kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN, kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
-    kTVMFFISEqHashKindFreeVar as VARIABLE, kTVMFFISEqHashKindTreeNode as TREE,
+    kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN,
+    kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE, kTVMFFISEqHashKindFreeVar as VARIABLE,
+    kTVMFFISEqHashKindTreeNode as TREE,
 };
 use ferrite_core::call::function::Function;
 use ferrite_core::error::Result;
@@ -31,8 +33,12 @@ fn text_of(value: &Any) -> std::string::String {
 
 #[test]
 fn closures_get_the_nodes_of_their_type() -> Result<()> {
-    let root =
-        array(&[int(1), Any::from(true), Any::from(2.5), Any::new(String::new("a text of some length")?)])?;
+    let root = array(&[
+        int(1),
+        Any::from(true),
+        Any::from(2.5),
+        Any::new(String::new("a text of some length")?),
+    ])?;
     let seen = RefCell::new(Vec::new());
     let note = |name: &'static str| seen.borrow_mut().push(name);
     root.structural_walk(
@@ -47,7 +53,8 @@ fn closures_get_the_nodes_of_their_type() -> Result<()> {
         ),
     )?;
     assert_eq!(seen.take(), ["any", "int", "bool", "float"]);
-    // The first closure that accepts a node is the only one that gets it; one for all nodes may stand alone.
+    // The first closure that accepts a node is the only one that gets it; one for all nodes may
+    // stand alone.
     let mut count = 0;
     root.structural_walk(WalkOrder::Post, |_: Any| count += 1)?;
     assert_eq!(count, 5);
@@ -63,7 +70,10 @@ fn walks_skip_and_are_interrupted() -> Result<()> {
     let mut sum = 0;
     let outcome = root.structural_walk(
         WalkOrder::Pre,
-        (|n: i64| sum += n, |inner: Array<Any>| if inner.len() == 2 { Walk::Skip } else { Walk::Continue }),
+        (
+            |n: i64| sum += n,
+            |inner: Array<Any>| if inner.len() == 2 { Walk::Skip } else { Walk::Continue },
+        ),
     )?;
     assert_eq!((sum, outcome.is_none()), (5, true));
     let mut seen = Vec::new();
@@ -85,14 +95,18 @@ fn errors_of_closures_end_walks_and_know_the_path() -> Result<()> {
     let check = |n: i64| -> Result<()> { if n == 1 { bail!(KeyError, "one") } else { Ok(()) } };
     let context = |error: Error| -> Result<usize> {
         assert_eq!((error.kind_bytes(), error.message_bytes()), (&b"KeyError"[..], &b"one"[..]));
-        let context = error.extra_context().and_then(|context| context.downcast::<VisitErrorContext>().ok());
+        let context =
+            error.extra_context().and_then(|context| context.downcast::<VisitErrorContext>().ok());
         Ok(context.expect("a context").reverse_visit_pattern().len())
     };
     assert_eq!(context(root.structural_walk(WalkOrder::Pre, check).map(drop).unwrap_err())?, 2);
     let visit = |n: i64, _: &mut Visitor| check(n);
     assert_eq!(context(root.structural_visit(visit).map(drop).unwrap_err())?, 2);
     let map = |n: i64| check(n).map(|()| n);
-    assert_eq!(context(root.clone().structural_map::<Any, _, _>(WalkOrder::Post, map).unwrap_err())?, 2);
+    assert_eq!(
+        context(root.clone().structural_map::<Any, _, _>(WalkOrder::Post, map).unwrap_err())?,
+        2
+    );
     let mutate = |n: i64, _: &mut Mutator| check(n).map(|()| n);
     assert_eq!(context(root.structural_mutate::<Any, _, _>(mutate).unwrap_err())?, 2);
     Ok(())
@@ -106,12 +120,15 @@ fn regions_are_those_of_fields() -> Result<()> {
     root.structural_walk(WalkOrder::Pre, |n: i64, region: DefRegion| seen.push((n, region)))?;
     assert_eq!(seen, [(1, DefRegion::PATTERN), (2, DefRegion::SIMPLE)]);
     let seen = RefCell::new(Vec::new());
-    root.structural_visit(|n: i64, visitor: &mut Visitor| seen.borrow_mut().push((n, visitor.region())))?;
+    root.structural_visit(|n: i64, visitor: &mut Visitor| {
+        seen.borrow_mut().push((n, visitor.region()))
+    })?;
     assert_eq!(seen.take(), [(1, DefRegion::PATTERN), (2, DefRegion::SIMPLE)]);
     // A closure may enter a region, which ends with its body.
     root.structural_visit((
         |inner: Array<Any>, visitor: &mut Visitor| {
-            let flow = visitor.in_region(DefRegion::PATTERN, |visitor| visitor.visit(&inner.get(0)?))?;
+            let flow =
+                visitor.in_region(DefRegion::PATTERN, |visitor| visitor.visit(&inner.get(0)?))?;
             assert_eq!(visitor.region(), DefRegion::SIMPLE);
             Ok(flow)
         },
@@ -155,7 +172,8 @@ fn maps_replace_nodes_and_share_the_others() -> Result<()> {
     let mapped: Array<Any> = root.clone().structural_map(WalkOrder::Post, |n: i64| n + 1)?;
     assert_eq!(text_of(&Any::new(mapped.clone())), "[[2],[0.5]]");
     assert_eq!(text_of(&Any::new(root)), "[[1],[0.5]]");
-    let same = |value: &Any| value.as_object().zip(kept.as_object()).is_some_and(|(a, b)| a.ptr_eq(b));
+    let same =
+        |value: &Any| value.as_object().zip(kept.as_object()).is_some_and(|(a, b)| a.ptr_eq(b));
     assert!(same(&mapped.get(1)?));
     // Without another reference, containers are changed in place.
     let address = |value: &Any| value.as_object().map(|object| object.as_ptr());
@@ -178,8 +196,9 @@ fn maps_replace_nodes_and_share_the_others() -> Result<()> {
 
 #[test]
 fn a_result_of_another_type_is_an_error() -> Result<()> {
-    let error =
-        parse("[1]").structural_map::<Array<i64>, _, _>(WalkOrder::Post, |_: i64| "text").unwrap_err();
+    let error = parse("[1]")
+        .structural_map::<Array<i64>, _, _>(WalkOrder::Post, |_: i64| "text")
+        .unwrap_err();
     assert_eq!(error.kind_bytes(), b"TypeError");
     Ok(())
 }
@@ -218,8 +237,10 @@ fn mutations_change_in_place_what_nobody_refers_to() -> Result<()> {
     let places = [place(&inner), place(&other)];
     let root = array(&[inner, other.clone()])?;
     let before = place(&root);
-    let mutated: Any = root
-        .structural_mutate((|_: Node<Array<Any>>, m: &mut Mutator| m.mutate_children::<Any>(), increment))?;
+    let mutated: Any = root.structural_mutate((
+        |_: Node<Array<Any>>, m: &mut Mutator| m.mutate_children::<Any>(),
+        increment,
+    ))?;
     assert_eq!((text_of(&mutated).as_str(), text_of(&other).as_str()), ("[[3],[4]]", "[3]"));
     let inside = mutated.get::<Array<Any>>()?;
     assert_eq!((place(&mutated), place(&inside.get(0)?)), (before, places[0]));
@@ -242,18 +263,21 @@ fn mutations_change_in_place_what_nobody_refers_to() -> Result<()> {
 #[test]
 fn replaced_variables_are_replaced_where_they_are_used() -> Result<()> {
     let variable_type = node_type("test.closures.Variable", VARIABLE, [0, 0])?;
-    let copy = Function::from_typed(move |variable: Any| pair(variable.type_index(), int(0), int(0)))?;
+    let copy =
+        Function::from_typed(move |variable: Any| pair(variable.type_index(), int(0), int(0)))?;
     add_hook(variable_type, "__ffi_shallow_copy__", &copy)?;
     let (old, new) = (pair(variable_type, int(1), int(1))?, pair(variable_type, int(2), int(2))?);
     let root = array(&[list(core::slice::from_ref(&old))?, old.clone()])?;
-    let mutated: Array<Any> = root.structural_mutate(|inner: Array<Any>, mutator: &mut Mutator| {
-        assert!(mutator.replacement(&old)?.is_none());
-        mutator.replace(&old, &new)?;
-        assert!(mutator.replacement(&old)?.is_some());
-        assert_eq!(inner.len(), 2);
-        mutator.mutate_children::<Any>()
-    })?;
-    let is_new = |value: Any| value.as_object().zip(new.as_object()).is_some_and(|(a, b)| a.ptr_eq(b));
+    let mutated: Array<Any> =
+        root.structural_mutate(|inner: Array<Any>, mutator: &mut Mutator| {
+            assert!(mutator.replacement(&old)?.is_none());
+            mutator.replace(&old, &new)?;
+            assert!(mutator.replacement(&old)?.is_some());
+            assert_eq!(inner.len(), 2);
+            mutator.mutate_children::<Any>()
+        })?;
+    let is_new =
+        |value: Any| value.as_object().zip(new.as_object()).is_some_and(|(a, b)| a.ptr_eq(b));
     assert!(is_new(mutated.get(1)?) && is_new(mutated.get(0)?.get::<List<Any>>()?.get(0)?));
     Ok(())
 }
@@ -265,8 +289,9 @@ fn visitors_that_outlive_their_walk_are_refused() -> Result<()> {
         ferrite_core::platform::sync::Mutex::new(None);
     let kept = std::sync::Arc::new(kept);
     let keeper = kept.clone();
-    let hook =
-        Function::from_typed(move |visitor: StructuralVisitor, _: Any| *keeper.lock() = Some(visitor))?;
+    let hook = Function::from_typed(move |visitor: StructuralVisitor, _: Any| {
+        *keeper.lock() = Some(visitor)
+    })?;
     add_hook(type_index, "__s_visit__", &hook)?;
     let count = Cell::new(0);
     pair(type_index, int(1), int(2))?

@@ -14,7 +14,8 @@ use crate::containers::{Array, Tuple};
 pub struct Types(Buffer<i32>);
 
 impl Types {
-    /// Adds the type of the values that convert to `T` without change: the type that its schema names, or any type.
+    /// Adds the type of the values that convert to `T` without change: the type that its schema
+    /// names, or any type.
     ///
     /// # Errors
     /// MemoryError.
@@ -26,7 +27,8 @@ impl Types {
         Ok(())
     }
 
-    /// Calls a function for the nodes of these types: the callbacks of global functions for walks, maps and visits.
+    /// Calls a function for the nodes of these types: the callbacks of global functions for walks,
+    /// maps and visits.
     ///
     /// # Errors
     /// MemoryError.
@@ -34,8 +36,8 @@ impl Types {
         self.collect(|index| Tuple::new((index, function.clone())))
     }
 
-    /// Calls a function for the nodes of these types: the callbacks of the global function for mutations. The function also gets
-    /// the in-place mode.
+    /// Calls a function for the nodes of these types: the callbacks of the global function for
+    /// mutations. The function also gets the in-place mode.
     ///
     /// # Errors
     /// MemoryError.

@@ -7,7 +7,8 @@ use ferrite_core::value::any::Any;
 use super::{Options, walks};
 use crate::operation::{Answer, Operand, Operands, Operations};
 
-/// The operations, with their operands: the values, and the flags `map_free_vars` and `skip_tensor_content`.
+/// The operations, with their operands: the values, and the flags `map_free_vars` and
+/// `skip_tensor_content`.
 #[derive(Clone, Copy)]
 pub(super) enum Structure {
     Equal(Operand<0, Any>, Operand<1, Any>, Operand<2, bool>, Operand<3, bool>),
@@ -16,11 +17,16 @@ pub(super) enum Structure {
 
 impl Operations for Structure {
     fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
-        let options = |map_free_vars, skip_tensor_content| Options { map_free_vars, skip_tensor_content };
+        let options =
+            |map_free_vars, skip_tensor_content| Options { map_free_vars, skip_tensor_content };
         answer.write(match self {
             Structure::Equal(lhs, rhs, map, skip) => {
                 let options = options(operands.get(map), operands.get(skip));
-                Any::from(walks::equal(operands.get(lhs).whole()?, operands.get(rhs).whole()?, options)?)
+                Any::from(walks::equal(
+                    operands.get(lhs).whole()?,
+                    operands.get(rhs).whole()?,
+                    options,
+                )?)
             }
             Structure::Hash(value, map, skip) => {
                 let options = options(operands.get(map), operands.get(skip));

@@ -14,8 +14,9 @@ pub use options::Options;
 /// Returns `true` if two values are structurally equal.
 ///
 /// # Errors
-/// TypeError for an object whose type has no structural kind; InternalError for tensors that are not contiguous in CPU memory
-/// and whose content must be compared; errors of hooks and field getters; MemoryError.
+/// TypeError for an object whose type has no structural kind; InternalError for tensors that are
+/// not contiguous in CPU memory and whose content must be compared; errors of hooks and field
+/// getters; MemoryError.
 ///
 /// # Upstream
 /// `StructuralEqual::Equal` in `extra/structural_equal.h`.
@@ -37,8 +38,10 @@ pub fn first_structural_mismatch(
     options: Options,
 ) -> Result<Option<(AccessPath, AccessPath)>> {
     let Options { map_free_vars, skip_tensor_content } = options;
-    let paths: Option<Tuple<(AccessPath, AccessPath)>> = library_function!("ffi.GetFirstStructuralMismatch")
-        .call((lhs, rhs, map_free_vars, skip_tensor_content))?;
+    let paths: Option<Tuple<(AccessPath, AccessPath)>> = library_function!(
+        "ffi.GetFirstStructuralMismatch"
+    )
+    .call((lhs, rhs, map_free_vars, skip_tensor_content))?;
     paths.map(|paths| paths.get()).transpose()
 }
 
@@ -51,7 +54,10 @@ pub fn first_structural_mismatch(
 /// `StructuralHash::Hash` in `extra/structural_hash.h`.
 pub fn structural_hash(value: &Any, options: Options) -> Result<u64> {
     let Options { map_free_vars, skip_tensor_content } = options;
-    let hash: i64 =
-        library_function!("ffi.StructuralHash").call((value, map_free_vars, skip_tensor_content))?;
+    let hash: i64 = library_function!("ffi.StructuralHash").call((
+        value,
+        map_free_vars,
+        skip_tensor_content,
+    ))?;
     Ok(hash.cast_unsigned())
 }

@@ -10,12 +10,17 @@ use super::tensors;
 use crate::containers::key;
 use crate::walk::same_number_or_text;
 
-/// Compares two values if either is a leaf or their types differ; `None` for two containers or objects of the same type.
+/// Compares two values if either is a leaf or their types differ; `None` for two containers or
+/// objects of the same type.
 ///
 /// # Errors
 /// InternalError for tensors whose content must be compared but cannot be read.
 #[cfg_attr(feature = "speed", inline(always))]
-pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
+pub(super) fn compare_leaves(
+    lhs: &Any,
+    rhs: &Any,
+    skip_tensor_content: bool,
+) -> Result<Option<bool>> {
     if same_number_or_text(lhs, rhs) {
         return Ok(Some(true));
     }
@@ -26,7 +31,11 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) ->
 }
 
 /// Implements [`compare_leaves`] without the fast path.
-pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<bool>> {
+pub(super) fn compare_any_leaves(
+    lhs: &Any,
+    rhs: &Any,
+    skip_tensor_content: bool,
+) -> Result<Option<bool>> {
     let (left, right) = (lhs.as_view(), rhs.as_view());
     let (index, other) = (left.type_index(), right.type_index());
     if index != other && long_form(index) != long_form(other) {
@@ -35,7 +44,8 @@ pub(super) fn compare_any_leaves(lhs: &Any, rhs: &Any, skip_tensor_content: bool
     Ok(Some(match index {
         type_index::SHAPE => tensors::same_extents(lhs, rhs),
         type_index::TENSOR => {
-            tensors::same_extents(lhs, rhs) && tensors::equal_content(lhs, rhs, skip_tensor_content)?
+            tensors::same_extents(lhs, rhs)
+                && tensors::equal_content(lhs, rhs, skip_tensor_content)?
         }
         type_index::FLOAT if is_nan(left.payload_bits()) => is_nan(right.payload_bits()),
         // Equal like map keys.

@@ -20,8 +20,8 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     operation!(Hash of Structure, "ffi.StructuralHash", (Any, bool, bool) -> i64),
 ];
 
-/// Static table of the functions that return access paths. Separate, because [`crate::reflection::install`] must have
-/// registered the class.
+/// Static table of the functions that return access paths. Separate, because
+/// [`crate::reflection::install`] must have registered the class.
 pub static PATH_FUNCTIONS: &[StaticFunction] =
     &[static_function!("ffi.GetFirstStructuralMismatch", first_mismatch)];
 
@@ -33,6 +33,7 @@ fn first_mismatch(
     map_free_vars: bool,
     skip_tensor_content: bool,
 ) -> Result<Option<Paths>> {
-    let paths = first_structural_mismatch(&lhs, &rhs, Options { map_free_vars, skip_tensor_content })?;
+    let paths =
+        first_structural_mismatch(&lhs, &rhs, Options { map_free_vars, skip_tensor_content })?;
     paths.map(Tuple::new).transpose()
 }

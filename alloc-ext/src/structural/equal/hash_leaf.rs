@@ -1,4 +1,5 @@
-//! Structural hash of leaves: numbers, strings, bytes, shapes and tensors. Equal to upstream's hash.
+//! Structural hash of leaves: numbers, strings, bytes, shapes and tensors. Equal to upstream's
+//! hash.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::type_index;
@@ -21,7 +22,9 @@ pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option
     match hash_plain(value) {
         Some(hash) => Ok(Some(hash)),
         None => match value.type_index() {
-            type_index::SHAPE | type_index::TENSOR => hash_extents(value, skip_tensor_content).map(Some),
+            type_index::SHAPE | type_index::TENSOR => {
+                hash_extents(value, skip_tensor_content).map(Some)
+            }
             _ => Ok(None),
         },
     }
@@ -54,8 +57,8 @@ pub(super) fn hash_plain(value: &Any) -> Option<u64> {
     }
 }
 
-/// Returns `true` if the bits are those of a NaN. Compares integers, since small cores have no 64-bit floating-point
-/// instructions.
+/// Returns `true` if the bits are those of a NaN. Compares integers, since small cores have no
+/// 64-bit floating-point instructions.
 pub(super) fn is_nan(bits: u64) -> bool {
     bits << 1 > f64::INFINITY.to_bits() << 1
 }

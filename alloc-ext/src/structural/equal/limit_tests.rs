@@ -12,7 +12,9 @@ use ferrite_core::value::any::{Any, AnyView};
 use super::testing::{USED, equal, map, small_walk, text};
 use super::{Options, first_structural_mismatch, structural_equal, structural_hash};
 use crate::containers::{DictObject, ListObject};
-use crate::dataclass::testing::{add_hook, array, big, int, list, message, node_type, pair, set_part};
+use crate::dataclass::testing::{
+    add_hook, array, big, int, list, message, node_type, pair, set_part,
+};
 use crate::structural::StructuralKey;
 
 /// Runs `work` with the `DLTensor` of a tensor changed, and restores it.
@@ -43,7 +45,9 @@ fn elements_begin_at_the_byte_offset() -> Result<()> {
     let (first, second) = (view(0)?, view(8)?);
     let copy = Any::new(Tensor::from_slice(&[3i32, 4], &[2])?);
     let options = Options::default();
-    for (lhs, rhs, same) in [(&first, &second, false), (&second, &copy, true), (&first, &copy, false)] {
+    for (lhs, rhs, same) in
+        [(&first, &second, false), (&second, &copy, true), (&first, &copy, false)]
+    {
         assert_eq!(structural_equal(lhs, rhs, options)?, same);
         assert_eq!(structural_hash(lhs, options)? == structural_hash(rhs, options)?, same);
         assert_eq!(first_structural_mismatch(lhs, rhs, options)?.is_none(), same);
@@ -72,7 +76,9 @@ fn content_of_tensors_must_be_compact_and_on_the_host() -> Result<()> {
     let transposed = |record: &mut DLTensor| record.strides = strides.as_mut_ptr();
     with_record(&one, on_gpu, || {
         let reason = "device().device_type == kDLCPU (2 vs. 1) : can only";
-        let check = |name: &str, verb: &str| std::format!("Check failed: {name}.{reason} {verb} CPU tensor");
+        let check = |name: &str, verb: &str| {
+            std::format!("Check failed: {name}.{reason} {verb} CPU tensor")
+        };
         assert_eq!(message(structural_equal(&one, &two, USED)), check("lhs", "compare"));
         assert_eq!(message(structural_equal(&two, &one, USED)), check("rhs", "compare"));
         assert_eq!(message(structural_hash(&one, USED)), check("tensor", "hash"));
@@ -80,8 +86,9 @@ fn content_of_tensors_must_be_compact_and_on_the_host() -> Result<()> {
     });
     with_record(&one, transposed, || {
         let reason = "IsContiguous()) is false: Can only";
-        let check =
-            |name: &str, verb: &str| std::format!("Check failed: ({name}.{reason} {verb} contiguous tensor");
+        let check = |name: &str, verb: &str| {
+            std::format!("Check failed: ({name}.{reason} {verb} contiguous tensor")
+        };
         assert_eq!(message(structural_equal(&one, &two, USED)), check("lhs", "compare"));
         assert_eq!(message(structural_equal(&two, &one, USED)), check("rhs", "compare"));
         assert_eq!(message(structural_hash(&one, USED)), check("tensor", "hash"));
@@ -142,9 +149,11 @@ fn hooks_may_shorten_the_lists_that_are_walked() -> Result<()> {
     let other = node_type("test.equal.R", TREE, [0, 0])?;
     let shortened = ListObject::with_capacity(0)?;
     let (of_equal, of_hash) = (shortened.clone(), shortened.clone());
-    let equal =
-        Function::from_typed(move |_: Any, _: Any, _: Any| of_equal.pop().map(|value| value.is_some()))?;
-    let hash = Function::from_typed(move |_: Any, _: Any, _: Any| of_hash.pop().map_or(0, |_| 0i64))?;
+    let equal = Function::from_typed(move |_: Any, _: Any, _: Any| {
+        of_equal.pop().map(|value| value.is_some())
+    })?;
+    let hash =
+        Function::from_typed(move |_: Any, _: Any, _: Any| of_hash.pop().map_or(0, |_| 0i64))?;
     add_hook(hooked, "__s_equal__", &equal)?;
     add_hook(hooked, "__s_hash__", &hash)?;
     let elements = [int(1), text("longer than seven")?, pair(plain, int(1), int(2))?, big(1)?];
@@ -234,7 +243,12 @@ fn depth_does_not_come_from_the_stack() -> Result<()> {
         assert_eq!(path.depth() as usize, depth);
         Ok(())
     };
-    std::thread::Builder::new().stack_size(256 << 10).spawn(work).expect("a thread").join().expect("no panic")
+    std::thread::Builder::new()
+        .stack_size(256 << 10)
+        .spawn(work)
+        .expect("a thread")
+        .join()
+        .expect("no panic")
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Structural equality, structural hash, and the first structural mismatch of two values.
 //!
-//! Values are structurally equal if they have the same content. The [`StructuralKind`](super::StructuralKind) of a type
-//! determines how variables and shared objects are compared. A type may replace comparison and hash by the hooks
-//! `__s_equal__` and `__s_hash__`.
+//! Values are structurally equal if they have the same content. The
+//! [`StructuralKind`](super::StructuralKind) of a type determines how variables and shared objects
+//! are compared. A type may replace comparison and hash by the hooks `__s_equal__` and
+//! `__s_hash__`.
 //!
 //! | part | content |
 //! |---|---|
@@ -49,13 +50,13 @@ pub use options::Options;
 
 /// Returns `true` if two values are structurally equal.
 ///
-/// Numbers are compared by type and bits, except that all NaNs are equal. Strings are compared by content, and maps regardless
-/// of insertion order.
+/// Numbers are compared by type and bits, except that all NaNs are equal. Strings are compared by
+/// content, and maps regardless of insertion order.
 ///
 /// # Errors
-/// TypeError for an object whose type has no structural kind; InternalError for tensors that are not contiguous in CPU memory
-/// and whose content must be compared; ValueError beyond the depth limit of [`crate::walk`], which cycles reach; errors of
-/// hooks and field getters; MemoryError.
+/// TypeError for an object whose type has no structural kind; InternalError for tensors that are
+/// not contiguous in CPU memory and whose content must be compared; ValueError beyond the depth
+/// limit of [`crate::walk`], which cycles reach; errors of hooks and field getters; MemoryError.
 ///
 /// # Examples
 /// ```
@@ -110,10 +111,12 @@ pub fn first_structural_mismatch(
     comparer.into_trace().into_paths().map(Some)
 }
 
-/// Returns the structural hash of a value. Structurally equal values have equal hashes, with the exceptions below.
+/// Returns the structural hash of a value. Structurally equal values have equal hashes, with the
+/// exceptions below.
 ///
-/// The hash is stable across processes and equal to upstream's. Exceptions: a variable that is used but not defined is hashed
-/// by its address; like upstream, inline bytes (up to seven) have a different hash than equal bytes on the heap.
+/// The hash is stable across processes and equal to upstream's. Exceptions: a variable that is used
+/// but not defined is hashed by its address; like upstream, inline bytes (up to seven) have a
+/// different hash than equal bytes on the heap.
 ///
 /// # Examples
 /// ```

@@ -1,10 +1,12 @@
-//! Tests of structural equality and hash of objects: structural kinds, variable definitions and hooks.
+//! Tests of structural equality and hash of objects: structural kinds, variable definitions and
+//! hooks.
 
 use core::slice::from_ref;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use ferrite_core::abi::{
-    kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN, kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
+    kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN,
+    kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
     kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE, kTVMFFISEqHashKindConstTreeNode as CONST_TREE,
     kTVMFFISEqHashKindDAGNode as DAG, kTVMFFISEqHashKindFreeVar as VARIABLE,
     kTVMFFISEqHashKindTreeNode as TREE, kTVMFFISEqHashKindUniqueInstance as UNIQUE,
@@ -139,31 +141,37 @@ fn hooks_decide_and_may_ask_back() -> Result<()> {
     let variable = node_type("test.equal.HookVar", VARIABLE, [IGNORE, 0])?;
     let hooked = node_type("test.equal.Hooked", TREE, [0, 0])?;
     // The first field defines variables, the second uses them.
-    let equal_hook = Function::from_typed(move |lhs: Any, rhs: Any, compare: Function| -> Result<bool> {
-        let name = String::new("param")?;
-        let same = compare.call_packed(&[
-            part(&lhs, 0).view(),
-            part(&rhs, 0).view(),
-            AnyView::from(1i64),
-            AnyView::from(&name),
-        ])?;
-        if !same.get::<bool>()? {
-            return Ok(false);
-        }
-        let name = String::new("body")?;
-        compare
-            .call_packed(&[
-                part(&lhs, 1).view(),
-                part(&rhs, 1).view(),
-                AnyView::from(0i64),
+    let equal_hook =
+        Function::from_typed(move |lhs: Any, rhs: Any, compare: Function| -> Result<bool> {
+            let name = String::new("param")?;
+            let same = compare.call_packed(&[
+                part(&lhs, 0).view(),
+                part(&rhs, 0).view(),
+                AnyView::from(1i64),
                 AnyView::from(&name),
-            ])?
-            .get()
-    })?;
-    let hash_hook = Function::from_typed(move |object: Any, seed: i64, hash: Function| -> Result<i64> {
-        let seed = hash.call_packed(&[part(&object, 0).view(), AnyView::from(seed), AnyView::from(1i64)])?;
-        hash.call_packed(&[part(&object, 1).view(), seed.view(), AnyView::from(0i64)])?.get()
-    })?;
+            ])?;
+            if !same.get::<bool>()? {
+                return Ok(false);
+            }
+            let name = String::new("body")?;
+            compare
+                .call_packed(&[
+                    part(&lhs, 1).view(),
+                    part(&rhs, 1).view(),
+                    AnyView::from(0i64),
+                    AnyView::from(&name),
+                ])?
+                .get()
+        })?;
+    let hash_hook =
+        Function::from_typed(move |object: Any, seed: i64, hash: Function| -> Result<i64> {
+            let seed = hash.call_packed(&[
+                part(&object, 0).view(),
+                AnyView::from(seed),
+                AnyView::from(1i64),
+            ])?;
+            hash.call_packed(&[part(&object, 1).view(), seed.view(), AnyView::from(0i64)])?.get()
+        })?;
     add_hook(hooked, "__s_equal__", &equal_hook)?;
     add_hook(hooked, "__s_hash__", &hash_hook)?;
     let var = || pair(variable, Any::NONE, Any::NONE);

@@ -19,7 +19,9 @@ const CPU: i32 = 1;
 pub(super) fn extents(value: &Any) -> Option<&[i64]> {
     match value.type_index() {
         type_index::SHAPE => value.as_object()?.as_class().map(Shape::as_slice),
-        type_index::TENSOR => Some(TensorRef::from_view(value.as_view()).map_or(&[], TensorRef::shape)),
+        type_index::TENSOR => {
+            Some(TensorRef::from_view(value.as_view()).map_or(&[], TensorRef::shape))
+        }
         _ => None,
     }
 }
@@ -29,11 +31,13 @@ pub(super) fn same_extents(lhs: &Any, rhs: &Any) -> bool {
     extents(lhs) == extents(rhs)
 }
 
-/// Returns `true` if two tensors of the same shape have the same dtype and, unless `skip_content` is set, the same content.
+/// Returns `true` if two tensors of the same shape have the same dtype and, unless `skip_content`
+/// is set, the same content.
 ///
 /// # Errors
-/// InternalError if the content must be compared but is not contiguous in CPU memory; ValueError if the size overflows or
-/// the data pointer is null; TypeError if a value is not a tensor; RuntimeError while the elements are borrowed for writing.
+/// InternalError if the content must be compared but is not contiguous in CPU memory; ValueError if
+/// the size overflows or the data pointer is null; TypeError if a value is not a tensor;
+/// RuntimeError while the elements are borrowed for writing.
 pub(super) fn equal_content(lhs: &Any, rhs: &Any, skip_content: bool) -> Result<bool> {
     let (left, right) = (tensor_of(lhs)?, tensor_of(rhs)?);
     if core::ptr::eq(left.as_ptr(), right.as_ptr()) {
@@ -67,10 +71,12 @@ pub(super) fn hash_content(hash: u64, value: &Any, skip_content: bool) -> Result
 }
 
 fn tensor_of(value: &Any) -> Result<TensorView<'_>> {
-    TensorView::from_value(value.as_view()).ok_or_else(|| plain_error!(TYPE_ERROR, "Expected a tensor"))
+    TensorView::from_value(value.as_view())
+        .ok_or_else(|| plain_error!(TYPE_ERROR, "Expected a tensor"))
 }
 
-/// Raises InternalError for a tensor that is not contiguous in CPU memory. The names are for error messages.
+/// Raises InternalError for a tensor that is not contiguous in CPU memory. The names are for error
+/// messages.
 fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> {
     for (tensor, name) in tensors {
         let device = tensor.device().device_type;
@@ -96,20 +102,21 @@ fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> 
     Ok(())
 }
 
-/// Returns the bytes of the elements. Unlike upstream, which starts at the data pointer, takes the byte offset into account.
+/// Returns the bytes of the elements. Unlike upstream, which starts at the data pointer, takes the
+/// byte offset into account.
 ///
 /// # Safety
 /// Nobody may write the elements while the result is in use.
 unsafe fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
-    let size = tensor
-        .size_bytes()
-        .ok_or_else(|| plain_error!(VALUE_ERROR, "the tensor has more elements than memory can hold"))?;
+    let size = tensor.size_bytes().ok_or_else(|| {
+        plain_error!(VALUE_ERROR, "the tensor has more elements than memory can hold")
+    })?;
     if size == 0 {
         return Ok(&[]);
     }
     let data = tensor.first_byte();
     plain_ensure!(!data.is_null(), VALUE_ERROR, "the tensor has no data");
-    // SAFETY: the creator of the tensor guarantees that the memory of a contiguous CPU tensor contains its elements from there on, and
-    // the caller that there are no concurrent writes.
+    // SAFETY: the creator of the tensor guarantees that the memory of a contiguous CPU tensor
+    // contains its elements from there on, and the caller that there are no concurrent writes.
     Ok(unsafe { slice::from_raw_parts(data, size) })
 }

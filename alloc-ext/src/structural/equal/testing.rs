@@ -29,8 +29,8 @@ pub(super) fn dict(entries: &[(Any, Any)]) -> Result<Any> {
     Ok(Any::new(dict))
 }
 
-/// Returns `true` if two values are equal. Asserts that equal values have equal hashes and no mismatch, and that both
-/// implementations agree.
+/// Returns `true` if two values are equal. Asserts that equal values have equal hashes and no
+/// mismatch, and that both implementations agree.
 pub(super) fn equal(lhs: &Any, rhs: &Any, options: Options) -> Result<bool> {
     let equal = structural_equal(lhs, rhs, options)?;
     assert_eq!(first_structural_mismatch(lhs, rhs, options)?.is_none(), equal);

@@ -2,7 +2,9 @@
 
 use core::slice::from_ref;
 
-use ferrite_core::abi::type_index::{ARRAY, BIG_INT, ERROR, MAP, SHAPE, SMALL_BYTES, SMALL_STR, STR, TENSOR};
+use ferrite_core::abi::type_index::{
+    ARRAY, BIG_INT, ERROR, MAP, SHAPE, SMALL_BYTES, SMALL_STR, STR, TENSOR,
+};
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIAnyPayload, kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE,
     kTVMFFISEqHashKindTreeNode as TREE,
@@ -87,7 +89,8 @@ fn values_are_equal_by_type_and_content() -> Result<()> {
 #[test]
 fn entries_have_no_order() -> Result<()> {
     let entries = |numbers: &[i64]| -> Result<Any> {
-        let entries: std::vec::Vec<_> = numbers.iter().map(|number| (int(*number), int(-number))).collect();
+        let entries: std::vec::Vec<_> =
+            numbers.iter().map(|number| (int(*number), int(-number))).collect();
         map(&entries)
     };
     assert!(equal(&entries(&[1, 2, 3, 4, 5, 6])?, &entries(&[6, 4, 2, 5, 3, 1])?, USED)?);
@@ -111,16 +114,25 @@ fn containers_hash_alike_whatever_is_inside() -> Result<()> {
     let values = || -> Result<std::vec::Vec<Any>> {
         let [one, short, long, bytes, shape] = leaves()?;
         // Equal hashes: small strings are padded with zeros.
-        let ties = [(text("a")?, one.clone()), (text("a\0")?, short.clone()), (int(1), long.clone())];
+        let ties =
+            [(text("a")?, one.clone()), (text("a\0")?, short.clone()), (int(1), long.clone())];
         let flat = array(&leaves()?)?;
         let flat_map = map(&[(one.clone(), short.clone()), (long.clone(), Any::from(f64::NAN))])?;
-        let mixed =
-            [(one.clone(), bytes), (short, shape), (long.clone(), flat.clone()), (int(2), one.clone())];
+        let mixed = [
+            (one.clone(), bytes),
+            (short, shape),
+            (long.clone(), flat.clone()),
+            (int(2), one.clone()),
+        ];
         Ok(std::vec![
             array(&[])?,
             array(&[array(&[])?, list(&[])?, map(&[])?, dict(&[])?])?,
             array(&[flat.clone(), flat.clone(), one.clone()])?,
-            array(&[one.clone(), array(&[long, array(from_ref(&one))?, flat.clone()])?, one.clone()])?,
+            array(&[
+                one.clone(),
+                array(&[long, array(from_ref(&one))?, flat.clone()])?,
+                one.clone()
+            ])?,
             list(&[flat.clone(), list(&[flat])?, one])?,
             map(&ties)?,
             array(&[flat_map.clone(), dict(&ties)?, array(&[flat_map])?])?,
@@ -169,7 +181,10 @@ fn the_first_difference_is_found_behind_equal_elements() -> Result<()> {
     assert!(equal(&left, &inside(&[int(1), one()?, int(3)])?, USED)?);
     assert_eq!(found(&[int(2), one()?, int(3)])?, [" 1:2 1:0", " 1:2 1:0"]);
     assert_eq!(found(&[int(1), array(&[int(2)])?, int(3)])?, [" 1:2 1:1 1:0", " 1:2 1:1 1:0"]);
-    assert_eq!(found(&[int(1), array(&[int(1), int(1)])?, int(3)])?, [" 1:2 1:1 4:1", " 1:2 1:1 1:1"]);
+    assert_eq!(
+        found(&[int(1), array(&[int(1), int(1)])?, int(3)])?,
+        [" 1:2 1:1 4:1", " 1:2 1:1 1:1"]
+    );
     assert_eq!(found(&[int(1), list(&[int(1)])?, int(3)])?, [" 1:2 1:1", " 1:2 1:1"]);
     assert_eq!(found(&[int(1), one()?, int(4)])?, [" 1:2 1:2", " 1:2 1:2"]);
     assert_eq!(found(&[int(1), one()?])?, [" 1:2 1:2", " 1:2 4:2"]);
@@ -180,11 +195,13 @@ fn the_first_difference_is_found_behind_equal_elements() -> Result<()> {
 
 #[test]
 fn broken_values_are_refused() -> Result<()> {
-    let function =
-        |name| FUNCTIONS.iter().find(|function| function.name() == name).expect("a name").to_function();
+    let function = |name| {
+        FUNCTIONS.iter().find(|function| function.name() == name).expect("a name").to_function()
+    };
     let (equal, hash) = (function("ffi.StructuralEqual")?, function("ffi.StructuralHash")?);
     let option = AnyView::from(false);
-    let null_objects = [STR, BIG_INT, SHAPE, TENSOR, ARRAY, MAP, ERROR].map(|index| (index, 0, "ValueError"));
+    let null_objects =
+        [STR, BIG_INT, SHAPE, TENSOR, ARRAY, MAP, ERROR].map(|index| (index, 0, "ValueError"));
     let others = [(SMALL_STR, 100, "ValueError"), (-1, 0, "TypeError"), (40, 0, "TypeError")];
     for (type_index, small_str_len, kind) in null_objects.into_iter().chain(others) {
         let payload = TVMFFIAnyPayload { v_int64: 0 };

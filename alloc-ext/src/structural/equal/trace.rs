@@ -10,7 +10,8 @@ use crate::reflection::{AccessKind, AccessPath, AccessStep};
 /// Path to the first difference: steps on both sides, innermost first.
 pub(super) struct Trace {
     steps: Buffer<[AccessStep; 2]>,
-    /// Constructor of steps. A function pointer, so that programs that only compare do not link the step class.
+    /// Constructor of steps. A function pointer, so that programs that only compare do not link the
+    /// step class.
     make: fn(AccessKind, Any) -> Result<AccessStep>,
 }
 

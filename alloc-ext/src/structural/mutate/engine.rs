@@ -32,9 +32,11 @@ impl Rule {
     /// Returns `true` if there is a callback for values of a type.
     pub fn takes(&self, type_index: i32) -> bool {
         match self {
-            Self::PreOrder(callbacks) | Self::PostOrder(callbacks) => {
-                callbacks.plain.find(type_index).or_else(|| callbacks.with_region.find(type_index)).is_some()
-            }
+            Self::PreOrder(callbacks) | Self::PostOrder(callbacks) => callbacks
+                .plain
+                .find(type_index)
+                .or_else(|| callbacks.with_region.find(type_index))
+                .is_some(),
             Self::Mutate(callbacks) => callbacks.find(type_index).is_some(),
         }
     }
@@ -50,7 +52,8 @@ pub struct MapCallbacks {
 }
 
 impl MapCallbacks {
-    /// Calls the first callback that accepts the value and returns its result; `None` if there is none.
+    /// Calls the first callback that accepts the value and returns its result; `None` if there is
+    /// none.
     pub fn call(&self, value: AnyView<'_>, region: DefRegion) -> Option<Result<Any>> {
         if let Some(callback) = self.plain.find(value.type_index()) {
             return Some(native::call_function(&callback.function, &[value]));
@@ -63,7 +66,8 @@ impl MapCallbacks {
 /// State of a mutator of this library, stored after the common head.
 ///
 /// # Upstream
-/// `StructuralMapDynEngine` in `extra/structural_mutate.h` and `StructuralMutateDynEngine` in `structural_mutate.cc`.
+/// `StructuralMapDynEngine` in `extra/structural_mutate.h` and `StructuralMutateDynEngine` in
+/// `structural_mutate.cc`.
 pub struct Engine {
     /// The rule by which the mutator rewrites values.
     pub rule: Rule,
@@ -101,7 +105,8 @@ impl Engine {
 
     fn var_remap_set(&self, var: AnyView<'_>, mapped: AnyView<'_>) -> Result<()> {
         let (var, mapped) = (object_of(var)?, mapped.to_owned()?);
-        // The old value is dropped, and an error is created, after unlocking, since both may run user callbacks.
+        // The old value is dropped, and an error is created, after unlocking, since both may run
+        // user callbacks.
         let replaced = {
             let mut var_remap = self.var_remap.lock();
             var_remap.reserve_one().map(|()| {
@@ -120,8 +125,8 @@ fn object_of(var: AnyView<'_>) -> Result<Any> {
     var.to_owned()
 }
 
-/// Runs the body of a C function of the table, or of a native hook, that takes a mutator and a value. Returns the result, or
-/// the error as a value.
+/// Runs the body of a C function of the table, or of a native hook, that takes a mutator and a
+/// value. Returns the result, or the error as a value.
 ///
 /// # Safety
 /// `mutator` must be a live mutator or null, and `value` a live value; both are borrowed.
@@ -131,7 +136,8 @@ pub unsafe fn serve(
     body: impl FnOnce(&StructuralMutator, AnyView<'_>) -> Result<Any>,
 ) -> TVMFFIAny {
     native::serve(|| {
-        let object = NonNull::new(mutator).ok_or_else(|| plain_error!(VALUE_ERROR, "There is no mutator"))?;
+        let object = NonNull::new(mutator)
+            .ok_or_else(|| plain_error!(VALUE_ERROR, "There is no mutator"))?;
         // SAFETY: the caller guarantees both.
         unsafe {
             let mutator = StructuralMutator::from_object_unchecked(ObjectRef::borrow_raw(object));
@@ -142,12 +148,21 @@ pub unsafe fn serve(
 
 unsafe extern "C" fn mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     // SAFETY: functions of the table are called with a mutator and a value.
-    unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Disallow, Step::Mutate)) }
+    unsafe {
+        serve(mutator, value, |m, value| {
+            mutation::run(m, value, InplaceMode::Disallow, Step::Mutate)
+        })
+    }
 }
 
-unsafe extern "C" fn maybe_inplace_mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
+unsafe extern "C" fn maybe_inplace_mutate(
+    mutator: *mut TVMFFIObject,
+    value: TVMFFIAny,
+) -> TVMFFIAny {
     // SAFETY: as above.
-    unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Allow, Step::Mutate)) }
+    unsafe {
+        serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Allow, Step::Mutate))
+    }
 }
 
 unsafe extern "C" fn var_remap_get(mutator: *mut TVMFFIObject, var: TVMFFIAny) -> TVMFFIAny {
@@ -170,5 +185,6 @@ unsafe extern "C" fn var_remap_set(
 }
 
 fn engine_of(mutator: &StructuralMutator) -> Result<&Engine> {
-    Engine::of(mutator).ok_or_else(|| plain_error!(TYPE_ERROR, "The mutator was not made by this library"))
+    Engine::of(mutator)
+        .ok_or_else(|| plain_error!(TYPE_ERROR, "The mutator was not made by this library"))
 }

@@ -25,7 +25,8 @@ pub enum Begun {
     Body(FieldsBody),
 }
 
-/// An object whose fields are being rewritten: an iterator over the fields, and the copy that receives changes.
+/// An object whose fields are being rewritten: an iterator over the fields, and the copy that
+/// receives changes.
 ///
 /// # Upstream
 /// `MutateReflectedFieldsExpected` in `extra/structural_mutate.h`.
@@ -44,12 +45,13 @@ pub struct FieldsBody {
 impl FieldsBody {
     /// Starts rewriting an object.
     ///
-    /// A variable or graph node that was visited before has a result in the mutator's variable remap. A variable outside of
-    /// its definition region stays unchanged.
+    /// A variable or graph node that was visited before has a result in the mutator's variable
+    /// remap. A variable outside of its definition region stays unchanged.
     ///
     /// # Errors
-    /// Errors of the mutator and of the type's shallow copy; TypeError if the type has none, or it does not return a distinct
-    /// object of the same type; RuntimeError if the copy has other references; InternalError for an unregistered type.
+    /// Errors of the mutator and of the type's shallow copy; TypeError if the type has none, or it
+    /// does not return a distinct object of the same type; RuntimeError if the copy has other
+    /// references; InternalError for an unregistered type.
     pub fn begin(mutator: &StructuralMutator, value: AnyView<'_>) -> Result<Begun> {
         let Some(entry) = type_table::type_info(value.type_index()) else {
             plain_bail!(INTERNAL_ERROR, "There is no type with index {}", value.type_index());
@@ -74,8 +76,8 @@ impl FieldsBody {
         }))
     }
 
-    /// Returns the next field value to rewrite, skipping those for which `is_kept` returns `true`, and sets its definition
-    /// region. Returns `None` at the end.
+    /// Returns the next field value to rewrite, skipping those for which `is_kept` returns `true`,
+    /// and sets its definition region. Returns `None` at the end.
     ///
     /// # Errors
     /// Errors of the getter; RuntimeError if the field has no getter.
@@ -93,7 +95,8 @@ impl FieldsBody {
             }
             self.field = Some(field);
             let inside = self.inside(outer);
-            let region = DefRegion::of_field(field.flags()).map_or(inside, |asked| inside.enter(asked));
+            let region =
+                DefRegion::of_field(field.flags()).map_or(inside, |asked| inside.enter(asked));
             walker::set_region(mutator, region);
             // SAFETY: this body holds the value until its result arrives.
             let value = unsafe { AnyView::from_raw(*self.value.as_raw()) };
@@ -106,7 +109,12 @@ impl FieldsBody {
     ///
     /// # Errors
     /// Errors of the setter; TypeError if the field has no setter.
-    pub fn feed(&mut self, mutator: &StructuralMutator, outer: DefRegion, answer: Any) -> Result<()> {
+    pub fn feed(
+        &mut self,
+        mutator: &StructuralMutator,
+        outer: DefRegion,
+        answer: Any,
+    ) -> Result<()> {
         walker::set_region(mutator, self.inside(outer));
         let value = core::mem::take(&mut self.value);
         let Some(field) =
@@ -122,7 +130,8 @@ impl FieldsBody {
         Ok(())
     }
 
-    /// Returns the result for the object, and stores it in the variable remap if the walk may reach the object again.
+    /// Returns the result for the object, and stores it in the variable remap if the walk may reach
+    /// the object again.
     ///
     /// # Errors
     /// Errors of the mutator.
@@ -134,8 +143,8 @@ impl FieldsBody {
     ) -> Result<Any> {
         walker::set_region(mutator, outer);
         let answer = if self.is_changed { core::mem::take(&mut self.copy) } else { UNCHANGED };
-        // Not stored for a variable that is defined once and stays unchanged: its uses find no replacement, and stay
-        // unchanged, too.
+        // Not stored for a variable that is defined once and stays unchanged: its uses find no
+        // replacement, and stay unchanged, too.
         let is_once = self.kind == Some(StructuralKind::FreeVar) && outer != DefRegion::PATTERN;
         if has_identity(self.kind) && !(is_once && is_unchanged(&answer)) {
             mutator::var_remap_set(mutator, object, answer.view())?;
@@ -149,7 +158,8 @@ impl FieldsBody {
     }
 }
 
-/// Returns `true` if objects of this kind are rewritten only once: all references to an object are replaced by one result.
+/// Returns `true` if objects of this kind are rewritten only once: all references to an object are
+/// replaced by one result.
 fn has_identity(kind: Option<StructuralKind>) -> bool {
     matches!(kind, Some(StructuralKind::FreeVar | StructuralKind::DagNode))
 }

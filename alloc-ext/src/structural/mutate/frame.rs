@@ -26,7 +26,8 @@ pub enum After {
     /// No further step.
     #[default]
     Nothing,
-    /// A callback has replaced the original by this value, which is the result if its children stay unchanged.
+    /// A callback has replaced the original by this value, which is the result if its children stay
+    /// unchanged.
     Replaced(Any),
     /// A callback is called with the result, and may replace it.
     Callback,

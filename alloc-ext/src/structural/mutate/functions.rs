@@ -46,7 +46,8 @@ pub(in crate::structural) fn structural_map(
     let plain = Callbacks::new(&callbacks)?;
     let with_region = Callbacks::new(&callbacks_with_region)?;
     let callbacks = MapCallbacks { plain, with_region };
-    let rule = if order == PRE_ORDER { Rule::PreOrder(callbacks) } else { Rule::PostOrder(callbacks) };
+    let rule =
+        if order == PRE_ORDER { Rule::PreOrder(callbacks) } else { Rule::PostOrder(callbacks) };
     follow(rule, root)
 }
 
@@ -57,7 +58,8 @@ pub(in crate::structural) fn structural_mutate(
     follow(Rule::Mutate(Callbacks::with_flags(&callbacks)?), root)
 }
 
-/// Rewrites a value by a rule, and returns the result. May change the value in place if `root` is its only reference.
+/// Rewrites a value by a rule, and returns the result. May change the value in place if `root` is
+/// its only reference.
 pub(super) fn follow(rule: Rule, root: Any) -> Result<Any> {
     let mutator = Engine::mutator(rule)?;
     let mode = InplaceMode::Allow.inside(root.view());
@@ -69,7 +71,10 @@ pub(in crate::structural) fn mutate(mutator: StructuralMutator, value: AnyArg) -
     run(&mutator, value.0, Step::Mutate)
 }
 
-pub(in crate::structural) fn default_mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {
+pub(in crate::structural) fn default_mutate(
+    mutator: StructuralMutator,
+    value: AnyArg,
+) -> Result<Any> {
     run(&mutator, value.0, Step::Default)
 }
 
@@ -78,7 +83,8 @@ fn run(mutator: &StructuralMutator, value: Any, step: Step) -> Result<Any> {
     Ok(value_or(answer, value))
 }
 
-/// Rewrites the children of a value in place. Returns the value, or `None` and changes nothing if there are other references to it.
+/// Rewrites the children of a value in place. Returns the value, or `None` and changes nothing if
+/// there are other references to it.
 pub(in crate::structural) fn mutate_in_place(
     mutator: &StructuralMutator,
     value: AnyView<'_>,

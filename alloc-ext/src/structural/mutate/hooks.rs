@@ -11,7 +11,8 @@ use crate::structural::native::{self, NativeHook};
 
 /// Types without children, whose hooks return the value unchanged.
 const LEAVES: [i32; 3] = [type_index::STR, type_index::BYTES, type_index::BIG_INT];
-const CONTAINERS: [i32; 4] = [type_index::ARRAY, type_index::LIST, type_index::MAP, type_index::DICT];
+const CONTAINERS: [i32; 4] =
+    [type_index::ARRAY, type_index::LIST, type_index::MAP, type_index::DICT];
 
 /// Registers the hooks of built-in types unless they are registered already.
 ///
@@ -39,10 +40,17 @@ unsafe extern "C" fn keep(_: *mut TVMFFIObject, _: TVMFFIAny) -> TVMFFIAny {
 
 unsafe extern "C" fn mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     // SAFETY: hooks are called with a mutator and a value.
-    unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Disallow, Step::Hook)) }
+    unsafe {
+        serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Disallow, Step::Hook))
+    }
 }
 
-unsafe extern "C" fn maybe_inplace_mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
+unsafe extern "C" fn maybe_inplace_mutate(
+    mutator: *mut TVMFFIObject,
+    value: TVMFFIAny,
+) -> TVMFFIAny {
     // SAFETY: as above.
-    unsafe { serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Allow, Step::Hook)) }
+    unsafe {
+        serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Allow, Step::Hook))
+    }
 }

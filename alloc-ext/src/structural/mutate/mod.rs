@@ -1,7 +1,7 @@
 //! Structural maps and mutations: callbacks and type hooks rewrite values.
 //!
-//! Unchanged values keep their identity. A value is copied before it is changed, unless neither it nor any value on the path
-//! from the root is shared; then it may be changed in place.
+//! Unchanged values keep their identity. A value is copied before it is changed, unless neither it
+//! nor any value on the path from the root is shared; then it may be changed in place.
 //!
 //! | part | content |
 //! |---|---|

@@ -52,9 +52,15 @@ pub struct Node<'a> {
 /// Rewrites a value by a mutator, and returns the new value or [`UNCHANGED`].
 ///
 /// # Errors
-/// Errors of callbacks and hooks, with the path to the value as context; ValueError beyond the depth limit of
-/// [`crate::walk`], or if nested calls would overflow the stack; MemoryError. In-place changes are not reverted.
-pub fn run(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode, step: Step) -> Result<Any> {
+/// Errors of callbacks and hooks, with the path to the value as context; ValueError beyond the
+/// depth limit of [`crate::walk`], or if nested calls would overflow the stack; MemoryError.
+/// In-place changes are not reverted.
+pub fn run(
+    mutator: &StructuralMutator,
+    value: AnyView<'_>,
+    mode: InplaceMode,
+    step: Step,
+) -> Result<Any> {
     stack::nest(|| {
         let mut mutation = Mutation {
             mutator,
@@ -68,7 +74,8 @@ pub fn run(mutator: &StructuralMutator, value: AnyView<'_>, mode: InplaceMode, s
 
 struct Mutation<'a> {
     mutator: &'a StructuralMutator,
-    /// Engine of the mutator; `None` for a mutator created by C++ code, whose functions mutate all children.
+    /// Engine of the mutator; `None` for a mutator created by C++ code, whose functions mutate all
+    /// children.
     engine: Option<&'a Engine>,
     hooks: Hooks,
     inplace_hooks: Hooks,
@@ -80,12 +87,18 @@ impl<'a> Fold for Mutation<'a> {
     type Value = Any;
     const NAME: &'static str = "StructuralMutate";
 
-    fn enter(&mut self, node: Node<'a>, _: &mut Buffer<Frame<'a>>) -> Result<Entered<Frame<'a>, Any>> {
+    fn enter(
+        &mut self,
+        node: Node<'a>,
+        _: &mut Buffer<Frame<'a>>,
+    ) -> Result<Entered<Frame<'a>, Any>> {
         let target = MutationTarget::new(node.value, node.mode);
         match (node.step, self.engine) {
             (Step::Hook, _) => self.enter_container(target.unreported()),
             (Step::Default, _) => self.descend(target),
-            (Step::Mutate, None) => mutator::mutate(self.mutator, node.value, node.mode).map(Entered::Value),
+            (Step::Mutate, None) => {
+                mutator::mutate(self.mutator, node.value, node.mode).map(Entered::Value)
+            }
             (Step::Mutate, Some(engine)) => match &engine.rule {
                 Rule::PreOrder(callbacks) => self.map_first(callbacks, target),
                 Rule::PostOrder(_) => self.descend(target.then(After::Callback)),
@@ -100,7 +113,9 @@ impl<'a> Fold for Mutation<'a> {
     fn next(&mut self, frame: &mut Frame<'a>) -> Result<Option<Node<'a>>> {
         match &mut frame.body {
             Body::Slots(slots) => slots.next(&frame.target, |value| self.is_kept(value)),
-            Body::Fields(fields) => fields.next(self.mutator, frame.region, |value| self.is_kept(value)),
+            Body::Fields(fields) => {
+                fields.next(self.mutator, frame.region, |value| self.is_kept(value))
+            }
         }
     }
 
@@ -135,15 +150,17 @@ impl<'a> Fold for Mutation<'a> {
 }
 
 impl<'a> Mutation<'a> {
-    /// Returns `true` if a value is known to stay unchanged: a leaf whose type has neither a callback nor a hook.
+    /// Returns `true` if a value is known to stay unchanged: a leaf whose type has neither a
+    /// callback nor a hook.
     fn is_kept(&self, value: AnyView<'_>) -> bool {
         let type_index = value.type_index();
-        let is_leaf =
-            value.object_ptr().is_none() && self.hooks.value(type_index).is_none() || is_leaf(type_index);
+        let is_leaf = value.object_ptr().is_none() && self.hooks.value(type_index).is_none()
+            || is_leaf(type_index);
         is_leaf && self.engine.is_some_and(|engine| !engine.rule.takes(type_index))
     }
 
-    /// Calls the callback of [`Rule::Mutate`] and returns its result. The callback decides whether the children are visited.
+    /// Calls the callback of [`Rule::Mutate`] and returns its result. The callback decides whether
+    /// the children are visited.
     fn rewrite(&self, callback: &Callback, node: &Node<'_>) -> Result<Any> {
         let (mutator, mode) = (AnyView::from(self.mutator), AnyView::from(node.mode as i32));
         let outcome = if callback.wants_more {
@@ -171,7 +188,8 @@ impl<'a> Mutation<'a> {
             return self.descend(MutationTarget { mode: mode.inside(value), ..target });
         }
         let mode = mode.inside(answer.view());
-        // SAFETY: the result is stored in the frame or outlives the target, of which the view is a part.
+        // SAFETY: the result is stored in the frame or outlives the target, of which the view is a
+        // part.
         let view = unsafe { AnyView::from_raw(*answer.as_raw()) };
         self.descend(MutationTarget::new(view, mode).then(After::Replaced(answer)))
     }
@@ -183,7 +201,9 @@ impl<'a> Mutation<'a> {
             return Ok(self.open(target, Body::Slots(slots)));
         }
         match reported(self.begin(target.value, target.mode), target.value)? {
-            Begun::Answer(answer) => self.finish(target.after, target.value, answer).map(Entered::Value),
+            Begun::Answer(answer) => {
+                self.finish(target.after, target.value, answer).map(Entered::Value)
+            }
             Begun::Body(fields) => Ok(self.open(target, Body::Fields(fields))),
         }
     }
@@ -191,7 +211,9 @@ impl<'a> Mutation<'a> {
     fn enter_container(&mut self, target: MutationTarget<'a>) -> Result<Entered<Frame<'a>, Any>> {
         match SlotsBody::of(target.value) {
             Some(slots) => Ok(self.open(target, Body::Slots(slots))),
-            None => plain_bail!(TYPE_ERROR, "The hook of a container was called with another value"),
+            None => {
+                plain_bail!(TYPE_ERROR, "The hook of a container was called with another value")
+            }
         }
     }
 
@@ -200,7 +222,8 @@ impl<'a> Mutation<'a> {
         Entered::Frame(Frame { target, body, region: walker::region(self.mutator) })
     }
 
-    /// Starts the default mutation of a value that is not a container, by the hook of its type or by its fields.
+    /// Starts the default mutation of a value that is not a container, by the hook of its type or
+    /// by its fields.
     fn begin(&self, value: AnyView<'_>, mode: InplaceMode) -> Result<Begun> {
         let type_index = value.type_index();
         if is_leaf(type_index) {

@@ -24,18 +24,26 @@ pub enum InplaceMode {
 }
 
 impl InplaceMode {
-    /// Returns the mode for a child of a value with this mode. In-place changes also require that the child is unshared.
+    /// Returns the mode for a child of a value with this mode. In-place changes also require that
+    /// the child is unshared.
     pub fn inside(self, value: AnyView<'_>) -> Self {
         match value.object_ptr() {
             // SAFETY: the view borrows a live object.
-            Some(object) if self == Self::Allow && unsafe { refcount::is_unique(object.as_ptr()) } => self,
+            Some(object)
+                if self == Self::Allow && unsafe { refcount::is_unique(object.as_ptr()) } =>
+            {
+                self
+            }
             _ => Self::Disallow,
         }
     }
 }
 
-type VarRemapSet =
-    unsafe extern "C" fn(mutator: *mut TVMFFIObject, var: TVMFFIAny, mapped: TVMFFIAny) -> TVMFFIAny;
+type VarRemapSet = unsafe extern "C" fn(
+    mutator: *mut TVMFFIObject,
+    var: TVMFFIAny,
+    mapped: TVMFFIAny,
+) -> TVMFFIAny;
 
 /// Function table of a mutator. All functions borrow their arguments and return owned results.
 ///
@@ -45,7 +53,8 @@ type VarRemapSet =
 pub struct MutatorVTable {
     /// Returns the rewritten value and leaves the original unchanged.
     pub mutate: Option<NativeHook>,
-    /// Returns the rewritten value, which may be the original changed in place. The original must be unshared.
+    /// Returns the rewritten value, which may be the original changed in place. The original must
+    /// be unshared.
     pub maybe_inplace_mutate: Option<NativeHook>,
     /// Returns the replacement of a variable, None if it has none.
     pub var_remap_get: Option<NativeHook>,
@@ -62,8 +71,8 @@ unsafe impl Walker for StructuralMutator {
     }
 }
 
-/// Rewrites a value by the mutator's `maybe_inplace_mutate` function if the mode allows in-place changes, otherwise by
-/// `mutate`.
+/// Rewrites a value by the mutator's `maybe_inplace_mutate` function if the mode allows in-place
+/// changes, otherwise by `mutate`.
 ///
 /// # Errors
 /// Errors of the mutator; ValueError if its table lacks the function.
@@ -85,7 +94,11 @@ pub fn var_remap_get(mutator: &StructuralMutator, var: AnyView<'_>) -> Result<An
 ///
 /// # Errors
 /// Errors of [`mutate`].
-pub fn var_remap_set(mutator: &StructuralMutator, var: AnyView<'_>, mapped: AnyView<'_>) -> Result<()> {
+pub fn var_remap_set(
+    mutator: &StructuralMutator,
+    var: AnyView<'_>,
+    mapped: AnyView<'_>,
+) -> Result<()> {
     let set = walker::vtable(mutator)?.var_remap_set.ok_or_else(missing)?;
     // SAFETY: the function is in the table of this mutator; all arguments are alive.
     let raw = unsafe { set(mutator.as_object().as_ptr(), *var.as_raw(), *mapped.as_raw()) };

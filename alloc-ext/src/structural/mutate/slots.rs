@@ -1,4 +1,5 @@
-//! Default mutation of containers: elements and map values are replaced in place, or in a copy made at the first change.
+//! Default mutation of containers: elements and map values are replaced in place, or in a copy made
+//! at the first change.
 
 use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
@@ -28,13 +29,20 @@ impl<'a> SlotsBody<'a> {
             value.type_index(),
             type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT
         );
-        is_container.then_some(Self { place: None, element: AnyView::NONE, held: Any::NONE, copy: Any::NONE })
+        is_container.then_some(Self {
+            place: None,
+            element: AnyView::NONE,
+            held: Any::NONE,
+            copy: Any::NONE,
+        })
     }
 
-    /// Returns the next element to rewrite, skipping those for which `is_kept` returns `true`; `None` at the end.
+    /// Returns the next element to rewrite, skipping those for which `is_kept` returns `true`;
+    /// `None` at the end.
     ///
     /// # Errors
-    /// TypeError for an element with an invalid type index; RuntimeError if another thread is changing the container.
+    /// TypeError for an element with an invalid type index; RuntimeError if another thread is
+    /// changing the container.
     pub fn next(
         &mut self,
         target: &MutationTarget<'a>,
@@ -44,10 +52,12 @@ impl<'a> SlotsBody<'a> {
         let _borrow = slots.borrow()?;
         loop {
             // SAFETY: just borrowed.
-            let place =
-                self.place.map_or_else(|| unsafe { slots.first() }, |place| unsafe { slots.next(place) });
-            // SAFETY: an Array or Map that is kept alive changes at this index only in `feed`, after the element is done; an
-            // element that others could remove is kept alive below, before the borrow ends.
+            let place = self
+                .place
+                .map_or_else(|| unsafe { slots.first() }, |place| unsafe { slots.next(place) });
+            // SAFETY: an Array or Map that is kept alive changes at this index only in `feed`,
+            // after the element is done; an element that others could remove is kept alive below,
+            // before the borrow ends.
             let element = place.and_then(|place| unsafe { slots.get(place) });
             let Some(element) = element else { return Ok(None) };
             self.place = place;

@@ -1,11 +1,12 @@
-//! Tests of structural maps and mutations of containers and objects: in place and in copies, with variables, hooks and
-//! invalid callbacks.
+//! Tests of structural maps and mutations of containers and objects: in place and in copies, with
+//! variables, hooks and invalid callbacks.
 
 use core::ffi::c_void;
 
 use ferrite_core::abi::type_index::{ARRAY, DICT, INT, LIST, MAP};
 use ferrite_core::abi::{
-    kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN, kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
+    kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN,
+    kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
     kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE, kTVMFFISEqHashKindDAGNode as DAG,
     kTVMFFISEqHashKindFreeVar as VARIABLE, kTVMFFISEqHashKindTreeNode as TREE,
 };
@@ -62,7 +63,8 @@ fn address(value: &Any) -> usize {
 
 /// Returns the addresses of the nodes in an error's context.
 fn nodes(error: &Error) -> std::vec::Vec<usize> {
-    let context = error.extra_context().and_then(|context| context.downcast::<VisitErrorContext>().ok());
+    let context =
+        error.extra_context().and_then(|context| context.downcast::<VisitErrorContext>().ok());
     let pattern = context.expect("a context").reverse_visit_pattern();
     pattern.iter().map(|node| node.unwrap().as_ptr().addr()).collect()
 }
@@ -70,7 +72,8 @@ fn nodes(error: &Error) -> std::vec::Vec<usize> {
 /// Registers a class of copyable pairs with a structural kind.
 fn node_type(key: &str, kind: i32, flags: [i32; 2]) -> Result<i32> {
     let index = testing::node_type(key, kind, flags)?;
-    let copy = Function::from_typed(move |value: Any| pair(index, part(&value, 0), part(&value, 1)))?;
+    let copy =
+        Function::from_typed(move |value: Any| pair(index, part(&value, 0), part(&value, 1)))?;
     add_hook(index, "__ffi_shallow_copy__", &copy)?;
     Ok(index)
 }
@@ -125,15 +128,26 @@ fn values_of_maps_change_and_keys_do_not() -> Result<()> {
             let root = array(&[Any::new(map.copy()?), Any::new(dict.copy()?)])?;
             let held = shared.then(|| root.clone());
             let mapped = incremented(root)?;
-            let (map, dict) =
-                (element(&mapped, 0)?.get::<MapObject>()?, element(&mapped, 1)?.get::<DictObject>()?);
+            let (map, dict) = (
+                element(&mapped, 0)?.get::<MapObject>()?,
+                element(&mapped, 1)?.get::<DictObject>()?,
+            );
             for (place, (key, value)) in map.iter().enumerate() {
-                assert_eq!((key.get::<i64>()?, value.get::<i64>()?), (place as i64, place as i64 + 1));
+                assert_eq!(
+                    (key.get::<i64>()?, value.get::<i64>()?),
+                    (place as i64, place as i64 + 1)
+                );
                 assert_eq!(dict.at(key.view())?.get::<i64>()?, place as i64 + 1);
             }
             if let Some(held) = held {
-                assert_eq!(element(&held, 0)?.get::<MapObject>()?.at(int(0).view())?.get::<i64>()?, 0);
-                assert_eq!(element(&held, 1)?.get::<DictObject>()?.at(int(0).view())?.get::<i64>()?, 0);
+                assert_eq!(
+                    element(&held, 0)?.get::<MapObject>()?.at(int(0).view())?.get::<i64>()?,
+                    0
+                );
+                assert_eq!(
+                    element(&held, 1)?.get::<DictObject>()?.at(int(0).view())?.get::<i64>()?,
+                    0
+                );
             }
         }
     }
@@ -150,7 +164,9 @@ fn replacements_are_mapped_only_before_their_inside() -> Result<()> {
     assert_eq!((element(&after, 0)?.get::<i64>()?, element(&after, 1)?.get::<i64>()?), (10, 2));
     let keep = Function::from_packed(|_| Ok(UNCHANGED))?;
     let entries = [(ARRAY, &keep), (INT, &increment()?)];
-    for rule in [Rule::PreOrder(map_callbacks(&entries)?), Rule::PostOrder(map_callbacks(&entries)?)] {
+    for rule in
+        [Rule::PreOrder(map_callbacks(&entries)?), Rule::PostOrder(map_callbacks(&entries)?)]
+    {
         assert_eq!(element(&follow(rule, array(&[int(1)])?)?, 0)?.get::<i64>()?, 2);
     }
     Ok(())
@@ -167,8 +183,10 @@ fn callbacks_of_mutations_decide_what_happens_inside() -> Result<()> {
         Tuple::new((ARRAY, first_only, true))?,
         Tuple::new((INT, Function::from_typed(|value: i64, _: Any| value + 1)?, false))?,
     ])?;
-    let mutated = follow(Rule::Mutate(Callbacks::with_flags(&entries)?), array(&[int(1), int(1)])?)?;
-    let found = [0, 1, 2].map(|index| element(&mutated, index).and_then(|value| value.get::<i64>()).ok());
+    let mutated =
+        follow(Rule::Mutate(Callbacks::with_flags(&entries)?), array(&[int(1), int(1)])?)?;
+    let found =
+        [0, 1, 2].map(|index| element(&mutated, index).and_then(|value| value.get::<i64>()).ok());
     assert_eq!(found, [Some(2), Some(1), Some(InplaceMode::Allow as i64)]);
     Ok(())
 }
@@ -213,7 +231,10 @@ fn variables_change_where_they_are_defined() -> Result<()> {
         assert!(is_same(element(&body, 1)?.view(), used.view()));
         // Variables in a variable are defined by patterns only.
         let definition = part(&incremented(pair(class, typed.clone(), Any::NONE)?)?, 0);
-        assert_eq!(part(&part(&definition, 0), 0).get::<i64>()?, if class == pattern { 2 } else { 1 });
+        assert_eq!(
+            part(&part(&definition, 0), 0).get::<i64>()?,
+            if class == pattern { 2 } else { 1 }
+        );
     }
     Ok(())
 }
@@ -231,7 +252,8 @@ fn the_region_is_back_after_an_error() -> Result<()> {
     });
     let mutator = Engine::mutator(rule)?;
     let node = pair(class, array(&[int(1)])?, Any::NONE)?;
-    let run = || mutation::run(&mutator, node.view(), InplaceMode::Disallow, Step::Mutate).map(drop);
+    let run =
+        || mutation::run(&mutator, node.view(), InplaceMode::Disallow, Step::Mutate).map(drop);
     assert_eq!(run().unwrap_err().message_bytes(), b"no");
     assert_eq!(walker::region(&mutator), DefRegion::NONE);
     Ok(())
@@ -272,7 +294,10 @@ fn hooks_of_types_are_called() -> Result<()> {
     type_table::register_attr(broken, mutation::MUTATE.as_bytes(), AnyView::from(1i64))?;
     let node = pair(broken, Any::NONE, Any::NONE)?;
     let error = incremented(node.clone()).map(drop).unwrap_err();
-    assert_eq!(error.message_bytes(), b"__s_mutate__ must be a direct hook pointer or ffi.Function");
+    assert_eq!(
+        error.message_bytes(),
+        b"__s_mutate__ must be a direct hook pointer or ffi.Function"
+    );
     assert_eq!(nodes(&error), [address(&node)]);
     Ok(())
 }
@@ -380,10 +405,15 @@ fn native_hooks_serve_every_mutator() -> Result<()> {
     map.insert(int(1), int(1))?;
     let dict = DictObject::with_capacity(0)?;
     dict.insert(int(1), int(1))?;
-    for (index, value) in
-        [(ARRAY, array(&[int(1)])?), (LIST, list(&[int(1)])?), (MAP, Any::new(map)), (DICT, Any::new(dict))]
-    {
-        for (column, in_place) in [(mutation::MUTATE, false), (mutation::MAYBE_INPLACE_MUTATE, true)] {
+    for (index, value) in [
+        (ARRAY, array(&[int(1)])?),
+        (LIST, list(&[int(1)])?),
+        (MAP, Any::new(map)),
+        (DICT, Any::new(dict)),
+    ] {
+        for (column, in_place) in
+            [(mutation::MUTATE, false), (mutation::MAYBE_INPLACE_MUTATE, true)]
+        {
             let hook = type_table::attr(index, column.as_bytes());
             assert!(hook.get::<*mut c_void>().is_ok());
             // SAFETY: the hook comes from that column, and only this test has the value.
@@ -392,7 +422,8 @@ fn native_hooks_serve_every_mutator() -> Result<()> {
         }
         let wrong = type_table::attr(index, mutation::MUTATE.as_bytes());
         // SAFETY: the hook comes from that column.
-        let outcome = unsafe { native::call_hook(mutation::MUTATE, wrong, &mutator, AnyView::from(1i64)) };
+        let outcome =
+            unsafe { native::call_hook(mutation::MUTATE, wrong, &mutator, AnyView::from(1i64)) };
         assert_eq!(outcome.map(drop).unwrap_err().kind_bytes(), b"TypeError");
     }
     Ok(())

@@ -3,14 +3,17 @@
 use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, type_index};
 use ferrite_core::value::any::{Any, AnyView};
 
-/// Marker of an unchanged value. Not a valid value: None would be ambiguous, since it may be a replacement.
+/// Marker of an unchanged value. Not a valid value: None would be ambiguous, since it may be a
+/// replacement.
 ///
 /// # Upstream
 /// `Unchanged` in `extra/structural_mutate.h`.
 pub const UNCHANGED: Any = {
     let payload = TVMFFIAnyPayload { v_int64: 0 };
     // SAFETY: the marker owns nothing.
-    unsafe { Any::from_raw(TVMFFIAny { type_index: type_index::UNCHANGED, small_str_len: 0, payload }) }
+    unsafe {
+        Any::from_raw(TVMFFIAny { type_index: type_index::UNCHANGED, small_str_len: 0, payload })
+    }
 };
 
 /// Returns `true` if a result is [`UNCHANGED`].

@@ -1,4 +1,5 @@
-//! Tests of the search for access paths: through fields, elements and entries, with several matches, and with none.
+//! Tests of the search for access paths: through fields, elements and entries, with several
+//! matches, and with none.
 
 use std::string::String as Text;
 use std::vec::Vec;
@@ -79,7 +80,10 @@ fn all_places_of_a_node_are_found_in_order() -> Result<()> {
     let shared = leaf()?;
     let middle = node(shared.clone(), Any::NONE)?;
     let root = node(array(&[shared.clone(), middle.clone()])?, shared.clone())?;
-    assert_eq!(found(&root, &[&shared, &root], false)?, [".first[0]", ".first[1].first", ".second"]);
+    assert_eq!(
+        found(&root, &[&shared, &root], false)?,
+        [".first[0]", ".first[1].first", ".second"]
+    );
     // A node that was recorded twice in a row counts once.
     assert_eq!(found(&root, &[&shared, &shared, &middle, &middle], false)?, [".first[1].first"]);
     Ok(())

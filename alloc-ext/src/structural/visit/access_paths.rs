@@ -1,4 +1,5 @@
-//! Search for the access paths of an error context: all paths through a value that pass the context's nodes in order.
+//! Search for the access paths of an error context: all paths through a value that pass the
+//! context's nodes in order.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -16,10 +17,12 @@ use crate::containers::Array;
 use crate::reflection::{AccessKind, AccessPath, AccessStep, VisitErrorContext};
 use crate::walk::{Children, ChildrenKind, Entered, Field, Fold, IdentityKey, IdentityMap, fold};
 
-/// Finds the paths from `root` to the innermost node of the context that pass the other nodes in order, with any steps in
-/// between. Containers are searched, but do not match nodes of the context.
+/// Finds the paths from `root` to the innermost node of the context that pass the other nodes in
+/// order, with any steps in between. Containers are searched, but do not match nodes of the
+/// context.
 ///
-/// With `allow_prefix_match`, also returns paths that match only the outer nodes, where no longer match exists.
+/// With `allow_prefix_match`, also returns paths that match only the outer nodes, where no longer
+/// match exists.
 ///
 /// # Examples
 /// ```
@@ -79,7 +82,10 @@ fn pattern_of(context: &VisitErrorContext) -> Result<Buffer<ObjectRef>> {
 }
 
 fn is_container(value: &Any) -> bool {
-    matches!(value.type_index(), type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT)
+    matches!(
+        value.type_index(),
+        type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT
+    )
 }
 
 /// Access step, converted into an object only if a path needs it.
@@ -99,8 +105,8 @@ struct Finder {
     /// Path objects for the prefixes of the current path, created on demand.
     paths: Buffer<AccessPath>,
     found: Array<AccessPath>,
-    /// Whether a value can be skipped: it is on the current path, so that searching it would not terminate, or it contains no
-    /// match. Keeps the search linear in the number of values.
+    /// Whether a value can be skipped: it is on the current path, so that searching it would not
+    /// terminate, or it contains no match. Keeps the search linear in the number of values.
     barren: IdentityMap<bool>,
 }
 
@@ -137,7 +143,11 @@ impl Fold for Finder {
     type Value = ();
     const NAME: &'static str = "FindAccessPaths";
 
-    fn enter(&mut self, (value, step): Self::Node, _: &mut Buffer<Frame>) -> Result<Entered<Frame, ()>> {
+    fn enter(
+        &mut self,
+        (value, step): Self::Node,
+        _: &mut Buffer<Frame>,
+    ) -> Result<Entered<Frame, ()>> {
         match (is_container(&value), &step) {
             (true, Some(_)) => self.open(value, step, false),
             _ => self.enter_object(value, step),
@@ -154,7 +164,11 @@ impl Fold for Finder {
 
     fn leave(&mut self, frame: &mut Frame) -> Result<()> {
         let is_object = frame.children.kind == ChildrenKind::Fields;
-        if self.found.len() == frame.found_before && is_object && self.met_some() && self.allow_prefix_match {
+        if self.found.len() == frame.found_before
+            && is_object
+            && self.met_some()
+            && self.allow_prefix_match
+        {
             self.record()?;
         }
         self.barren.insert(&frame.search, self.found.len() == frame.found_before)?;
@@ -194,7 +208,12 @@ impl Finder {
     }
 
     /// Returns a frame for searching a value, or a result if the value can be skipped.
-    fn open(&mut self, value: Any, step: Option<Step>, is_node: bool) -> Result<Entered<Frame, ()>> {
+    fn open(
+        &mut self,
+        value: Any,
+        step: Option<Step>,
+        is_node: bool,
+    ) -> Result<Entered<Frame, ()>> {
         let search = Search { met: self.met + usize::from(is_node), value };
         if self.barren.get(&search) == Some(&true) {
             return Ok(Entered::Value(()));
@@ -245,7 +264,9 @@ impl Finder {
 impl Step {
     fn to_access_step(&self) -> Result<AccessStep> {
         match self {
-            Self::Attr(field) => AccessStep::new(AccessKind::Attr, String::from_bytes(field.name())?.into()),
+            Self::Attr(field) => {
+                AccessStep::new(AccessKind::Attr, String::from_bytes(field.name())?.into())
+            }
             Self::ArrayItem(index) => AccessStep::new(AccessKind::ArrayItem, Any::from(*index)),
             Self::MapItem(key) => AccessStep::new(AccessKind::MapItem, key.clone()),
         }

@@ -12,11 +12,11 @@ use crate::containers::{ArrayObject, DictObject, ListObject, MapObject};
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::Fields;
 
-/// Iterator over the elements of a sequence, the values of a map (for earlier upstream releases also its keys), or the fields
-/// of any other object.
+/// Iterator over the elements of a sequence, the values of a map (for earlier upstream releases
+/// also its keys), or the fields of any other object.
 ///
-/// Keeps the visited value alive and tolerates changes to it: removed elements and entries are skipped, and added ones may or
-/// may not be visited.
+/// Keeps the visited value alive and tolerates changes to it: removed elements and entries are
+/// skipped, and added ones may or may not be visited.
 pub(super) struct VisitChildren {
     children: Children,
     region: DefRegion,
@@ -30,8 +30,8 @@ enum Children {
     Fields { object: Any, fields: Fields },
 }
 
-/// Alternation between the keys and values of a map. Only values are visited, except for upstream releases that visit each key
-/// before its value.
+/// Alternation between the keys and values of a map. Only values are visited, except for upstream
+/// releases that visit each key before its value.
 struct Halves {
     gives_keys: bool,
     key_is_given: bool,
@@ -50,7 +50,8 @@ impl Halves {
 }
 
 impl VisitChildren {
-    /// Creates an iterator over the children of a value in a region; `None` if the value is not an object.
+    /// Creates an iterator over the children of a value in a region; `None` if the value is not an
+    /// object.
     ///
     /// # Errors
     /// InternalError for an object of an unregistered type.
@@ -82,7 +83,10 @@ impl VisitChildren {
         };
         let is_variable = StructuralKind::of(entry) == Some(StructuralKind::FreeVar);
         let region = if is_variable { region.inside_variable() } else { region };
-        Ok(Self { children: Children::Fields { object: object.clone(), fields: Fields::of(entry) }, region })
+        Ok(Self {
+            children: Children::Fields { object: object.clone(), fields: Fields::of(entry) },
+            region,
+        })
     }
 
     /// Returns the next child and its definition region; `None` at the end.
@@ -125,7 +129,11 @@ impl VisitChildren {
     }
 }
 
-fn next_field(object: &Any, fields: &mut Fields, region: DefRegion) -> Result<Option<(Any, DefRegion)>> {
+fn next_field(
+    object: &Any,
+    fields: &mut Fields,
+    region: DefRegion,
+) -> Result<Option<(Any, DefRegion)>> {
     let ignored = i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore);
     let Some(field) = fields.find(|field| field.flags() & ignored == 0) else { return Ok(None) };
     let region = DefRegion::of_field(field.flags()).map_or(region, |inner| region.enter(inner));

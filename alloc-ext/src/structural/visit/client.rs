@@ -11,10 +11,11 @@ use crate::reflection::{AccessPath, VisitErrorContext};
 mod order;
 pub use order::WalkOrder;
 
-/// Finds the paths from `root` to the innermost node of the context that pass the other nodes in order, with any steps in
-/// between.
+/// Finds the paths from `root` to the innermost node of the context that pass the other nodes in
+/// order, with any steps in between.
 ///
-/// With `allow_prefix_match`, also returns paths that match only the outer nodes, where no longer match exists.
+/// With `allow_prefix_match`, also returns paths that match only the outer nodes, where no longer
+/// match exists.
 ///
 /// # Errors
 /// Errors of field getters; MemoryError.
@@ -26,5 +27,9 @@ pub fn find_access_paths(
     context: &VisitErrorContext,
     allow_prefix_match: bool,
 ) -> Result<Array<AccessPath>> {
-    library_function!("ffi.VisitErrorContext.FindAccessPaths").call((root, context, allow_prefix_match))
+    library_function!("ffi.VisitErrorContext.FindAccessPaths").call((
+        root,
+        context,
+        allow_prefix_match,
+    ))
 }

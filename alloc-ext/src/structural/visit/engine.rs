@@ -1,7 +1,8 @@
 //! This library's own visitors: callbacks by type, and an iterative walk.
 //!
-//! The callbacks of a visitor never change and the state of a walk is local, so threads and nested calls may share a visitor.
-//! Only the definition region is stored in the visitor, where C++ code reads it.
+//! The callbacks of a visitor never change and the state of a walk is local, so threads and nested
+//! calls may share a visitor. Only the definition region is stored in the visitor, where C++ code
+//! reads it.
 
 use core::ops::ControlFlow;
 
@@ -23,15 +24,17 @@ use crate::structural::native::{call_function, serve, unexpected_result};
 use crate::structural::walker;
 use crate::walk::{Entered, Fold, Hooks, fold};
 
-/// Walks over a value and calls a callback for every node except None. The first of `callbacks` that accepts the node's type
-/// receives the node; if none does, the first of `with_region` receives the node and its definition region.
+/// Walks over a value and calls a callback for every node except None. The first of `callbacks`
+/// that accepts the node's type receives the node; if none does, the first of `with_region`
+/// receives the node and its definition region.
 ///
-/// A callback returns None or an int to continue, or an interrupt, which ends the walk and is returned. In [`WalkOrder::Pre`],
-/// 1 skips the children of the node.
+/// A callback returns None or an int to continue, or an interrupt, which ends the walk and is
+/// returned. In [`WalkOrder::Pre`], 1 skips the children of the node.
 ///
 /// # Errors
-/// Errors of callbacks, hooks and field getters, with a [`VisitErrorContext`](crate::reflection::VisitErrorContext); TypeError
-/// for any other result of a callback; ValueError if values or calls are nested too deeply; MemoryError.
+/// Errors of callbacks, hooks and field getters, with a
+/// [`VisitErrorContext`](crate::reflection::VisitErrorContext); TypeError for any other result of a
+/// callback; ValueError if values or calls are nested too deeply; MemoryError.
 ///
 /// # Upstream
 /// `StructuralWalkExpected` in `structural_visit.cc`.
@@ -44,9 +47,10 @@ pub fn structural_walk(
     run(Rule::Walk { callbacks, with_region, order }, root)
 }
 
-/// Visits a value. The first callback that accepts the type of a node receives the node and the visitor, and may visit the
-/// children through the visitor. The children of nodes without a callback are always visited. A callback returns None to
-/// continue, or an interrupt, which ends the visit and is returned.
+/// Visits a value. The first callback that accepts the type of a node receives the node and the
+/// visitor, and may visit the children through the visitor. The children of nodes without a
+/// callback are always visited. A callback returns None to continue, or an interrupt, which ends
+/// the visit and is returned.
 ///
 /// # Errors
 /// Errors of [`structural_walk`].
@@ -60,7 +64,9 @@ pub fn structural_visit(root: &Any, callbacks: Callbacks) -> Result<Option<Visit
 fn run(rule: Rule, root: &Any) -> Result<Option<VisitInterrupt>> {
     let visitor = walker::create(&VTABLE, Engine { rule, hooks: Hooks::new(COLUMN) })?;
     // SAFETY: the visitor was created with such an engine.
-    stack::nest(|| walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, root.clone()))
+    stack::nest(|| {
+        walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, root.clone())
+    })
 }
 
 /// State of a visitor of this library, stored after the common head.
@@ -79,7 +85,8 @@ static VTABLE: VisitorVTable = VisitorVTable { visit: Some(visit_by_engine) };
 /// Implements [`VisitorVTable::visit`] for visitors of this library: walks over a value.
 ///
 /// # Safety
-/// `visitor` must be null or a live visitor with `VTABLE`, and hence an [`Engine`]; `value` must be a valid value.
+/// `visitor` must be null or a live visitor with `VTABLE`, and hence an [`Engine`]; `value` must be
+/// a valid value.
 unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     serve(|| {
         // SAFETY: the caller guarantees the visitor.
@@ -87,16 +94,23 @@ unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAn
         // SAFETY: the caller guarantees the value.
         let value = unsafe { AnyView::from_raw(value) }.to_owned()?;
         // SAFETY: the caller guarantees the engine.
-        let outcome =
-            stack::nest(|| walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, value));
+        let outcome = stack::nest(|| {
+            walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, value)
+        });
         outcome.map(Any::from)
     })
 }
 
 /// Walks over a value in the visitor's current definition region, which is restored at the end.
-fn walk(visitor: &StructuralVisitor, engine: &Engine, value: Any) -> Result<Option<VisitInterrupt>> {
+fn walk(
+    visitor: &StructuralVisitor,
+    engine: &Engine,
+    value: Any,
+) -> Result<Option<VisitInterrupt>> {
     let region = walker::region(visitor);
-    walker::in_region(visitor, region, || fold(&mut Walk { visitor, engine }, Node { value, region }))
+    walker::in_region(visitor, region, || {
+        fold(&mut Walk { visitor, engine }, Node { value, region })
+    })
 }
 
 /// The walk of a visitor over one value.
@@ -136,7 +150,11 @@ impl Fold for Walk<'_> {
     type Value = Option<VisitInterrupt>;
     const NAME: &'static str = "StructuralVisit";
 
-    fn enter(&mut self, node: Node, _: &mut Buffer<Frame>) -> Result<Entered<Frame, Option<VisitInterrupt>>> {
+    fn enter(
+        &mut self,
+        node: Node,
+        _: &mut Buffer<Frame>,
+    ) -> Result<Entered<Frame, Option<VisitInterrupt>>> {
         if node.value.is_none() {
             return Ok(Entered::Value(None));
         }
@@ -191,7 +209,11 @@ impl Walk<'_> {
                 None => None,
             },
         };
-        if interrupt.is_some() { Ok(Inside::Done(interrupt)) } else { self.after(node).map(Inside::Done) }
+        if interrupt.is_some() {
+            Ok(Inside::Done(interrupt))
+        } else {
+            self.after(node).map(Inside::Done)
+        }
     }
 
     /// Calls the callback that runs before the children of a node are visited.
@@ -200,7 +222,9 @@ impl Walk<'_> {
             Rule::Walk { order: WalkOrder::Pre, .. } => self.call_back(node),
             Rule::Walk { order: WalkOrder::Post, .. } => Ok(Answer::GoOn),
             Rule::Visit(callbacks) => {
-                let Some(callback) = callbacks.find(node.value.type_index()) else { return Ok(Answer::GoOn) };
+                let Some(callback) = callbacks.find(node.value.type_index()) else {
+                    return Ok(Answer::GoOn);
+                };
                 let arguments = [node.value.view(), AnyView::from(self.visitor)];
                 let interrupt = interrupt_of(call_function(&callback.function, &arguments)?)?;
                 Ok(interrupt.map_or(Answer::Skip, Answer::Interrupt))
@@ -219,7 +243,9 @@ impl Walk<'_> {
     }
 
     fn call_back(&self, node: &Node) -> Result<Answer> {
-        let Rule::Walk { callbacks, with_region, .. } = &self.engine.rule else { return Ok(Answer::GoOn) };
+        let Rule::Walk { callbacks, with_region, .. } = &self.engine.rule else {
+            return Ok(Answer::GoOn);
+        };
         let index = node.value.type_index();
         if let Some(callback) = callbacks.find(index) {
             return answer_of(call_function(&callback.function, &[node.value.view()])?);

@@ -40,7 +40,12 @@ pub(in crate::structural) fn structural_walk(
     order: i32,
 ) -> Result<Option<VisitInterrupt>> {
     let order = if order == 0 { WalkOrder::Pre } else { WalkOrder::Post };
-    engine::structural_walk(&root.0, Callbacks::new(&callbacks)?, Callbacks::new(&with_region)?, order)
+    engine::structural_walk(
+        &root.0,
+        Callbacks::new(&callbacks)?,
+        Callbacks::new(&with_region)?,
+        order,
+    )
 }
 
 pub(in crate::structural) fn structural_visit(

@@ -36,10 +36,12 @@ pub fn install() -> Result<()> {
 /// Returns `true` if a hook is this library's container hook, which implements the default visit.
 pub(super) fn is_own(hook: AnyView<'_>) -> bool {
     let own = VISIT_CONTAINER as *mut c_void;
-    hook.type_index() == type_index::OPAQUE_PTR && hook.get::<*mut c_void>().is_ok_and(|hook| hook == own)
+    hook.type_index() == type_index::OPAQUE_PTR
+        && hook.get::<*mut c_void>().is_ok_and(|hook| hook == own)
 }
 
-/// Visit hook of containers: visits the elements or map values. Returns None, an interrupt, or an error object.
+/// Visit hook of containers: visits the elements or map values. Returns None, an interrupt, or an
+/// error object.
 ///
 /// # Safety
 /// `visitor` must be null or a live visitor, and `value` a valid value.
@@ -61,8 +63,8 @@ unsafe extern "C" fn visit_container(visitor: *mut TVMFFIObject, value: TVMFFIAn
 /// # Safety
 /// `visitor` must be null or a live visitor.
 pub(super) unsafe fn visitor_of(visitor: *mut TVMFFIObject) -> Result<StructuralVisitor> {
-    let object =
-        NonNull::new(visitor).ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor must not be null"))?;
+    let object = NonNull::new(visitor)
+        .ok_or_else(|| plain_error!(VALUE_ERROR, "The visitor must not be null"))?;
     // SAFETY: the caller guarantees the object and its class.
     Ok(unsafe { StructuralVisitor::from_object_unchecked(ObjectRef::borrow_raw(object)) })
 }

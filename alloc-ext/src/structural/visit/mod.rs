@@ -1,4 +1,5 @@
-//! Structural visits and walks: call user callbacks for the nodes of a value, until one returns an interrupt.
+//! Structural visits and walks: call user callbacks for the nodes of a value, until one returns an
+//! interrupt.
 //!
 //! | part | content |
 //! |---|---|

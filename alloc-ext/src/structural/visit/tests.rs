@@ -7,8 +7,9 @@ use std::vec::Vec;
 
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIObject, kTVMFFIFieldFlagBitMaskSEqHashDefPattern as PATTERN,
-    kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE, kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE,
-    kTVMFFISEqHashKindFreeVar as VARIABLE, kTVMFFISEqHashKindTreeNode as TREE, type_index,
+    kTVMFFIFieldFlagBitMaskSEqHashDefSimple as SIMPLE,
+    kTVMFFIFieldFlagBitMaskSEqHashIgnore as IGNORE, kTVMFFISEqHashKindFreeVar as VARIABLE,
+    kTVMFFISEqHashKindTreeNode as TREE, type_index,
 };
 use ferrite_core::bail;
 use ferrite_core::call::function::Function;
@@ -53,8 +54,12 @@ impl Trace {
         core::mem::take(&mut *self.0.lock())
     }
 
-    /// Creates a callback for all types that records its argument and returns the result of `answer`.
-    fn callback(&self, answer: impl Fn(&Any) -> Result<Any> + Send + Sync + 'static) -> Result<Function> {
+    /// Creates a callback for all types that records its argument and returns the result of
+    /// `answer`.
+    fn callback(
+        &self,
+        answer: impl Fn(&Any) -> Result<Any> + Send + Sync + 'static,
+    ) -> Result<Function> {
         let trace = self.clone();
         Function::from_typed(move |value: Any| -> Result<Any> {
             trace.see(&value)?;
@@ -71,8 +76,12 @@ fn walk_all(root: &Any, order: WalkOrder, callback: Function) -> Result<Option<V
 fn walks_call_back_before_or_after_what_is_inside() -> Result<()> {
     let mut map = MapObject::with_capacity(0)?;
     map.insert(int(70), array(&[int(7)])?)?;
-    let root =
-        array(&[int(1), Any::NONE, Any::new(ListObject::from_slice(&[int(2), int(3)])?), Any::new(map)])?;
+    let root = array(&[
+        int(1),
+        Any::NONE,
+        Any::new(ListObject::from_slice(&[int(2), int(3)])?),
+        Any::new(map),
+    ])?;
     let trace = Trace::default();
     assert!(walk_all(&root, WalkOrder::Pre, trace.callback(|_| Ok(Any::NONE))?)?.is_none());
     assert_eq!(trace.seen(), [-4, 1, -2, 2, 3, -1, -1, 7]);
@@ -85,7 +94,8 @@ fn walks_call_back_before_or_after_what_is_inside() -> Result<()> {
 fn answers_skip_interrupt_or_are_refused() -> Result<()> {
     let root = array(&[array(&[int(1), int(2)])?, int(3), int(4)])?;
     let trace = Trace::default();
-    let skip = |value: &Any| Ok(Any::from(value.get::<ArrayObject>().is_ok_and(|array| array.len() == 2)));
+    let skip =
+        |value: &Any| Ok(Any::from(value.get::<ArrayObject>().is_ok_and(|array| array.len() == 2)));
     walk_all(&root, WalkOrder::Pre, trace.callback(skip)?)?;
     assert_eq!(trace.seen(), [-3, -2, 3, 4]);
     walk_all(&root, WalkOrder::Post, trace.callback(skip)?)?;
@@ -99,8 +109,9 @@ fn answers_skip_interrupt_or_are_refused() -> Result<()> {
         assert_eq!(interrupt.value().get::<i64>()?, 20);
         assert_eq!(trace.seen(), expected);
     }
-    let error =
-        walk_all(&root, WalkOrder::Pre, trace.callback(|_| Ok(Any::from(0.5)))?).map(drop).unwrap_err();
+    let error = walk_all(&root, WalkOrder::Pre, trace.callback(|_| Ok(Any::from(0.5)))?)
+        .map(drop)
+        .unwrap_err();
     assert_eq!(
         error.message_bytes(),
         b"CallExpected: result type mismatch, expected WalkResult, but got float"
@@ -118,8 +129,14 @@ fn answers_skip_interrupt_or_are_refused() -> Result<()> {
 fn regions_in(root: &Any) -> Result<Vec<(i64, i32)>> {
     let found: Arc<Mutex<Vec<(i64, i32)>>> = Arc::default();
     let seen = found.clone();
-    let callback = Function::from_typed(move |value: i64, region: i32| seen.lock().push((value, region)))?;
-    structural_walk(root, Callbacks::default(), callbacks(&[(type_index::INT, callback)])?, WalkOrder::Post)?;
+    let callback =
+        Function::from_typed(move |value: i64, region: i32| seen.lock().push((value, region)))?;
+    structural_walk(
+        root,
+        Callbacks::default(),
+        callbacks(&[(type_index::INT, callback)])?,
+        WalkOrder::Post,
+    )?;
     Ok(core::mem::take(&mut *found.lock()))
 }
 
@@ -131,7 +148,8 @@ fn fields_define_as_they_are_registered() -> Result<()> {
     let inner = pair(uses, int(1), int(2))?;
     let variable = pair(variable, int(3), int(4))?;
     let inside = pair(defines, pair(defines, int(5), int(6))?, array(&[inner.clone(), variable])?)?;
-    // A pattern extends to everything; variables inside a simply defined variable are used, unless their field defines them.
+    // A pattern extends to everything; variables inside a simply defined variable are used, unless
+    // their field defines them.
     assert_eq!(regions_in(&inside)?, [(5, 1), (6, 1), (2, 2), (3, 0), (4, 2)]);
     assert_eq!(regions_in(&inner)?, [(2, 0)]);
     Ok(())
@@ -156,7 +174,10 @@ fn visits_leave_the_descent_to_callbacks() -> Result<()> {
     })?;
     let list = Any::new(ListObject::from_slice(&[int(1), int(2)])?);
     let root = array(&[list, int(3)])?;
-    structural_visit(&root, callbacks(&[(type_index::ARRAY, first_only), (type_index::INT, ints)])?)?;
+    structural_visit(
+        &root,
+        callbacks(&[(type_index::ARRAY, first_only), (type_index::INT, ints)])?,
+    )?;
     assert_eq!(trace.seen(), [-2, 1, 2, 201, 202]);
     Ok(())
 }
@@ -210,7 +231,10 @@ fn errors_know_the_nodes_on_the_way() -> Result<()> {
     }
     // An error that is returned counts like one that is raised.
     let give = Function::from_packed(|_| Ok(Any::new(ferrite_core::error!(TypeError, "given"))))?;
-    assert_eq!(walk_all(&root, WalkOrder::Post, give).map(drop).unwrap_err().message_bytes(), b"given");
+    assert_eq!(
+        walk_all(&root, WalkOrder::Post, give).map(drop).unwrap_err().message_bytes(),
+        b"given"
+    );
     Ok(())
 }
 
@@ -226,8 +250,9 @@ fn an_error_survives_when_its_context_has_no_memory() -> Result<()> {
     })?;
     let refusals = with_every_refusal(|| {
         *called.lock() = false;
-        let outcome = callbacks(&[(type_index::INT, fail.clone())])
-            .and_then(|callbacks| structural_walk(&root, callbacks, Callbacks::default(), WalkOrder::Pre));
+        let outcome = callbacks(&[(type_index::INT, fail.clone())]).and_then(|callbacks| {
+            structural_walk(&root, callbacks, Callbacks::default(), WalkOrder::Pre)
+        });
         let error = outcome.map(drop).unwrap_err();
         let expected = if *called.lock() { original.kind_bytes() } else { b"MemoryError" };
         assert_eq!(error.kind_bytes(), expected);
@@ -239,8 +264,9 @@ fn an_error_survives_when_its_context_has_no_memory() -> Result<()> {
 #[test]
 fn hooks_say_what_is_inside_their_types() -> Result<()> {
     let by_function = node_type("test.visit.ByFunction", TREE, [0, 0])?;
-    let hook =
-        Function::from_typed(|visitor: StructuralVisitor, _: Any| visit(&visitor, AnyView::from(5i64)))?;
+    let hook = Function::from_typed(|visitor: StructuralVisitor, _: Any| {
+        visit(&visitor, AnyView::from(5i64))
+    })?;
     add_hook(by_function, "__s_visit__", &hook)?;
     let by_pointer = node_type("test.visit.ByPointer", TREE, [0, 0])?;
     // SAFETY: the function is a visit hook.
@@ -253,7 +279,10 @@ fn hooks_say_what_is_inside_their_types() -> Result<()> {
     let wrong = node_type("test.visit.Wrong", TREE, [0, 0])?;
     type_table::register_attr(wrong, b"__s_visit__", AnyView::from(1i64))?;
     let error = regions_in(&pair(wrong, int(1), int(2))?).unwrap_err();
-    assert_eq!(error.message_bytes(), b"__s_visit__ must be an opaque function pointer or ffi.Function");
+    assert_eq!(
+        error.message_bytes(),
+        b"__s_visit__ must be an opaque function pointer or ffi.Function"
+    );
     Ok(())
 }
 
@@ -275,7 +304,8 @@ fn depth_does_not_come_from_the_stack() -> Result<()> {
     assert_eq!(regions_in(&root)?, [(1, 0)]);
     let fail = Function::from_typed(|_: i64| -> Result<()> { bail!(ValueError, "deep") })?;
     let fail = callbacks(&[(type_index::INT, fail)])?;
-    let error = structural_walk(&root, fail, Callbacks::default(), WalkOrder::Pre).map(drop).unwrap_err();
+    let error =
+        structural_walk(&root, fail, Callbacks::default(), WalkOrder::Pre).map(drop).unwrap_err();
     assert_eq!(context_of(&error).reverse_visit_pattern().len(), depth);
     Ok(())
 }
@@ -291,12 +321,17 @@ fn callbacks_may_nest_to_a_limit() -> Result<()> {
     let descend = Function::from_typed(|value: ArrayObject, visitor: StructuralVisitor| {
         value.as_slice().first().map_or(Ok(None), |child| visit(&visitor, child.view()))
     })?;
-    let error = structural_visit(&root, callbacks(&[(type_index::ARRAY, descend)])?).map(drop).unwrap_err();
-    assert_eq!(error.message_bytes(), b"Calls are nested too deep: more than 128 inside one another");
+    let error =
+        structural_visit(&root, callbacks(&[(type_index::ARRAY, descend)])?).map(drop).unwrap_err();
+    assert_eq!(
+        error.message_bytes(),
+        b"Calls are nested too deep: more than 128 inside one another"
+    );
     // A hook that requests the default visit of its own value calls itself.
     let own = node_type("test.visit.Own", TREE, [0, 0])?;
-    let hook =
-        Function::from_typed(|visitor: StructuralVisitor, value: Any| default_visit(&visitor, &value))?;
+    let hook = Function::from_typed(|visitor: StructuralVisitor, value: Any| {
+        default_visit(&visitor, &value)
+    })?;
     add_hook(own, "__s_visit__", &hook)?;
     let error = regions_in(&pair(own, int(1), int(2))?).unwrap_err();
     assert_eq!(error.kind_bytes(), b"ValueError");
@@ -307,10 +342,11 @@ fn callbacks_may_nest_to_a_limit() -> Result<()> {
 fn a_visitor_works_after_its_walk_and_is_not_copied() -> Result<()> {
     let kept: Arc<Mutex<Option<StructuralVisitor>>> = Arc::default();
     let keep = kept.clone();
-    let callback = Function::from_typed(move |value: i64, visitor: StructuralVisitor| -> Result<()> {
-        *keep.lock() = Some(visitor);
-        if value == 0 { bail!(ValueError, "zero") } else { Ok(()) }
-    })?;
+    let callback =
+        Function::from_typed(move |value: i64, visitor: StructuralVisitor| -> Result<()> {
+            *keep.lock() = Some(visitor);
+            if value == 0 { bail!(ValueError, "zero") } else { Ok(()) }
+        })?;
     structural_visit(&array(&[int(1)])?, callbacks(&[(type_index::INT, callback)])?)?;
     let visitor = kept.lock().take().expect("the callback ran");
     assert!(visit(&visitor, AnyView::from(2i64))?.is_none());
@@ -326,8 +362,10 @@ fn a_visitor_works_after_its_walk_and_is_not_copied() -> Result<()> {
 
 #[test]
 fn signatures_are_upstreams() -> Result<()> {
-    let walk =
-        super::FUNCTIONS.iter().find(|function| function.name() == "ffi.StructuralWalk").expect("a walk");
+    let walk = super::FUNCTIONS
+        .iter()
+        .find(|function| function.name() == "ffi.StructuralWalk")
+        .expect("a walk");
     let error = walk.to_function()?.call_packed(&[]).map(drop).unwrap_err();
     assert_eq!(
         error.message_bytes(),

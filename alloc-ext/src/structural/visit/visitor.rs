@@ -42,18 +42,22 @@ unsafe impl Walker for StructuralVisitor {
 /// `StructuralVisitorObj::VisitExpected` in `extra/structural_visit.h`.
 pub fn visit(visitor: &StructuralVisitor, value: AnyView<'_>) -> Result<Option<VisitInterrupt>> {
     let Some(hook) = walker::vtable(visitor)?.visit else {
-        return Err(plain_error!(VALUE_ERROR, "The visitor's table has no function to visit values"));
+        return Err(plain_error!(
+            VALUE_ERROR,
+            "The visitor's table has no function to visit values"
+        ));
     };
     // SAFETY: the function comes from the visitor's own table.
     interrupt_of(unsafe { call_native(hook, visitor, value)? })
 }
 
-/// Visits the children of a value: by the hook of its type, otherwise its elements, map values or fields. Returns the
-/// interrupt, if any.
+/// Visits the children of a value: by the hook of its type, otherwise its elements, map values or
+/// fields. Returns the interrupt, if any.
 ///
 /// # Errors
-/// Errors of the hook, of field getters and of the visitor; TypeError for a hook that is not callable; ValueError if calls
-/// are nested too deeply; InternalError for an object of an unregistered type.
+/// Errors of the hook, of field getters and of the visitor; TypeError for a hook that is not
+/// callable; ValueError if calls are nested too deeply; InternalError for an object of an
+/// unregistered type.
 ///
 /// # Upstream
 /// `StructuralVisitorObj::DefaultVisitExpected` in `extra/structural_visit.h`.
@@ -64,7 +68,8 @@ pub fn default_visit(visitor: &StructuralVisitor, value: &Any) -> Result<Option<
     })
 }
 
-/// Visits the children of a value by the hook of its type; `None` if the type has no hook of its own.
+/// Visits the children of a value by the hook of its type; `None` if the type has no hook of its
+/// own.
 pub(super) fn visit_by_hook(
     hooks: Hooks,
     visitor: &StructuralVisitor,
@@ -78,9 +83,15 @@ pub(super) fn visit_by_hook(
     Some(unsafe { call_hook(COLUMN, hook, visitor, value.view()) }.and_then(interrupt_of))
 }
 
-/// Visits the children of a value without calling the hook of its type. Returns the interrupt, if any.
-pub(super) fn visit_children(visitor: &StructuralVisitor, value: &Any) -> Result<Option<VisitInterrupt>> {
-    let Some(mut children) = VisitChildren::of(value, walker::region(visitor))? else { return Ok(None) };
+/// Visits the children of a value without calling the hook of its type. Returns the interrupt, if
+/// any.
+pub(super) fn visit_children(
+    visitor: &StructuralVisitor,
+    value: &Any,
+) -> Result<Option<VisitInterrupt>> {
+    let Some(mut children) = VisitChildren::of(value, walker::region(visitor))? else {
+        return Ok(None);
+    };
     while let Some((child, region)) = children.next()? {
         let interrupt = walker::in_region(visitor, region, || visit(visitor, child.view()))?;
         if interrupt.is_some() {
@@ -90,7 +101,8 @@ pub(super) fn visit_children(visitor: &StructuralVisitor, value: &Any) -> Result
     Ok(None)
 }
 
-/// Converts the result of a hook or callback to an interrupt; `None` for None. Raises TypeError for any other value.
+/// Converts the result of a hook or callback to an interrupt; `None` for None. Raises TypeError for
+/// any other value.
 pub(super) fn interrupt_of(result: Any) -> Result<Option<VisitInterrupt>> {
     match result.try_get()? {
         Some(interrupt) => Ok(interrupt),

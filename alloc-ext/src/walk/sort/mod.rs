@@ -1,4 +1,5 @@
-//! Unstable in-place sorting: the standard library's sort in speed-optimised builds, a comb sort in size-optimised builds.
+//! Unstable in-place sorting: the standard library's sort in speed-optimised builds, a comb sort in
+//! size-optimised builds.
 //!
 //! Both files define one function, `sort(values: &mut [T])`.
 #![forbid(unsafe_code)]

@@ -1,10 +1,11 @@
-//! Comb sort, for size-optimised builds: about 60 bytes of code instead of 3,000 for the standard library's sort. Rare
-//! inputs take quadratic time.
+//! Comb sort, for size-optimised builds: about 60 bytes of code instead of 3,000 for the standard
+//! library's sort. Rare inputs take quadratic time.
 #![forbid(unsafe_code)]
 
 use core::cell::Cell;
 
-/// Sorts a slice in place, by exchanging elements at a distance that shrinks to 1. Does not allocate.
+/// Sorts a slice in place, by exchanging elements at a distance that shrinks to 1. Does not
+/// allocate.
 pub fn sort<T: Ord + Copy>(values: &mut [T]) {
     let values = Cell::from_mut(values).as_slice_of_cells();
     let mut distance = values.len();
@@ -31,7 +32,8 @@ mod tests {
     fn values_are_sorted_whatever_their_order() {
         for len in 0..40u64 {
             for factor in [1, 7, 13, 29] {
-                let mut values: std::vec::Vec<_> = (0..len).map(|at| (at * factor % 31, at % 3)).collect();
+                let mut values: std::vec::Vec<_> =
+                    (0..len).map(|at| (at * factor % 31, at % 3)).collect();
                 let mut expected = values.clone();
                 expected.sort_unstable();
                 sort(&mut values);

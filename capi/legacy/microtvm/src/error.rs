@@ -37,7 +37,8 @@ pub(super) fn bad_argument() -> c_int {
     fail(c"ValueError", c"null or negative argument")
 }
 
-/// Sets the last error, for a compiled function that fails. The string is copied. Null is an empty string.
+/// Sets the last error, for a compiled function that fails. The string is copied. Null is an empty
+/// string.
 ///
 /// This raises an error of tvm-ffi, with the kind `TVMError`.
 ///
@@ -49,16 +50,17 @@ pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
     unsafe { TVMFFIErrorSetRaisedFromCStr(WITHOUT_KIND.as_ptr(), message) };
 }
 
-/// Returns the raised error as a string: `KIND: message`, or the message alone if compiled code set it. If no error is
-/// raised, returns the previous string, which is initially empty.
+/// Returns the raised error as a string: `KIND: message`, or the message alone if compiled code set
+/// it. If no error is raised, returns the previous string, which is initially empty.
 ///
-/// The string is truncated to 159 bytes, and valid until the next call of this function. The error stays raised.
+/// The string is truncated to 159 bytes, and valid until the next call of this function. The error
+/// stays raised.
 #[unsafe(no_mangle)]
 pub extern "C" fn TVMGetLastError() -> *const c_char {
     let text = TEXT.0.get().cast::<u8>();
     with_raised(|error| {
-        // SAFETY: error objects have their cell after the header (ABI), and its byte arrays are readable. The buffer is this
-        // function's, and writers stop before its end.
+        // SAFETY: error objects have their cell after the header (ABI), and its byte arrays are
+        // readable. The buffer is this function's, and writers stop before its end.
         unsafe {
             let cell = error.add(1).cast::<TVMFFIErrorCell>();
             let mut at = 0;
@@ -73,8 +75,9 @@ pub extern "C" fn TVMGetLastError() -> *const c_char {
     text.cast_const().cast()
 }
 
-/// Runs compiled code or a hook of the platform, and returns its status. If that is not 0 and the code has raised no error, raises a
-/// generic one: an earlier error, which stays raised after a success, is not that of the code.
+/// Runs compiled code or a hook of the platform, and returns its status. If that is not 0 and the
+/// code has raised no error, raises a generic one: an earlier error, which stays raised after a
+/// success, is not that of the code.
 pub(super) fn raising(run: impl FnOnce() -> c_int) -> c_int {
     let earlier = take_raised();
     let status = run();
@@ -93,7 +96,8 @@ pub(super) fn raising(run: impl FnOnce() -> c_int) -> c_int {
     status
 }
 
-/// Raises the error of code that failed without raising one. Written without a panic, which would bring the formatting of numbers.
+/// Raises the error of code that failed without raising one. Written without a panic, which would
+/// bring the formatting of numbers.
 #[cold]
 fn fail_silently(status: c_int) {
     // A sign, ten digits and the terminator.
@@ -153,7 +157,8 @@ unsafe fn is_text(bytes: &TVMFFIByteArray, text: &CStr) -> bool {
         && wanted.iter().enumerate().all(|(at, byte)| unsafe { *data.add(at) == *byte })
 }
 
-/// Appends `bytes` to `text` at offset `at`, truncated to the free space. Returns the new end offset.
+/// Appends `bytes` to `text` at offset `at`, truncated to the free space. Returns the new end
+/// offset.
 ///
 /// # Safety
 /// `text` is a buffer of [`TEXT_BYTES`] bytes with `at` bytes in use, and `bytes` is readable.

@@ -1,5 +1,5 @@
-//! Function handles: a function object of tvm-ffi, or the address of an entry in a function table of generated code, with
-//! the lowest bit set as a tag.
+//! Function handles: a function object of tvm-ffi, or the address of an entry in a function table
+//! of generated code, with the lowest bit set as a tag.
 #![forbid(unsafe_code)]
 
 use core::ffi::c_void;

@@ -1,7 +1,8 @@
 //! Workspace hooks that firmware for microTVM may define, and their default implementations.
 //!
-//! The library that offers them expands [`platform_workspaces!`](crate::platform_workspaces) where its workspace symbols
-//! would be. WebAssembly has no weak symbols and so no hooks: there, workspaces are allocated as in tvm-ffi.
+//! The library that offers them expands [`platform_workspaces!`](crate::platform_workspaces) where
+//! its workspace symbols would be. WebAssembly has no weak symbols and so no hooks: there,
+//! workspaces are allocated as in tvm-ffi.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -15,11 +16,12 @@ use super::error::{fail, raising};
 use super::status::{NO_ERROR, tvm_crt_error_t};
 
 unsafe extern "C" {
-    /// Hook that allocates memory for the duration of a kernel, called by `TVMBackendAllocWorkspace`. Blocks are freed
-    /// in reverse order.
+    /// Hook that allocates memory for the duration of a kernel, called by
+    /// `TVMBackendAllocWorkspace`. Blocks are freed in reverse order.
     ///
-    /// Returns kTvmErrorNoError and stores the memory in `out_ptr`. Any other status is a failure. The default
-    /// allocates from the buffer set by `FerriteWorkspaceSet`, or as the profile does when no buffer is set.
+    /// Returns kTvmErrorNoError and stores the memory in `out_ptr`. Any other status is a failure.
+    /// The default allocates from the buffer set by `FerriteWorkspaceSet`, or as the profile does
+    /// when no buffer is set.
     ///
     /// # Safety
     /// Defined together with `TVMPlatformMemoryFree`, or not at all.
@@ -29,8 +31,8 @@ unsafe extern "C" {
         out_ptr: *mut *mut c_void,
     ) -> tvm_crt_error_t;
 
-    /// Hook that frees memory allocated by `TVMPlatformMemoryAllocate`. Returns kTvmErrorNoError. Any other status is a
-    /// failure.
+    /// Hook that frees memory allocated by `TVMPlatformMemoryAllocate`. Returns kTvmErrorNoError.
+    /// Any other status is a failure.
     ///
     /// # Safety
     /// The memory is not used afterwards.
@@ -61,7 +63,8 @@ pub unsafe fn allocate_by_default(
     NO_ERROR
 }
 
-/// Implements `TVMBackendAllocWorkspace` by the hook. Returns the memory, or null with an error raised if the hook fails.
+/// Implements `TVMBackendAllocWorkspace` by the hook. Returns the memory, or null with an error
+/// raised if the hook fails.
 #[inline(always)]
 pub fn alloc_workspace(device_type: c_int, device_id: c_int, nbytes: u64) -> *mut c_void {
     let size = usize::try_from(nbytes).unwrap_or(usize::MAX);
@@ -72,7 +75,8 @@ pub fn alloc_workspace(device_type: c_int, device_id: c_int, nbytes: u64) -> *mu
     if refused(status) { ptr::null_mut() } else { memory }
 }
 
-/// Implements `TVMBackendFreeWorkspace` by the hook. Returns 0, or -1 with an error raised if the hook fails.
+/// Implements `TVMBackendFreeWorkspace` by the hook. Returns 0, or -1 with an error raised if the
+/// hook fails.
 ///
 /// # Safety
 /// `ptr` is not used afterwards.
@@ -82,11 +86,13 @@ pub unsafe fn free_workspace(device_type: c_int, device_id: c_int, ptr: *mut c_v
         return 0;
     }
     // SAFETY: contract of this function.
-    let status = raising(|| unsafe { TVMPlatformMemoryFree(ptr, DLDevice { device_type, device_id }) });
+    let status =
+        raising(|| unsafe { TVMPlatformMemoryFree(ptr, DLDevice { device_type, device_id }) });
     if refused(status) { -1 } else { 0 }
 }
 
-/// Returns `true` if a hook failed, and raises a MemoryError if that is a hook of the platform, which has its own statuses.
+/// Returns `true` if a hook failed, and raises a MemoryError if that is a hook of the platform,
+/// which has its own statuses.
 fn refused(status: tvm_crt_error_t) -> bool {
     if status != NO_ERROR && status != RAISED {
         fail(c"MemoryError", c"the platform refused");
@@ -94,8 +100,9 @@ fn refused(status: tvm_crt_error_t) -> bool {
     status != NO_ERROR
 }
 
-/// Exports `TVMBackendAllocWorkspace` and `TVMBackendFreeWorkspace`, which call the hooks, and the default hooks as weak
-/// symbols. The defaults call the given functions, which have the types of these two symbols.
+/// Exports `TVMBackendAllocWorkspace` and `TVMBackendFreeWorkspace`, which call the hooks, and the
+/// default hooks as weak symbols. The defaults call the given functions, which have the types of
+/// these two symbols.
 #[macro_export]
 macro_rules! platform_workspaces {
     ($allocate:path, $free:path) => {
@@ -138,7 +145,8 @@ macro_rules! platform_workspaces {
             unsafe { $free(dev.device_type, dev.device_id, ptr) }
         }
 
-        /// Allocates memory for the duration of a kernel by calling `TVMPlatformMemoryAllocate`. The type hints are ignored.
+        /// Allocates memory for the duration of a kernel by calling `TVMPlatformMemoryAllocate`.
+        /// The type hints are ignored.
         ///
         /// Returns the memory, or null with an error raised if the hook fails.
         #[unsafe(no_mangle)]
@@ -153,7 +161,8 @@ macro_rules! platform_workspaces {
             $crate::platform::alloc_workspace(device_type, device_id, nbytes)
         }
 
-        /// Frees memory allocated by `TVMBackendAllocWorkspace`, by calling `TVMPlatformMemoryFree`. Null is ignored.
+        /// Frees memory allocated by `TVMBackendAllocWorkspace`, by calling
+        /// `TVMPlatformMemoryFree`. Null is ignored.
         ///
         /// Returns 0, or -1 with an error raised if the hook fails.
         ///

@@ -22,8 +22,8 @@ pub type TVMBackendPackedCFunc = Option<PackedFunction>;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct TVMFuncRegistry {
-    /// The number of functions, as two bytes in little-endian order (one byte in 0.8), followed by their
-    /// null-terminated names.
+    /// The number of functions, as two bytes in little-endian order (one byte in 0.8), followed by
+    /// their null-terminated names.
     pub names: *const c_char,
     /// The functions, in the order of `names`.
     pub funcs: *const TVMBackendPackedCFunc,
@@ -39,11 +39,16 @@ impl TVMFuncRegistry {
         if names.is_null() || self.funcs.is_null() {
             return (0, names);
         }
-        // SAFETY: the caller's promise: a count of one byte is followed by a name or the end of the text.
+        // SAFETY: the caller's promise: a count of one byte is followed by a name or the end of the
+        // text.
         unsafe {
             let (low, high) = (usize::from(*names), *names.add(1));
             // No name starts with a control character, and no table has 8192 functions.
-            if high < b' ' { (low | usize::from(high) << 8, names.add(2)) } else { (low, names.add(1)) }
+            if high < b' ' {
+                (low | usize::from(high) << 8, names.add(2))
+            } else {
+                (low, names.add(1))
+            }
         }
     }
 
@@ -82,8 +87,9 @@ impl TVMFuncRegistry {
 
 /// Finds the index of a function in a function table by its name.
 ///
-/// Returns kTvmErrorNoError and stores the index in `function_index`. Returns kTvmErrorFunctionNameNotFound if there is
-/// no such function, and kTvmErrorFunctionCallInvalidArg for a null pointer.
+/// Returns kTvmErrorNoError and stores the index in `function_index`. Returns
+/// kTvmErrorFunctionNameNotFound if there is no such function, and kTvmErrorFunctionCallInvalidArg
+/// for a null pointer.
 ///
 /// # Safety
 /// The table is in generated code.
@@ -110,8 +116,9 @@ pub unsafe extern "C" fn TVMFuncRegistry_Lookup(
 
 /// Finds a function in a function table by its index.
 ///
-/// Returns kTvmErrorNoError and stores the function in `out_func`. Returns kTvmErrorFunctionIndexInvalid if the index
-/// is out of range, and kTvmErrorFunctionCallInvalidArg for a null pointer.
+/// Returns kTvmErrorNoError and stores the function in `out_func`. Returns
+/// kTvmErrorFunctionIndexInvalid if the index is out of range, and kTvmErrorFunctionCallInvalidArg
+/// for a null pointer.
 ///
 /// # Safety
 /// The table is in generated code.

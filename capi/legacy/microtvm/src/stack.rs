@@ -22,8 +22,8 @@ pub struct tvm_workspace_t {
 
 /// Initialises a stack allocator on a buffer, which need not be aligned.
 ///
-/// Returns kTvmErrorNoError, or kTvmErrorFunctionCallInvalidArg for a null pointer or a buffer that is smaller than a
-/// block.
+/// Returns kTvmErrorNoError, or kTvmErrorFunctionCallInvalidArg for a null pointer or a buffer that
+/// is smaller than a block.
 ///
 /// # Safety
 /// No other code uses the buffer as long as the allocator is in use.
@@ -38,7 +38,8 @@ pub unsafe extern "C" fn StackMemoryManager_Init(
         return INVALID_ARGUMENT;
     }
     let workspace = g_aot_memory.wrapping_add(lost);
-    let stack = tvm_workspace_t { next_alloc: workspace, workspace, workspace_size: workspace_size - lost };
+    let stack =
+        tvm_workspace_t { next_alloc: workspace, workspace, workspace_size: workspace_size - lost };
     // SAFETY: contract of the crate.
     unsafe { tvm_runtime_workspace.write(stack) };
     NO_ERROR
@@ -46,8 +47,9 @@ pub unsafe extern "C" fn StackMemoryManager_Init(
 
 /// Allocates a block from a stack allocator, aligned to 16 bytes.
 ///
-/// Returns kTvmErrorNoError and stores the block in `current_alloc`. Returns kTvmErrorPlatformNoMemory if there is not
-/// enough free space or the size is negative, and kTvmErrorFunctionCallInvalidArg for a null pointer.
+/// Returns kTvmErrorNoError and stores the block in `current_alloc`. Returns
+/// kTvmErrorPlatformNoMemory if there is not enough free space or the size is negative, and
+/// kTvmErrorFunctionCallInvalidArg for a null pointer.
 ///
 /// # Safety
 /// `tvm_runtime_workspace` is null or an initialised stack allocator.
@@ -76,8 +78,8 @@ pub unsafe extern "C" fn StackMemoryManager_Allocate(
 
 /// Frees a block of a stack allocator, and all blocks allocated after it.
 ///
-/// Returns kTvmErrorNoError. Returns kTvmErrorPlatformStackAllocBadFree for a pointer that is not an allocated block,
-/// and kTvmErrorFunctionCallInvalidArg for a null allocator.
+/// Returns kTvmErrorNoError. Returns kTvmErrorPlatformStackAllocBadFree for a pointer that is not
+/// an allocated block, and kTvmErrorFunctionCallInvalidArg for a null allocator.
 ///
 /// # Safety
 /// `tvm_runtime_workspace` is null or an initialised stack allocator.
@@ -89,7 +91,10 @@ pub unsafe extern "C" fn StackMemoryManager_Free(
     // SAFETY: contract of this function.
     let Some(stack) = (unsafe { tvm_runtime_workspace.as_mut() }) else { return INVALID_ARGUMENT };
     let block: *mut u8 = ptr.cast();
-    if block < stack.workspace || block > stack.next_alloc || !block.addr().is_multiple_of(ALIGNMENT) {
+    if block < stack.workspace
+        || block > stack.next_alloc
+        || !block.addr().is_multiple_of(ALIGNMENT)
+    {
         return BAD_FREE;
     }
     stack.next_alloc = block;

@@ -1,5 +1,5 @@
-//! The symbols of tvm-ffi that this crate calls, imported from the library that it is linked into. `tvm/ffi/c_api.h`
-//! documents them.
+//! The symbols of tvm-ffi that this crate calls, imported from the library that it is linked into.
+//! `tvm/ffi/c_api.h` documents them.
 #![allow(missing_docs, reason = "the header documents these functions")]
 
 use core::ffi::{c_char, c_int, c_void};
@@ -27,7 +27,10 @@ unsafe extern "C" {
         deleter: Option<unsafe extern "C" fn(self_: *mut c_void)>,
         out: *mut TVMFFIObjectHandle,
     ) -> c_int;
-    pub fn TVMFFIFunctionGetGlobal(name: *const TVMFFIByteArray, out: *mut TVMFFIObjectHandle) -> c_int;
+    pub fn TVMFFIFunctionGetGlobal(
+        name: *const TVMFFIByteArray,
+        out: *mut TVMFFIObjectHandle,
+    ) -> c_int;
     pub fn TVMFFIFunctionSetGlobal(
         name: *const TVMFFIByteArray,
         f: TVMFFIObjectHandle,

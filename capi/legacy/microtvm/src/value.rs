@@ -1,4 +1,5 @@
-//! Conversion of values between `TVMValue` and tvm-ffi, in both directions. Converted values are borrowed.
+//! Conversion of values between `TVMValue` and tvm-ffi, in both directions. Converted values are
+//! borrowed.
 
 use core::ffi::{c_int, c_void};
 
@@ -12,14 +13,16 @@ const fn cell(type_index: i32, bits: u64) -> TVMFFIAny {
     TVMFFIAny { type_index, small_str_len: 0, payload: TVMFFIAnyPayload { v_uint64: bits } }
 }
 
-/// Builds a tvm-ffi value from a pointer. The upper half of the payload is zeroed: 32-bit code does not write it.
+/// Builds a tvm-ffi value from a pointer. The upper half of the payload is zeroed: 32-bit code does
+/// not write it.
 fn pointer(type_index: i32, pointer: *mut c_void) -> TVMFFIAny {
     let mut value = cell(type_index, 0);
     value.payload.v_ptr = pointer;
     value
 }
 
-/// Converts an argument to a borrowed tvm-ffi value. Returns `None` for an unsupported type code or a null string.
+/// Converts an argument to a borrowed tvm-ffi value. Returns `None` for an unsupported type code or
+/// a null string.
 ///
 /// # Safety
 /// The type code describes the active member of the value, and its pointer, if any, is valid.
@@ -48,8 +51,8 @@ pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
     })
 }
 
-/// Converts a tvm-ffi value to a borrowed `TVMValue` and its type code. Returns `None` for a type that has no type
-/// code.
+/// Converts a tvm-ffi value to a borrowed `TVMValue` and its type code. Returns `None` for a type
+/// that has no type code.
 ///
 /// # Safety
 /// The tvm-ffi value outlives every use of the result.
@@ -86,7 +89,8 @@ pub unsafe fn show(value: &TVMFFIAny) -> Option<(TVMValue, c_int)> {
     }
 }
 
-/// Returns `true` if a result may have this type code: numbers, other plain values and owned functions.
+/// Returns `true` if a result may have this type code: numbers, other plain values and owned
+/// functions.
 pub fn may_be_result(type_code: c_int) -> bool {
     matches!(type_code, code::INT..=code::DEVICE | code::FUNCTION | code::BOOL)
 }

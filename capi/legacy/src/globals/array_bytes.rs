@@ -4,7 +4,8 @@
 //! u64 magic, u64 reserved, i32 device type and id, i32 ndim, u8 code, u8 bits, u16 lanes, ndim * i64 extent, i64 bytes, data
 //! ```
 //!
-//! All numbers are little-endian. Data types are those of earlier releases, and the device is the CPU.
+//! All numbers are little-endian. Data types are those of earlier releases, and the device is the
+//! CPU.
 
 use ferrite_alloc_ext::device::{self, Region};
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
@@ -29,8 +30,8 @@ pub fn put(out: &mut Buffer<u8>, numbers: &[u64]) -> Result<()> {
 /// Appends an array.
 ///
 /// # Errors
-/// ValueError if the array is not contiguous; TypeError if earlier releases lack its data type; errors of its device;
-/// MemoryError.
+/// ValueError if the array is not contiguous; TypeError if earlier releases lack its data type;
+/// errors of its device; MemoryError.
 pub fn write_array(out: &mut Buffer<u8>, tensor: &Tensor) -> Result<()> {
     let former = crossing::to_former(tensor)?;
     let array = former.as_ref().unwrap_or(tensor);
@@ -52,7 +53,8 @@ pub fn write_array(out: &mut Buffer<u8>, tensor: &Tensor) -> Result<()> {
 fn copy(out: &mut Buffer<u8>, array: &DLTensor, bytes: usize) -> Result<()> {
     let copied = Tensor::empty(&[bytes as i64], DLDataType { code: 1, bits: 8, lanes: 1 }, CPU)?;
     if bytes != 0 {
-        let from = Region { device: array.device, data: array.data, offset: array.byte_offset as usize };
+        let from =
+            Region { device: array.device, data: array.data, offset: array.byte_offset as usize };
         let to = Region { device: CPU, data: copied.dl_tensor().data, offset: 0 };
         // SAFETY: both regions have as many bytes; no one else has the new tensor.
         unsafe {
@@ -93,13 +95,15 @@ impl<'a> Cursor<'a> {
     /// Takes an array.
     ///
     /// # Errors
-    /// InternalError for malformed bytes; ValueError for a data type that arrays do not support; MemoryError.
+    /// InternalError for malformed bytes; ValueError for a data type that arrays do not support;
+    /// MemoryError.
     pub fn tensor(&mut self) -> Result<Tensor> {
         let (magic, _reserved, _device) = (self.u64()?, self.u64()?, self.u64()?);
         let ndim = i32::from_le_bytes(self.array()?);
         let ([code, bits], lanes) = (self.array()?, u16::from_le_bytes(self.array()?));
         // Each extent has eight bytes, so that a number that lies allocates nothing.
-        let extents = u64::try_from(ndim).ok().and_then(|ndim| ndim.checked_mul(8)).ok_or_else(malformed)?;
+        let extents =
+            u64::try_from(ndim).ok().and_then(|ndim| ndim.checked_mul(8)).ok_or_else(malformed)?;
         let mut shape = Buffer::new();
         for extent in self.bytes(extents)?.chunks_exact(8) {
             shape.try_push(i64::from_le_bytes(extent.try_into().map_err(|_| malformed())?))?;
@@ -114,7 +118,11 @@ impl<'a> Cursor<'a> {
         if !data.is_empty() {
             // SAFETY: the new array has as many bytes, and no one else has it.
             unsafe {
-                array.dl_tensor().data.cast::<u8>().copy_from_nonoverlapping(data.as_ptr(), data.len())
+                array
+                    .dl_tensor()
+                    .data
+                    .cast::<u8>()
+                    .copy_from_nonoverlapping(data.as_ptr(), data.len())
             };
         }
         Ok(crossing::to_current(&array)?.unwrap_or(array))

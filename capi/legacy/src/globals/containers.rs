@@ -1,5 +1,5 @@
-//! Global functions for Arrays and Maps: `_Array` and related functions up to 0.6, where elements are nodes;
-//! `runtime.Array` and related functions since 0.7.
+//! Global functions for Arrays and Maps: `_Array` and related functions up to 0.6, where elements
+//! are nodes; `runtime.Array` and related functions since 0.7.
 
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
 use ferrite_core::error::Result;
@@ -53,8 +53,8 @@ fn array_size(array: ArrayObject) -> i64 {
     array.len() as i64
 }
 
-/// Creates a Map from alternating keys and values. Constant values are unboxed to numbers and strings. Keys are not,
-/// since nodes are compared by identity as keys.
+/// Creates a Map from alternating keys and values. Constant values are unboxed to numbers and
+/// strings. Keys are not, since nodes are compared by identity as keys.
 fn map(args: &[AnyView<'_>]) -> Result<Any> {
     plain_ensure!(args.len().is_multiple_of(2), VALUE_ERROR, "A Map needs a value for each key");
     let mut map = MapObject::with_capacity(args.len() / 2)?;

@@ -42,7 +42,8 @@ fn attribute(device_type: i64, id: i64, number: i64) -> Result<Any> {
     }
 }
 
-/// Allocates an array. Takes `(shape, dtype, device, scope)`, or up to 0.13 `(extents, ndim, dtype, device, scope)`.
+/// Allocates an array. Takes `(shape, dtype, device, scope)`, or up to 0.13
+/// `(extents, ndim, dtype, device, scope)`.
 fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
     let (shape, rest) = match args {
         [extents, ndim, rest @ ..] if extents.try_get::<Shape>()?.is_none() => {
@@ -60,7 +61,8 @@ fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
         let is_global = matches!(scope.as_bytes(), b"" | b"global");
         plain_ensure!(is_global, RUNTIME_ERROR, "There is no memory of scope {}", scope.as_bytes());
     }
-    let array = array::empty(shape.as_slice(), dtype::of_argument(*dtype)?, device.get::<DLDevice>()?)?;
+    let array =
+        array::empty(shape.as_slice(), dtype::of_argument(*dtype)?, device.get::<DLDevice>()?)?;
     current(array)
 }
 
@@ -70,7 +72,9 @@ fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
 /// The address is null or points to `ndim` extents.
 unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
     let count = usize::try_from(ndim).ok().filter(|count| *count == 0 || !extents.is_null());
-    let Some(count) = count else { plain_bail!(VALUE_ERROR, "There is no shape of {} dimensions", &ndim) };
+    let Some(count) = count else {
+        plain_bail!(VALUE_ERROR, "There is no shape of {} dimensions", &ndim)
+    };
     if count == 0 {
         return Shape::from_slice(&[]);
     }
@@ -78,8 +82,8 @@ unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
     Shape::from_slice(unsafe { core::slice::from_raw_parts(extents.cast::<i64>(), count) })
 }
 
-/// Creates a view of an array with another shape. Takes `(array, shape[, dtype[, byte_offset]])`; 0.14 passes two arguments,
-/// 0.18 all four.
+/// Creates a view of an array with another shape. Takes `(array, shape[, dtype[, byte_offset]])`;
+/// 0.14 passes two arguments, 0.18 all four.
 fn create_view(args: &[AnyView<'_>]) -> Result<Any> {
     let [tensor, shape, rest @ ..] = args else {
         plain_bail!(TYPE_ERROR, "An array and a shape were expected")
@@ -94,7 +98,8 @@ fn create_view(args: &[AnyView<'_>]) -> Result<Any> {
     let offset = usize::try_from(offset).ok();
     plain_ensure!(array.is_contiguous(), VALUE_ERROR, "A view needs a contiguous array");
     let size = dtype::array_bytes(array.shape(), array.dl_tensor().dtype).unwrap_or(0);
-    let end = dtype::array_bytes(shape.as_slice(), wanted).and_then(|bytes| offset?.checked_add(bytes));
+    let end =
+        dtype::array_bytes(shape.as_slice(), wanted).and_then(|bytes| offset?.checked_add(bytes));
     plain_ensure!(
         end.is_some_and(|end| end <= size),
         VALUE_ERROR,

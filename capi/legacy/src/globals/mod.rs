@@ -1,7 +1,7 @@
 //! The global functions that front ends look up, grouped by the generation of their names.
 //!
-//! They are [defaults](ferrite_core::names::defaults): a function that is registered under one of these names replaces the
-//! default.
+//! They are [defaults](ferrite_core::names::defaults): a function that is registered under one of
+//! these names replaces the default.
 
 mod array_bytes;
 mod containers;
@@ -43,11 +43,13 @@ pub const GROUPS: &[Group] = &[
     group("runtime.", parameters::RUNTIME),
 ];
 
-/// The groups for libraries without device back ends. In other libraries, `ferrite-ffi-gpu` provides these functions.
+/// The groups for libraries without device back ends. In other libraries, `ferrite-ffi-gpu`
+/// provides these functions.
 pub const WITHOUT_BACK_ENDS: &[Group] = &[
     group("runtime.", modules::RUNTIME_WITHOUT_BACK_ENDS),
     group("runtime.", device::RUNTIME_WITHOUT_BACK_ENDS),
 ];
 
-/// The group for libraries without whole models. In other libraries, `ferrite-ffi-relax` provides these functions.
+/// The group for libraries without whole models. In other libraries, `ferrite-ffi-relax` provides
+/// these functions.
 pub const WITHOUT_MODELS: &[Group] = &[group("runtime.", parameters::RUNTIME_WITHOUT_MODELS)];

@@ -65,8 +65,8 @@ fn type_key(module: Module) -> Result<String> {
     String::from_bytes(module.kind()?.to_bytes())
 }
 
-/// Returns the type key of a module under its name up to 0.6, where libraries are `dso`, and the system library is
-/// `system_lib`.
+/// Returns the type key of a module under its name up to 0.6, where libraries are `dso`, and the
+/// system library is `system_lib`.
 fn old_type_key(module: Module) -> Result<String> {
     match module.kind()?.to_bytes() {
         b"library" if system_lib::is_system_library(&module) => String::new("system_lib"),
@@ -84,7 +84,11 @@ fn source(args: &[AnyView<'_>]) -> Result<Any> {
     let module = module.get::<Module>()?;
     let source = module.inspect_source(&text_at(args, 1)?)?;
     if source.as_bytes().is_empty() {
-        plain_bail!(INTERNAL_ERROR, "Module[{}] does not support GetSource", module.kind()?.to_bytes());
+        plain_bail!(
+            INTERNAL_ERROR,
+            "Module[{}] does not support GetSource",
+            module.kind()?.to_bytes()
+        );
     }
     Ok(Any::from(source))
 }
@@ -119,8 +123,8 @@ fn property_mask(module: Module) -> Result<i64> {
     module.property_mask().map(i64::from)
 }
 
-/// Returns `true` if this build can run code for a target: `cpu`, `llvm`, `c`, `stackvm` or a device type with a back
-/// end.
+/// Returns `true` if this build can run code for a target: `cpu`, `llvm`, `c`, `stackvm` or a
+/// device type with a back end.
 ///
 /// # Errors
 /// InternalError for an unknown target.

@@ -1,5 +1,5 @@
-//! Global functions for attributes, string representation and JSON of objects: `_format_str` and related functions up
-//! to 0.6, `node.*` since 0.7.
+//! Global functions for attributes, string representation and JSON of objects: `_format_str` and
+//! related functions up to 0.6, `node.*` since 0.7.
 
 use ferrite_alloc_ext::dataclass::repr_print;
 use ferrite_core::error::Result;
@@ -67,12 +67,15 @@ fn node_of_attribute(object: ObjectRef, name: String) -> Result<Any> {
     attribute(object, name)
 }
 
-/// Creates a function that returns attribute names by index. For -1, it returns the number of attributes.
+/// Creates a function that returns attribute names by index. For -1, it returns the number of
+/// attributes.
 fn attribute_names(object: ObjectRef) -> Result<Function> {
     let mut names = ferrite_alloc_ext::containers::ArrayObject::with_capacity(0)?;
     object::attribute_names(&object, &mut |name| names.push(String::from_bytes(name)?.into()))?;
-    Function::from_packed(move |args: &[AnyView<'_>]| match args.first().map(|index| index.get::<i64>()) {
-        Some(Ok(-1)) | None => Ok(Any::from(names.len() as i64)),
-        Some(index) => names.get(index?).cloned(),
+    Function::from_packed(move |args: &[AnyView<'_>]| {
+        match args.first().map(|index| index.get::<i64>()) {
+            Some(Ok(-1)) | None => Ok(Any::from(names.len() as i64)),
+            Some(index) => names.get(index?).cloned(),
+        }
     })
 }

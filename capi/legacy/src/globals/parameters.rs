@@ -1,4 +1,5 @@
-//! Global functions for weights: maps from names to arrays, written to bytes and files and read back.
+//! Global functions for weights: maps from names to arrays, written to bytes and files and read
+//! back.
 //!
 //! ```text
 //! u64 magic, u64 reserved, u64 count, count * { u64 length, name }, u64 count, count * array (see `array_bytes`)
@@ -32,7 +33,8 @@ fn save(params: MapObject) -> Result<Bytes> {
 }
 
 fn save_to_file(params: MapObject, path: String) -> Result<()> {
-    std::fs::write(path_of(&path)?, &*written(&params)?).map_err(|reason| file_error(&path, &reason))
+    std::fs::write(path_of(&path)?, &*written(&params)?)
+        .map_err(|reason| file_error(&path, &reason))
 }
 
 fn load(bytes: Bytes) -> Result<MapObject> {

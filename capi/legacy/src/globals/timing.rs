@@ -1,4 +1,5 @@
-//! Global functions that measure how long a function of a module runs: `time_evaluator` of the front ends.
+//! Global functions that measure how long a function of a module runs: `time_evaluator` of the
+//! front ends.
 
 use core::ffi::c_int;
 use std::time::{Duration, Instant};
@@ -14,10 +15,12 @@ use ferrite_core::{Any, AnyView, Bytes, Function, String, plain_bail, static_fun
 use crate::back_end::synchronize;
 
 /// Functions of TVM 0.5 and 0.6.
-pub const OLD: &[StaticFunction] = &[static_function!(packed "module._RPCTimeEvaluator", time_evaluator)];
+pub const OLD: &[StaticFunction] =
+    &[static_function!(packed "module._RPCTimeEvaluator", time_evaluator)];
 
 /// Functions of TVM 0.7 and later.
-pub const RUNTIME: &[StaticFunction] = &[static_function!(packed "runtime.RPCTimeEvaluator", time_evaluator)];
+pub const RUNTIME: &[StaticFunction] =
+    &[static_function!(packed "runtime.RPCTimeEvaluator", time_evaluator)];
 
 /// Parameters of a measurement.
 struct Measurement {
@@ -36,15 +39,18 @@ struct Measurement {
     repeats_until_pause: i64,
 }
 
-/// Creates a function that measures another one. Takes `(module, name, device_type, device_id, number, repeat,
-/// min_repeat_ms[, f_preproc])`, and since 0.14 `(.., min_repeat_ms, limit_zero_time_iterations, cooldown_interval_ms,
-/// repeats_to_cooldown, cache_flush_bytes, f_preproc)`; caches are not flushed. The function returns the seconds per call of
-/// each repetition, as the bytes of doubles.
+/// Creates a function that measures another one. Takes
+/// `(module, name, device_type, device_id, number, repeat, min_repeat_ms[,
+/// f_preproc])`, and since 0.14 `(.., min_repeat_ms, limit_zero_time_iterations,
+/// cooldown_interval_ms, repeats_to_cooldown, cache_flush_bytes,
+/// f_preproc)`; caches are not flushed. The function returns the seconds per call of each
+/// repetition, as the bytes of doubles.
 fn time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
     let [module, name, device_type, device_id, number, repeat, least, rest @ ..] = args else {
         plain_bail!(TYPE_ERROR, "A module, a name, a device and three numbers were expected");
     };
-    let (name, prepare) = (name.get::<String>()?, rest.last().map_or(Ok(String::EMPTY), |name| name.get())?);
+    let (name, prepare) =
+        (name.get::<String>()?, rest.last().map_or(Ok(String::EMPTY), |name| name.get())?);
     let Some(function) = module.get::<Module>()?.get_function(&name, true)? else {
         plain_bail!(ATTRIBUTE_ERROR, "The module has no function {}", name.as_bytes());
     };

@@ -47,7 +47,9 @@ fn string_constant(text: String) -> Result<Any> {
 /// Creates a constant. Takes `(number, dtype[, span])`.
 fn constant(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
-        [number, name, ..] => boxed::constant(*number, dtype::to_current(dtype::of_argument(*name)?)),
+        [number, name, ..] => {
+            boxed::constant(*number, dtype::to_current(dtype::of_argument(*name)?))
+        }
         _ => plain_bail!(TYPE_ERROR, "A number and a data type were expected"),
     }
 }
@@ -68,7 +70,12 @@ fn shape_element(shape: Shape, index: i64) -> Result<i64> {
     let extents = shape.as_slice();
     match usize::try_from(index).ok().and_then(|index| extents.get(index)) {
         Some(extent) => Ok(*extent),
-        None => plain_bail!(INDEX_ERROR, "There is no extent {} in a shape of {}", &index, extents.len()),
+        None => plain_bail!(
+            INDEX_ERROR,
+            "There is no extent {} in a shape of {}",
+            &index,
+            extents.len()
+        ),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Capacities chosen at build time, each with its default and the environment variable that overrides it.
+//! Capacities chosen at build time, each with its default and the environment variable that
+//! overrides it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::platform::config::from_env;
@@ -21,7 +22,8 @@ pub const ERRORS: usize = from_env(option_env!("FERRITE_ERRORS"), 2);
 
 /// Maximum size in bytes of the kind and message of an error; longer messages are truncated.
 ///
-/// Set `FERRITE_ERROR_BYTES` when building. Messages of compiled functions contain the function's signature.
+/// Set `FERRITE_ERROR_BYTES` when building. Messages of compiled functions contain the function's
+/// signature.
 pub const ERROR_BYTES: usize = from_env(option_env!("FERRITE_ERROR_BYTES"), 140);
 
 /// Capacity for string and bytes objects of more than seven bytes.

@@ -8,7 +8,9 @@ use core::ptr;
 use super::capacity;
 use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{memory_error, runtime_error};
-use ferrite_core::abi::{TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle, type_index};
+use ferrite_core::abi::{
+    TVMFFIByteArray, TVMFFIErrorCell, TVMFFIObject, TVMFFIObjectHandle, type_index,
+};
 use ferrite_core::platform::sync::atomic::{AtomicPtr, exchange_relaxed};
 
 /// The record of an error object.
@@ -47,8 +49,8 @@ static LAST_RESORT: SharedLastResort = SharedLastResort(UnsafeCell::new(MaybeUni
 
 static RAISED: AtomicPtr<TVMFFIObject> = AtomicPtr::new(ptr::null_mut());
 
-/// Raises `error` and takes ownership of its reference, or clears the raised error if `error` is null. Returns the
-/// previously raised error, or null; the caller then owns its reference.
+/// Raises `error` and takes ownership of its reference, or clears the raised error if `error` is
+/// null. Returns the previously raised error, or null; the caller then owns its reference.
 ///
 /// # Safety
 /// `error` must be null, or an error object to which the caller transfers a reference.
@@ -57,21 +59,26 @@ pub unsafe fn swap(error: *mut TVMFFIObject) -> *mut TVMFFIObject {
     exchange_relaxed(&RAISED, error)
 }
 
-/// Creates an error, owned by the caller. Its message is concatenated from `parts` and truncated to the capacity of a
-/// slot.
+/// Creates an error, owned by the caller. Its message is concatenated from `parts` and truncated to
+/// the capacity of a slot.
 ///
 /// If all slots are in use, returns the last-resort MemoryError.
 ///
 /// # Safety
-/// `kind` and the parts must be null or C strings. `parts` must be null or point to `count` of them.
+/// `kind` and the parts must be null or C strings. `parts` must be null or point to `count` of
+/// them.
 #[inline(always)]
-pub unsafe fn create(kind: *const c_char, parts: *const *const c_char, count: i32) -> *mut TVMFFIObject {
+pub unsafe fn create(
+    kind: *const c_char,
+    parts: *const *const c_char,
+    count: i32,
+) -> *mut TVMFFIObject {
     let kind = if kind.is_null() { runtime_error() } else { kind };
     let (slot, kind, count) = match POOL.claim(type_index::ERROR) {
         Some(slot) => (slot.as_ptr(), kind, count),
         None => (last_resort(), memory_error(), 0),
     };
-    // SAFETY: the slot is owned here, and the caller guarantees the texts.
+    // SAFETY: the slot is owned here, and the caller guarantees the strings.
     unsafe { fill(slot, kind, parts, count) };
     slot.cast()
 }
@@ -91,8 +98,8 @@ fn last_resort() -> *mut ErrorSlot {
 /// Initialises a slot as an error with the given kind and message.
 ///
 /// # Safety
-/// The caller must own the slot, which must have its full size or enough space for the strings. The strings must be
-/// null or C strings.
+/// The caller must own the slot, which must have its full size or enough space for the strings. The
+/// strings must be null or C strings.
 #[inline(always)]
 unsafe fn fill(slot: *mut ErrorSlot, kind: *const c_char, parts: *const *const c_char, count: i32) {
     // SAFETY: the caller's promise. The rest of the cell stays zero.
@@ -121,7 +128,8 @@ unsafe fn between(start: *const u8, end: *const u8) -> TVMFFIByteArray {
     TVMFFIByteArray { data: start.cast(), size: unsafe { end.offset_from_unsigned(start) } }
 }
 
-/// Appends a C string to the strings of a slot, truncated to the space of the slot. Returns the new end.
+/// Appends a C string to the strings of a slot, truncated to the space of the slot. Returns the new
+/// end.
 ///
 /// # Safety
 /// `end` must be the end of the strings of `slot`. `text` must be null or a C string.

@@ -6,7 +6,9 @@ use core::ptr::{self, NonNull};
 use super::capacity;
 use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{Refusal, Result};
-use ferrite_core::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType, type_index};
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType, type_index,
+};
 
 /// The record of a function object, which owns the state of a C function.
 #[repr(C, align(8))]
@@ -23,8 +25,8 @@ unsafe impl PoolObject for FunctionObject {}
 
 static POOL: ObjectPool<FunctionObject, { capacity::FUNCTIONS }> = ObjectPool::new();
 
-/// Creates a function object, owned by the caller. The object owns `state`, and passes it to `deleter` when it is
-/// destroyed.
+/// Creates a function object, owned by the caller. The object owns `state`, and passes it to
+/// `deleter` when it is destroyed.
 ///
 /// # Errors
 /// MemoryError if `FERRITE_FUNCTIONS` function objects are alive.
@@ -60,7 +62,8 @@ unsafe extern "C" fn call(
     result: *mut TVMFFIAny,
 ) -> c_int {
     let slot = function.cast::<FunctionObject>();
-    // SAFETY: a function object is called with itself as handle; its creator guaranteed the function.
+    // SAFETY: a function object is called with itself as handle; its creator guaranteed the
+    // function.
     unsafe { ((*slot).safe_call)((*slot).state, args, num_args, result) }
 }
 

@@ -10,12 +10,12 @@ use ferrite_core::call::init_once::InitFunction;
 use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 use ferrite_core::platform::sync::critical;
 
-/// Initialises the handle at `handle` with `init`, unless it is already initialised. Returns the status of `init`, or 0
-/// if the handle was already initialised.
+/// Initialises the handle at `handle` with `init`, unless it is already initialised. Returns the
+/// status of `init`, or 0 if the handle was already initialised.
 ///
 /// # Errors
-/// RuntimeError if `init` writes no handle, or if the handle is already being initialised, by a caller or by the
-/// interrupted code.
+/// RuntimeError if `init` writes no handle, or if the handle is already being initialised, by a
+/// caller or by the interrupted code.
 ///
 /// # Safety
 /// The requirements of [`ferrite_core::call::init_once::init`].

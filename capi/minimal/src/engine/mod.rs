@@ -11,17 +11,20 @@
 //! | `init_once.rs` | one-time initialisation of handles |
 //! | `text.rs` | copying bytes, measuring C strings and writing decimal numbers |
 //!
-//! Capacities are in `capacity.rs`. All state starts as zeros, so that registration works before `main` and costs no
-//! flash. This code neither formats text nor panics, and copies single bytes in loops to avoid linking `memcpy`.
+//! Capacities are in `capacity.rs`. All state starts as zeros, so that registration works before
+//! `main` and costs no flash. This code neither formats text nor panics, and copies single bytes in
+//! loops to avoid linking `memcpy`.
 //!
-//! The collections and pools of `heapless` are not used: its maps and vectors copy with `memcpy`, need keys of a fixed
-//! size and can panic; its pools need initialisation at run time, and compare-and-swap, which thumbv6m lacks. A pool
-//! that marks free slots by a zero word in the object header needs none of these, nor a free list.
+//! The collections and pools of `heapless` are not used: its maps and vectors copy with `memcpy`,
+//! need keys of a fixed size and can panic; its pools need initialisation at run time, and
+//! compare-and-swap, which thumbv6m lacks. A pool that marks free slots by a zero word in the
+//! object header needs none of these, nor a free list.
 //!
 //! # Interrupts
-//! One core is assumed: an interrupt handler ends before the interrupted code continues. State that takes more than one
-//! store to change is changed with interrupts masked (`sync::critical`), except for the release of a workspace, and no
-//! user callback runs meanwhile. The raised error belongs to the program, not to a thread.
+//! One core is assumed: an interrupt handler ends before the interrupted code continues. State that
+//! takes more than one store to change is changed with interrupts masked (`sync::critical`), except
+//! for the release of a workspace, and no user callback runs meanwhile. The raised error belongs to
+//! the program, not to a thread.
 
 use core::ffi::c_int;
 
@@ -52,11 +55,11 @@ const FLAGS: [c_int; 2] = [STRONG, WEAK];
 
 const _: () = assert!(STRONG == 1 && WEAK == 2);
 
-/// Releases a strong reference. If it was the last, the deleter runs immediately: the static pools bound the depth of
-/// nested releases.
+/// Releases a strong reference. If it was the last, the deleter runs immediately: the static pools
+/// bound the depth of nested releases.
 ///
-/// The deleter is always called twice, for the content and for the memory, so that objects with and without weak
-/// references share one path.
+/// The deleter is always called twice, for the content and for the memory, so that objects with and
+/// without weak references share one path.
 ///
 /// # Safety
 /// `object` is live, and the caller transfers one strong reference to it.

@@ -1,4 +1,5 @@
-//! The table of functions by name: in the order of registration, searched linearly, never shrinking.
+//! The table of functions by name: in the order of registration, searched linearly, never
+//! shrinking.
 
 use core::cell::Cell;
 use core::ptr::{self, NonNull};
@@ -11,14 +12,16 @@ use ferrite_core::platform::sync::critical;
 
 /// A table entry: a name and its function, to which the table owns a reference.
 struct NamedFunction {
-    /// A filter for comparisons: the length of the name in 24 bits and its last byte in 8. Few names share it.
+    /// A filter for comparisons: the length of the name in 24 bits and its last byte in 8. Few
+    /// names share it.
     mark: Cell<u32>,
     name: Cell<*const u8>,
     /// The function, or null if none is registered.
     function: Cell<*mut TVMFFIObject>,
 }
 
-/// The table: the entries in use, followed by a sentinel, to which each search writes the name that it looks for.
+/// The table: the entries in use, followed by a sentinel, to which each search writes the name that
+/// it looks for.
 struct FunctionNames {
     used_bytes: Cell<usize>,
     entries: [NamedFunction; capacity::NAMES + 1],
@@ -41,7 +44,8 @@ static NAMES: FunctionNames = FunctionNames {
 /// Maximum length of a name in bytes: the length must fit 24 bits of the mark.
 pub const MAX_BYTES: usize = (1 << 24) - 1;
 
-/// Returns `true` if two names of equal length are equal. Compares words first, then the remaining bytes.
+/// Returns `true` if two names of equal length are equal. Compares words first, then the remaining
+/// bytes.
 ///
 /// # Safety
 /// Both names must be readable for `len` bytes.
@@ -67,10 +71,12 @@ unsafe fn is_same(known: *const u8, name: *const u8, len: usize) -> bool {
     true
 }
 
-/// Finds the entry of a name. For an unknown name, returns the sentinel, which has the name but no function.
+/// Finds the entry of a name. For an unknown name, returns the sentinel, which has the name but no
+/// function.
 ///
 /// # Safety
-/// Must be called in a critical section. The name must be readable, and not be longer than [`MAX_BYTES`].
+/// Must be called in a critical section. The name must be readable, and not be longer than
+/// [`MAX_BYTES`].
 #[inline(never)]
 unsafe fn find(name: &TVMFFIByteArray) -> &'static NamedFunction {
     let (name, len) = (name.data.cast::<u8>(), name.size);
@@ -94,14 +100,15 @@ unsafe fn find(name: &TVMFFIByteArray) -> &'static NamedFunction {
     }
 }
 
-/// Registers a function under a name and retains it. Returns the previous function of the name, or null; the caller
-/// then owns its reference.
+/// Registers a function under a name and retains it. Returns the previous function of the name, or
+/// null; the caller then owns its reference.
 ///
 /// # Errors
 /// RuntimeError if the name is taken and `replace` is false; MemoryError if the table is full.
 ///
 /// # Safety
-/// `function` must be a live function object. The name must have at most [`MAX_BYTES`] and stay valid.
+/// `function` must be a live function object. The name must have at most [`MAX_BYTES`] and stay
+/// valid.
 ///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobal`, which copies the name.

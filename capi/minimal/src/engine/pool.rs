@@ -33,7 +33,8 @@ impl<T: PoolObject, const N: usize> ObjectPool<T, N> {
         Self(UnsafeCell::new(MaybeUninit::zeroed()))
     }
 
-    /// Claims a slot and writes an object header with one strong reference. Returns `None` if all slots are in use.
+    /// Claims a slot and writes an object header with one strong reference. Returns `None` if all
+    /// slots are in use.
     ///
     /// The bytes after the header are zero, or left over from the previous object.
     #[inline]
@@ -72,13 +73,14 @@ unsafe fn claim(
     })
 }
 
-/// The deleter of pooled objects: releases the state of a function object, and frees the slot when no reference
-/// remains.
+/// The deleter of pooled objects: releases the state of a function object, and frees the slot when
+/// no reference remains.
 unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
     let object = object.cast::<TVMFFIObject>();
     // SAFETY: the deleter is called with an object of a pool, once per flag.
     unsafe {
-        if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0 && (*object).type_index == type_index::FUNCTION
+        if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0
+            && (*object).type_index == type_index::FUNCTION
         {
             function::end(object);
         }

@@ -1,4 +1,5 @@
-//! The errors of the `minimal` profile: reasons for refusing a request, each with a kind and a message.
+//! The errors of the `minimal` profile: reasons for refusing a request, each with a kind and a
+//! message.
 
 use core::ffi::c_char;
 use core::mem::offset_of;
@@ -11,8 +12,8 @@ struct Reason<const LEN: usize> {
     message: [u8; LEN],
 }
 
-/// The table of kinds and messages, each a C string. The message of a MemoryError is the name of the capacity to
-/// increase, without `FERRITE_`.
+/// The table of kinds and messages, each a C string. The message of a MemoryError is the name of
+/// the capacity to increase, without `FERRITE_`.
 #[repr(C)]
 struct ReasonTexts {
     memory_error: [u8; 12],
@@ -63,7 +64,8 @@ const _: () = assert!(size_of::<ReasonTexts>() <= 256);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal(NonZeroUsize);
 
-/// The result of a request, or the reason for refusing it. `Result<()>` takes one word, which is 0 for success.
+/// The result of a request, or the reason for refusing it. `Result<()>` takes one word, which is 0
+/// for success.
 pub type Result<T> = core::result::Result<T, Refusal>;
 
 macro_rules! refusals {
@@ -120,7 +122,7 @@ impl Refusal {
 
 /// Returns the C string at an offset in the table.
 const fn text(offset: usize) -> *const c_char {
-    // SAFETY: callers pass offsets within the texts.
+    // SAFETY: callers pass offsets within the strings.
     unsafe { (&raw const TEXTS).byte_add(offset).cast() }
 }
 

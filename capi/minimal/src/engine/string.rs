@@ -37,7 +37,8 @@ const MAX_INLINE: usize = 7;
 /// Writes a new string or bytes value to `out`, owned by the caller.
 ///
 /// # Errors
-/// MemoryError if the content is longer than `FERRITE_STRING_BYTES`, or if `FERRITE_STRINGS` objects are alive.
+/// MemoryError if the content is longer than `FERRITE_STRING_BYTES`, or if `FERRITE_STRINGS`
+/// objects are alive.
 ///
 /// # Safety
 /// The input must be readable, and `out` valid for writing.
@@ -46,8 +47,8 @@ const MAX_INLINE: usize = 7;
 /// `TVMFFIStringFromByteArray`, `TVMFFIBytesFromByteArray`.
 #[inline(always)]
 pub unsafe fn create(input: &TVMFFIByteArray, kind: StringKind, out: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: the caller guarantees input and output; each destination has enough space, in a slot including the
-    // terminating zero.
+    // SAFETY: the caller guarantees input and output; each destination has enough space, in a slot
+    // including the terminating zero.
     unsafe {
         let TVMFFIByteArray { data, size } = *input;
         let mut payload = TVMFFIAny::NONE.payload;

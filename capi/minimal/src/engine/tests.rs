@@ -20,7 +20,12 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-unsafe extern "C" fn double(_: *mut c_void, args: *const TVMFFIAny, _: i32, result: *mut TVMFFIAny) -> c_int {
+unsafe extern "C" fn double(
+    _: *mut c_void,
+    args: *const TVMFFIAny,
+    _: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
     // SAFETY: the tests call it with one integer.
     unsafe {
         *result = *args;
@@ -64,7 +69,8 @@ fn a_function_is_called_and_gives_its_state_back_once() {
     let function = function(&mut deleted);
     let arg = TVMFFIAny { type_index: type_index::INT, ..TVMFFIAny::NONE };
     let mut result = TVMFFIAny::NONE;
-    // SAFETY: the object is alive and has its cell after the header; each reference is given up once.
+    // SAFETY: the object is alive and has its cell after the header; each reference is given up
+    // once.
     unsafe {
         let cell = function.as_ptr().add(1).cast::<TVMFFIFunctionCell>();
         let call = (*cell).safe_call.unwrap_or(double);
@@ -105,7 +111,9 @@ fn a_full_pool_refuses_and_goes_on() {
     for _ in 0..2 {
         let mut functions = std::vec::Vec::new();
         // SAFETY: as in `function`.
-        while let Ok(one) = unsafe { create_function((&raw mut deleted).cast(), double, Some(count_up)) } {
+        while let Ok(one) =
+            unsafe { create_function((&raw mut deleted).cast(), double, Some(count_up)) }
+        {
             functions.push(one);
         }
         assert!(!functions.is_empty() && functions.len() <= capacity::FUNCTIONS);
@@ -188,7 +196,10 @@ fn error(kind: *const c_char, parts: &[*const c_char]) -> *mut TVMFFIObject {
 fn errors_are_put_together_from_parts() {
     let _turn = turn();
     let parts = [c"one ".as_ptr(), ptr::null(), c"".as_ptr(), c"two".as_ptr()];
-    assert_eq!(texts(error(c"KeyError".as_ptr(), &parts)), (b"KeyError".to_vec(), b"one two".to_vec()));
+    assert_eq!(
+        texts(error(c"KeyError".as_ptr(), &parts)),
+        (b"KeyError".to_vec(), b"one two".to_vec())
+    );
     assert_eq!(texts(error(ptr::null(), &[])), (b"RuntimeError".to_vec(), b"".to_vec()));
     // SAFETY: nulls are allowed, and so is a negative count.
     unsafe {
@@ -197,13 +208,16 @@ fn errors_are_put_together_from_parts() {
     }
     let long = std::vec![c"0123456789".as_ptr(); capacity::ERROR_BYTES];
     let (kind, message) = texts(error(c"KeyError".as_ptr(), &long));
-    assert!((capacity::ERROR_BYTES..capacity::ERROR_BYTES + 8).contains(&(kind.len() + message.len())));
+    assert!(
+        (capacity::ERROR_BYTES..capacity::ERROR_BYTES + 8).contains(&(kind.len() + message.len()))
+    );
 }
 
 #[test]
 fn without_a_slot_there_is_still_an_error() {
     let _turn = turn();
-    let held: std::vec::Vec<_> = (0..capacity::ERRORS).map(|_| error(c"KeyError".as_ptr(), &[])).collect();
+    let held: std::vec::Vec<_> =
+        (0..capacity::ERRORS).map(|_| error(c"KeyError".as_ptr(), &[])).collect();
     let last = error(c"KeyError".as_ptr(), &[c"no room".as_ptr()]);
     assert_eq!(error(c"KeyError".as_ptr(), &[]), last);
     for _ in 0..2 {
@@ -293,7 +307,9 @@ fn workspaces_are_a_stack_in_the_buffer() {
         assert!((100..200).contains(&workspace::high_water()));
         let Err(exhausted) = workspace::allocate(u64::MAX) else { panic!("there is no room") };
         assert_eq!(exhausted.asked, usize::MAX);
-        let Ok(all) = workspace::allocate(exhausted.free as u64) else { panic!("it was said to be free") };
+        let Ok(all) = workspace::allocate(exhausted.free as u64) else {
+            panic!("it was said to be free")
+        };
         assert_eq!(workspace::high_water(), size);
         assert!(workspace::allocate(0).is_err());
         assert_eq!(workspace::free(all), Ok(()));

@@ -1,5 +1,5 @@
-//! Copying bytes, measuring C strings and writing decimal numbers, without linking `memcpy`, `strlen` or formatting
-//! code.
+//! Copying bytes, measuring C strings and writing decimal numbers, without linking `memcpy`,
+//! `strlen` or formatting code.
 
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
@@ -31,7 +31,8 @@ pub unsafe fn c_str_len(text: *const c_char) -> usize {
         return 1;
     }
     let mut end = text;
-    // SAFETY: the pointer does not pass the zero. Volatile, since the compiler would call `strlen` otherwise.
+    // SAFETY: the pointer does not pass the zero. Volatile, since the compiler would call `strlen`
+    // otherwise.
     unsafe {
         while end.read_volatile() != 0 {
             end = end.add(1);
@@ -40,7 +41,8 @@ pub unsafe fn c_str_len(text: *const c_char) -> usize {
     }
 }
 
-/// A buffer for a decimal number as a C string: the digits of the largest number and a terminating zero.
+/// A buffer for a decimal number as a C string: the digits of the largest number and a terminating
+/// zero.
 pub type Decimal = [u8; if usize::BITS == 32 { 11 } else { 21 }];
 
 /// Writes a number in decimal to `room`, and returns the address of its first digit.

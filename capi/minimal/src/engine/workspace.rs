@@ -81,7 +81,8 @@ pub fn allocate(size: u64) -> core::result::Result<*mut c_void, Exhausted> {
     if workspace.is_null() { Err(Exhausted { asked, free }) } else { Ok(workspace) }
 }
 
-/// Releases the latest workspace. Interrupts are not masked: an interrupt handler leaves the stack unchanged.
+/// Releases the latest workspace. Interrupts are not masked: an interrupt handler leaves the stack
+/// unchanged.
 ///
 /// # Errors
 /// ValueError if `workspace` is not the latest. The stack is then unchanged.
@@ -104,14 +105,17 @@ pub unsafe fn free(workspace: *mut c_void) -> Result<()> {
 #[inline(always)]
 fn push(size: usize, free: &mut usize) -> *mut c_void {
     const ALIGN: usize = ferrite_core::platform::config::WORKSPACE_ALIGN;
-    const { assert!(ALIGN >= align_of::<WorkspaceBlock>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
+    const {
+        assert!(ALIGN >= align_of::<WorkspaceBlock>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer")
+    };
     let room = BUFFER.next.load(Relaxed).wrapping_add(size_of::<WorkspaceBlock>() + ALIGN - 1);
     let content = room.map_addr(|address| address & !(ALIGN - 1));
     let limit = BUFFER.end.load(Relaxed);
     if content <= limit {
         *free = limit.addr() - content.addr();
         if size <= *free {
-            let (block, end) = (content.cast::<WorkspaceBlock>().wrapping_sub(1), content.wrapping_add(size));
+            let (block, end) =
+                (content.cast::<WorkspaceBlock>().wrapping_sub(1), content.wrapping_add(size));
             // SAFETY: block and content lie in the buffer, above all others.
             unsafe { *block = WorkspaceBlock(BUFFER.top.load(Relaxed)) };
             BUFFER.top.store(block, Relaxed);

@@ -6,9 +6,11 @@ use core::arch::asm;
 #[inline(always)]
 pub(super) fn mask() -> usize {
     let before;
-    // SAFETY: privileged code may mask interrupts at any time. The compiler moves no memory access across the
-    // instruction.
-    unsafe { asm!("mrs {}, PRIMASK", "cpsid i", out(reg) before, options(nostack, preserves_flags)) };
+    // SAFETY: privileged code may mask interrupts at any time. The compiler moves no memory access
+    // across the instruction.
+    unsafe {
+        asm!("mrs {}, PRIMASK", "cpsid i", out(reg) before, options(nostack, preserves_flags))
+    };
     before
 }
 

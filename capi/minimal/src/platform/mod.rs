@@ -1,4 +1,5 @@
-//! The machine under the library: critical sections, and a panic handler. Firmware defines no hooks.
+//! The machine under the library: critical sections, and a panic handler. Firmware defines no
+//! hooks.
 
 #[cfg(all(target_os = "none", any(cortex_m, riscv)))]
 #[cfg_attr(cortex_m, path = "cortex_m.rs")]
@@ -11,4 +12,6 @@ mod panic;
 mod sections;
 
 #[cfg(all(target_os = "none", not(any(cortex_m, riscv))))]
-compile_error!("`ferrite-ffi-minimal` masks interrupts itself, which it can do on Cortex-M and RISC-V cores");
+compile_error!(
+    "`ferrite-ffi-minimal` masks interrupts itself, which it can do on Cortex-M and RISC-V cores"
+);

@@ -1,5 +1,5 @@
-//! The panic handler that the compiler requires. The profile `minimal` never panics, so linked programs do not contain
-//! the handler.
+//! The panic handler that the compiler requires. The profile `minimal` never panics, so linked
+//! programs do not contain the handler.
 
 use core::panic::PanicInfo;
 

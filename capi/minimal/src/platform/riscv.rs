@@ -9,9 +9,11 @@ const MIE: usize = 8;
 #[inline(always)]
 pub(super) fn mask() -> usize {
     let before: usize;
-    // SAFETY: machine-mode code may mask interrupts at any time. The compiler moves no memory access across the
-    // instruction.
-    unsafe { asm!("csrrci {}, mstatus, {MIE}", out(reg) before, MIE = const MIE, options(nostack)) };
+    // SAFETY: machine-mode code may mask interrupts at any time. The compiler moves no memory
+    // access across the instruction.
+    unsafe {
+        asm!("csrrci {}, mstatus, {MIE}", out(reg) before, MIE = const MIE, options(nostack))
+    };
     before & MIE
 }
 

@@ -6,7 +6,8 @@ struct Sections;
 
 critical_section::set_impl!(Sections);
 
-// SAFETY: with interrupts masked on one core, nothing else runs; sections nest, since each restores the state that it found.
+// SAFETY: with interrupts masked on one core, nothing else runs; sections nest, since each restores
+// the state that it found.
 unsafe impl critical_section::Impl for Sections {
     unsafe fn acquire() -> usize {
         mask()

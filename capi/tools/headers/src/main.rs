@@ -1,6 +1,7 @@
 //! Writes the C headers of `include/` from the Rust sources, or checks that they are up to date.
 //!
-//! `ferrite-headers` writes the headers. `ferrite-headers --check` compares them, and fails if one differs.
+//! `ferrite-headers` writes the headers. `ferrite-headers --check` compares them, and fails if one
+//! differs.
 
 mod render;
 mod source;

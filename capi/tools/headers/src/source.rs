@@ -1,5 +1,5 @@
-//! Rewriting of the library's sources for cbindgen: expands macros, removes methods, and unwraps nullable function
-//! types.
+//! Rewriting of the library's sources for cbindgen: expands macros, removes methods, and unwraps
+//! nullable function types.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process};
@@ -40,8 +40,8 @@ enum Block {
     Imports,
 }
 
-/// Expands `c_enum!` into enumerations, drops methods, turns imported functions into definitions, and unwraps nullable
-/// function types.
+/// Expands `c_enum!` into enumerations, drops methods, turns imported functions into definitions,
+/// and unwraps nullable function types.
 fn rewrite(text: &str) -> String {
     let mut result = String::new();
     let mut block = None;
@@ -78,8 +78,8 @@ fn enumeration_line(line: &str) -> String {
     }
 }
 
-/// Rewrites a declaration such as `pub safe fn hook() -> usize;` to a definition, since cbindgen only reads
-/// definitions.
+/// Rewrites a declaration such as `pub safe fn hook() -> usize;` to a definition, since cbindgen
+/// only reads definitions.
 fn import_line(line: &str) -> String {
     let declaration = line.trim().strip_prefix("pub ").and_then(|rest| rest.strip_suffix(';'));
     match declaration.map(|rest| rest.trim_start_matches("safe ")) {
@@ -88,9 +88,11 @@ fn import_line(line: &str) -> String {
     }
 }
 
-/// Unwraps named function types, which are nullable in C: `Option<TVMFFISafeCallType>` becomes `TVMFFISafeCallType`.
+/// Unwraps named function types, which are nullable in C: `Option<TVMFFISafeCallType>` becomes
+/// `TVMFFISafeCallType`.
 fn unwrap_nullable(line: &str) -> String {
-    let parts = line.split_once("Option<").and_then(|(before, rest)| Some((before, rest.split_once('>')?)));
+    let parts =
+        line.split_once("Option<").and_then(|(before, rest)| Some((before, rest.split_once('>')?)));
     match parts {
         Some((before, (name, after))) if name.chars().all(char::is_alphanumeric) => {
             format!("{before}{name}{after}")

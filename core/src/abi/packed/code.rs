@@ -30,8 +30,8 @@ pub const TEXT: c_int = 11;
 pub const BYTES: c_int = 12;
 /// Type code of an NDArray, given by a pointer to its `DLTensor`.
 pub const ND_ARRAY: c_int = 13;
-/// Type code of an rvalue reference (since 0.7): a pointer to an object handle from which the callee may move the
-/// object.
+/// Type code of an rvalue reference (since 0.7): a pointer to an object handle from which the
+/// callee may move the object.
 pub const RVALUE_REF: c_int = 14;
 /// Type code of a boolean (since 0.18). Before, the code of an extension type.
 pub const BOOL: c_int = 15;

@@ -1,5 +1,5 @@
-//! `TVMValue`, the argument and result value of the packed-function API of TVM 0.5 to 0.20 and of microTVM, and its
-//! handle types.
+//! `TVMValue`, the argument and result value of the packed-function API of TVM 0.5 to 0.20 and of
+//! microTVM, and its handle types.
 
 pub mod code;
 

@@ -11,15 +11,17 @@ pub use crate::abi::{ParallelGroupEnv, ParallelLambda};
 
 /// The functions that implement parallel launches and barriers.
 pub struct Launcher {
-    /// Runs `lambda` as `num_task` tasks and waits for them. If `num_task` is 0, the launcher chooses the number of
-    /// tasks. It may run fewer tasks than requested; `env.num_task` is the actual number.
+    /// Runs `lambda` as `num_task` tasks and waits for them. If `num_task` is 0, the launcher
+    /// chooses the number of tasks. It may run fewer tasks than requested; `env.num_task` is the
+    /// actual number.
     ///
     /// Tasks of one launch run on different threads, so that all of them can reach a barrier.
     ///
     /// `lambda` may be called with `data` from several threads at once until the launch returns.
     ///
     /// # Errors
-    /// The error of the first task that failed; RuntimeError if that many tasks cannot run concurrently.
+    /// The error of the first task that failed; RuntimeError if that many tasks cannot run
+    /// concurrently.
     pub launch: unsafe fn(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()>,
     /// Waits until every task of the launch has reached the barrier.
     ///

@@ -1,4 +1,5 @@
-//! Runtime support for functions compiled by TVM: workspaces, parallel loops and one-time initialisers.
+//! Runtime support for functions compiled by TVM: workspaces, parallel loops and one-time
+//! initialisers.
 //!
 //! | file | content |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Parallel loops of functions compiled by TVM: launches and barriers, executed by the installed launcher.
+//! Parallel loops of functions compiled by TVM: launches and barriers, executed by the installed
+//! launcher.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -12,9 +13,11 @@ use super::serial;
 
 static LAUNCHER: AtomicPtr<Launcher> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the launcher of parallel launches. Without one, a launch runs as one task on the calling thread.
+/// Installs the launcher of parallel launches. Without one, a launch runs as one task on the
+/// calling thread.
 ///
-/// Install it before the first launch: a running launch must not reach a barrier of another launcher.
+/// Install it before the first launch: a running launch must not reach a barrier of another
+/// launcher.
 ///
 /// # Safety
 /// The functions must do what [`Launcher`] says: compiled code expects that all its tasks have run.
@@ -29,19 +32,23 @@ fn launcher() -> &'static Launcher {
 
 /// Runs `lambda` as `num_task` tasks and waits for them. 0 means one task per worker thread.
 ///
-/// Tasks must read the number of tasks from their environment: nested launches, and all launches in builds without
-/// threads, run as one task.
+/// Tasks must read the number of tasks from their environment: nested launches, and all launches in
+/// builds without threads, run as one task.
 ///
 /// # Errors
-/// The error of the first task that failed; ValueError if `num_task` is negative; RuntimeError if that many tasks
-/// cannot run concurrently.
+/// The error of the first task that failed; ValueError if `num_task` is negative; RuntimeError if
+/// that many tasks cannot run concurrently.
 ///
 /// # Safety
 /// `lambda` must accept `data` on several threads at once until the launch returns.
 ///
 /// # Upstream
 /// `TVMBackendParallelLaunch` of `src/runtime/thread_pool.cc`.
-pub unsafe fn parallel_launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Result<()> {
+pub unsafe fn parallel_launch(
+    lambda: ParallelLambda,
+    data: *mut c_void,
+    num_task: i32,
+) -> Result<()> {
     plain_ensure!(num_task >= 0, VALUE_ERROR, "a parallel launch cannot have {} tasks", num_task);
     // SAFETY: the caller guarantees `lambda` and `data`.
     unsafe { (launcher().launch)(lambda, data, num_task) }
@@ -56,7 +63,8 @@ pub unsafe fn parallel_launch(lambda: ParallelLambda, data: *mut c_void, num_tas
 /// `env` must be null or the environment of the calling task.
 ///
 /// # Upstream
-/// `TVMBackendParallelBarrier` of `src/runtime/thread_pool.cc`, which waits forever if a task ended early.
+/// `TVMBackendParallelBarrier` of `src/runtime/thread_pool.cc`, which waits forever if a task ended
+/// early.
 pub unsafe fn parallel_barrier(_task_id: i32, env: *mut ParallelGroupEnv) -> Result<()> {
     plain_ensure!(!env.is_null(), VALUE_ERROR, "a barrier needs the environment of its task");
     // SAFETY: the environment is that of the calling task, which lives while the task runs.
@@ -75,7 +83,11 @@ mod tests {
     use core::ffi::c_int;
     use core::sync::atomic::AtomicI32;
 
-    unsafe extern "C" fn count(task_id: c_int, env: *mut ParallelGroupEnv, data: *mut c_void) -> c_int {
+    unsafe extern "C" fn count(
+        task_id: c_int,
+        env: *mut ParallelGroupEnv,
+        data: *mut c_void,
+    ) -> c_int {
         // SAFETY: the tests pass a counter, and launchers a live environment.
         unsafe {
             assert_eq!(task_id, 0);
@@ -97,7 +109,8 @@ mod tests {
         let counter = AtomicI32::new(0);
         for num_task in [0, 1, 4] {
             // SAFETY: `count` accepts the counter.
-            let outcome = unsafe { parallel_launch(count, (&raw const counter).cast_mut().cast(), num_task) };
+            let outcome =
+                unsafe { parallel_launch(count, (&raw const counter).cast_mut().cast(), num_task) };
             assert!(outcome.is_ok());
         }
         assert_eq!(counter.load(Ordering::Relaxed), 3);
@@ -120,6 +133,9 @@ mod tests {
         let error = unsafe { parallel_launch(fail, ptr::null_mut(), -1) }.unwrap_err();
         assert_eq!(error.kind_bytes(), b"ValueError");
         // SAFETY: null is allowed.
-        assert_eq!(unsafe { parallel_barrier(0, ptr::null_mut()) }.unwrap_err().kind_bytes(), b"ValueError");
+        assert_eq!(
+            unsafe { parallel_barrier(0, ptr::null_mut()) }.unwrap_err().kind_bytes(),
+            b"ValueError"
+        );
     }
 }

@@ -8,11 +8,14 @@ use crate::error::Result;
 use crate::object::{ObjectClass, ObjectRef};
 use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 
-/// A global function, looked up at the first use. [`cached_global!`](crate::cached_global) makes one for each place that it stands at.
+/// A global function, looked up at the first use. [`cached_global!`](crate::cached_global) makes
+/// one for each place that it stands at.
 ///
-/// The function that was found stays: a later registration under the same name does not replace it here.
+/// The function that was found stays: a later registration under the same name does not replace it
+/// here.
 pub struct CachedGlobal {
-    /// Object of the function, of which a reference is kept for the life of the process; null before the first use.
+    /// Object of the function, of which a reference is kept for the life of the process; null
+    /// before the first use.
     found: AtomicPtr<TVMFFIObject>,
 }
 
@@ -32,8 +35,8 @@ impl CachedGlobal {
         if self.found.load(Ordering::Acquire).is_null() {
             self.look_up(name)?;
         }
-        // SAFETY: the pointer is that of a function whose reference is never released, and does not change any more; a Function is
-        // such a pointer.
+        // SAFETY: the pointer is that of a function whose reference is never released, and does not
+        // change any more; a Function is such a pointer.
         Ok(unsafe { &*self.found.as_ptr().cast::<Function>() })
     }
 
@@ -57,8 +60,8 @@ impl CachedGlobal {
 // A reference to a function is the address of its object.
 const _: () = assert!(size_of::<Function>() == size_of::<*mut TVMFFIObject>());
 
-/// Returns a global function, `Result<&'static Function>`, which this place in the code looks up once. Cores without compare-and-swap,
-/// such as Cortex-M0, have no such macro.
+/// Returns a global function, `Result<&'static Function>`, which this place in the code looks up
+/// once. Cores without compare-and-swap, such as Cortex-M0, have no such macro.
 ///
 /// ```
 /// use ferrite_core::{Function, Result, cached_global};
@@ -80,7 +83,8 @@ const _: () = assert!(size_of::<Function>() == size_of::<*mut TVMFFIObject>());
 #[macro_export]
 macro_rules! cached_global {
     ($name:literal) => {{
-        static PLACE: $crate::call::function::CachedGlobal = $crate::call::function::CachedGlobal::new();
+        static PLACE: $crate::call::function::CachedGlobal =
+            $crate::call::function::CachedGlobal::new();
         PLACE.get($name)
     }};
 }
@@ -111,7 +115,10 @@ mod tests {
         std::thread::scope(|threads| {
             for _ in 0..8 {
                 threads.spawn(|| {
-                    assert_eq!(PLACE.get("test.cached.threads").unwrap().call::<i64>(()).unwrap(), 3)
+                    assert_eq!(
+                        PLACE.get("test.cached.threads").unwrap().call::<i64>(()).unwrap(),
+                        3
+                    )
                 });
             }
         });

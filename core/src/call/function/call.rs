@@ -9,8 +9,8 @@ use crate::value::convert::FromAny;
 impl Function {
     /// Calls the function with a tuple of arguments, and converts its result.
     ///
-    /// Arguments that have a value form of their own, and references to such, are viewed in place; texts, slices, vectors, tuples and
-    /// maps are copied to objects.
+    /// Arguments that have a value form of their own, and references to such, are viewed in place;
+    /// strings, slices, vectors, tuples and maps are copied to objects.
     ///
     /// # Examples
     /// ```
@@ -28,8 +28,8 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`call_packed`](Function::call_packed); TypeError if the result does not convert; MemoryError for an argument
-    /// that is copied.
+    /// The errors of [`call_packed`](Function::call_packed); TypeError if the result does not
+    /// convert; MemoryError for an argument that is copied.
     ///
     /// # Upstream
     /// `Function::operator()`, and `call_tuple` of the crate `tvm-ffi`.
@@ -76,7 +76,8 @@ impl Function {
     }
 }
 
-/// Calls a function with arguments and converts the result: a [`Function`](crate::Function), or the name of a global one as a literal.
+/// Calls a function with arguments and converts the result: a [`Function`](crate::Function), or the
+/// name of a global one as a literal.
 ///
 /// ```
 /// use ferrite_core::{Function, Result, call};

@@ -10,8 +10,9 @@ use crate::object::{ObjectClass, ObjectRef};
 use crate::value::any::AnyView;
 use crate::value::convert::{AnyCompatible, Described, FromView, Param, TypeText};
 
-/// An argument whose reference the callee may take: containers that nobody else owns are then changed in place instead of copied. As a
-/// parameter, it takes the reference from callers that move it, and retains the object for others.
+/// An argument whose reference the callee may take: containers that nobody else owns are then
+/// changed in place instead of copied. As a parameter, it takes the reference from callers that
+/// move it, and retains the object for others.
 ///
 /// # Examples
 /// ```
@@ -32,7 +33,8 @@ use crate::value::convert::{AnyCompatible, Described, FromView, Param, TypeText}
 #[derive(Clone, Debug)]
 pub struct Moved<T>(pub T);
 
-/// The variable that an rvalue reference refers to: the caller's reference, or null after the callee took it.
+/// The variable that an rvalue reference refers to: the caller's reference, or null after the
+/// callee took it.
 pub struct Slot(UnsafeCell<*mut TVMFFIObject>);
 
 impl Drop for Slot {
@@ -121,9 +123,15 @@ mod tests {
     fn references_that_nobody_takes_are_released() -> Result<()> {
         let shape = Shape::from_slice(&[1])?;
         let number = Function::from_typed(|x: i64| x)?;
-        assert_eq!(number.call::<i64>((Moved(shape.clone()),)).unwrap_err().kind_bytes(), b"TypeError");
+        assert_eq!(
+            number.call::<i64>((Moved(shape.clone()),)).unwrap_err().kind_bytes(),
+            b"TypeError"
+        );
         let function = Function::from_typed(|_: Moved<Function>| 1)?;
-        assert_eq!(function.call::<i64>((Moved(shape.clone()),)).unwrap_err().kind_bytes(), b"TypeError");
+        assert_eq!(
+            function.call::<i64>((Moved(shape.clone()),)).unwrap_err().kind_bytes(),
+            b"TypeError"
+        );
         assert_eq!(shape.as_object().strong_count(), 1);
         Ok(())
     }

@@ -21,7 +21,8 @@ type Closure<'a> = dyn Fn(&[AnyView<'_>]) -> Result<Any> + 'a;
 #[repr(C)]
 struct ScopedRecord {
     function: FunctionRecord,
-    /// Address of the reference to the closure, in the frame of [`Function::scoped`]; null after its scope.
+    /// Address of the reference to the closure, in the frame of [`Function::scoped`]; null after
+    /// its scope.
     closure: AtomicPtr<c_void>,
     /// The thread of the scope.
     thread: Option<NonZeroUsize>,
@@ -33,10 +34,12 @@ unsafe impl ObjectRecord for ScopedRecord {
 }
 
 impl Function {
-    /// Calls `body` with a function over a closure that may borrow from the caller, and returns what `body` returns.
+    /// Calls `body` with a function over a closure that may borrow from the caller, and returns
+    /// what `body` returns.
     ///
-    /// The function may be retained, but calls the closure only on this thread and until `body` returns. It raises RuntimeError
-    /// otherwise. The closure may be called while it runs, so that it is `Fn`.
+    /// The function may be retained, but calls the closure only on this thread and until `body`
+    /// returns. It raises RuntimeError otherwise. The closure may be called while it runs, so that
+    /// it is `Fn`.
     ///
     /// # Examples
     /// ```
@@ -59,9 +62,12 @@ impl Function {
     /// Errors of `body`; MemoryError.
     ///
     /// # Threads
-    /// Builds that cannot identify threads (several cores without an operating system) do not check the thread: `body` must not
-    /// hand the function to another core.
-    pub fn scoped<R>(closure: &Closure<'_>, body: impl FnOnce(&Function) -> Result<R>) -> Result<R> {
+    /// Builds that cannot identify threads (several cores without an operating system) do not check
+    /// the thread: `body` must not hand the function to another core.
+    pub fn scoped<R>(
+        closure: &Closure<'_>,
+        body: impl FnOnce(&Function) -> Result<R>,
+    ) -> Result<R> {
         let place: &Closure<'_> = closure;
         let thread = current_thread();
         // SAFETY: the allocation has room for the record.
@@ -72,7 +78,8 @@ impl Function {
             (&raw mut (*record).thread).write(thread);
         };
         // SAFETY: `init` writes every field.
-        let function = unsafe { object_alloc::allocate(type_index::FUNCTION, 0, init).map(Function) }?;
+        let function =
+            unsafe { object_alloc::allocate(type_index::FUNCTION, 0, init).map(Function) }?;
         let scope = Scope(function);
         body(&scope.0)
     }
@@ -98,8 +105,8 @@ unsafe extern "C" fn scoped_safe_call(
 ) -> c_int {
     let record: *const ScopedRecord = handle.cast();
     let call = |args: &[AnyView<'_>]| {
-        // SAFETY: the handle is a live function with this record, the only kind that uses this trampoline; the thread never
-        // changes.
+        // SAFETY: the handle is a live function with this record, the only kind that uses this
+        // trampoline; the thread never changes.
         let (closure, thread) = unsafe { (&(*record).closure, (*record).thread) };
         let place = closure.load(Ordering::Acquire).cast_const().cast::<&Closure<'_>>();
         // A thread of an operating system that is ending has no identity.
@@ -107,7 +114,8 @@ unsafe extern "C" fn scoped_safe_call(
         if place.is_null() || is_unknown || thread != current_thread() {
             return Err(out_of_scope());
         }
-        // SAFETY: this is the thread of the scope, which has not ended, and cannot end before this call returns to it.
+        // SAFETY: this is the thread of the scope, which has not ended, and cannot end before this
+        // call returns to it.
         unsafe { (*place)(args) }
     };
     // SAFETY: the arguments are those of a safe call (ABI).
@@ -151,7 +159,8 @@ mod tests {
             }
             let own = function.take();
             function.set(own.clone());
-            let smaller = own.map_or(Ok(0), |own| own.call_packed(&[(number - 1).into()])?.get::<i64>())?;
+            let smaller =
+                own.map_or(Ok(0), |own| own.call_packed(&[(number - 1).into()])?.get::<i64>())?;
             Ok(Any::from(number * smaller))
         };
         let result = Function::scoped(&factorial, |own| {

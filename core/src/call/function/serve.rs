@@ -1,5 +1,5 @@
-//! Implementation of the safe-call convention. In speed-optimised builds it is inlined into each body; in
-//! size-optimised builds all bodies share one copy.
+//! Implementation of the safe-call convention. In speed-optimised builds it is inlined into each
+//! body; in size-optimised builds all bodies share one copy.
 
 use core::ffi::c_int;
 use core::mem::ManuallyDrop;
@@ -10,14 +10,15 @@ use crate::platform::unwind;
 use crate::value::any::{Any, AnyView};
 use crate::value::store_forwarding;
 
-/// Runs `body` as a safe call: stores its result, and raises its errors and panics. Returns 0, or -1 with an error
-/// raised.
+/// Runs `body` as a safe call: stores its result, and raises its errors and panics. Returns 0, or
+/// -1 with an error raised.
 ///
-/// The result cell is overwritten without being read. The caller must have released its previous value.
+/// The result cell is overwritten without being read. The caller must have released its previous
+/// value.
 ///
 /// # Safety
-/// `args` and `count` must describe valid cells, unless `count` is negative or `args` null; `result` must be null or
-/// valid for writing.
+/// `args` and `count` must describe valid cells, unless `count` is negative or `args` null;
+/// `result` must be null or valid for writing.
 #[inline(always)]
 pub unsafe fn serve_safe_call(
     args: *const TVMFFIAny,
@@ -57,11 +58,12 @@ unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
     unsafe { serve_in_place(args, count, result, in_place) }
 }
 
-/// Runs `body` as [`serve_safe_call`] does, but lets it write its result to the cell itself. The cell passed to `body`
-/// is never null.
+/// Runs `body` as [`serve_safe_call`] does, but lets it write its result to the cell itself. The
+/// cell passed to `body` is never null.
 ///
 /// # Safety
-/// The requirements of [`serve_safe_call`]. If `body` succeeds, it must leave an owned value in the cell.
+/// The requirements of [`serve_safe_call`]. If `body` succeeds, it must leave an owned value in the
+/// cell.
 #[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn serve_in_place(
     args: *const TVMFFIAny,
@@ -100,11 +102,16 @@ unsafe fn checked_args<'a>(
     find_fault(args, count, result).map(|()| &[] as &[_])
 }
 
-/// Returns the error for the invalid argument of a safe call. A null argument list with a count of zero is valid.
+/// Returns the error for the invalid argument of a safe call. A null argument list with a count of
+/// zero is valid.
 #[cold]
 #[inline(never)]
 fn find_fault(args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> Result<()> {
-    crate::plain_ensure!(!result.is_null(), VALUE_ERROR, "The result pointer of a call must not be null");
+    crate::plain_ensure!(
+        !result.is_null(),
+        VALUE_ERROR,
+        "The result pointer of a call must not be null"
+    );
     crate::plain_ensure!(
         count >= 0,
         VALUE_ERROR,

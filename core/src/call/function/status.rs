@@ -1,8 +1,8 @@
 //! Statuses of C functions as results.
 //!
-//! A C function returns 0, or another number with an error raised: -1 by its contract, though some return others. Functions that break
-//! it return a number without raising anything, while the slot may have an earlier error that nobody took. Such a status is reported
-//! as itself.
+//! A C function returns 0, or another number with an error raised: -1 by its contract, though some
+//! return others. Functions that break it return a number without raising anything, while the slot
+//! may have an earlier error that nobody took. Such a status is reported as itself.
 
 use core::ffi::c_int;
 
@@ -14,14 +14,16 @@ use crate::plain_error;
 /// Status of a failed C function that has raised an error.
 const RAISED: c_int = -1;
 
-/// Status of a failed callback of the host language, by the first releases of upstream: the host language has the error.
+/// Status of a failed callback of the host language, by the first releases of upstream: the host
+/// language has the error.
 #[cfg(feature = "std")]
 const ERROR_ALREADY_SET: c_int = -2;
 
 /// Runs a C function and converts its status to a [`Result`].
 ///
 /// # Errors
-/// The error that the function raised if its status is not zero; InternalError that names the status if it raised none.
+/// The error that the function raised if its status is not zero; InternalError that names the
+/// status if it raised none.
 #[inline(always)]
 pub fn checked(call: impl FnOnce() -> c_int) -> Result<()> {
     let before = Mark::now();
@@ -29,7 +31,8 @@ pub fn checked(call: impl FnOnce() -> c_int) -> Result<()> {
     if status == 0 { Ok(()) } else { Err(failure(status, before)) }
 }
 
-/// Converts the status of a symbol of the library, or of another function that raises an error with every status but 0.
+/// Converts the status of a symbol of the library, or of another function that raises an error with
+/// every status but 0.
 ///
 /// # Errors
 /// The raised error if the status is not zero.
@@ -42,7 +45,8 @@ pub fn take_raised() -> Error {
     raised_error::take().unwrap_or_else(|| silent(RAISED))
 }
 
-/// Returns the error of a C function that was called after `before` and returned a status other than 0.
+/// Returns the error of a C function that was called after `before` and returned a status other
+/// than 0.
 ///
 /// This is the error that it raised, or an InternalError that names the status.
 #[cold]
@@ -50,17 +54,20 @@ pub fn failure(status: c_int, before: Mark) -> Error {
     raised_since(status, before).unwrap_or_else(|| silent(status))
 }
 
-/// Returns the error of a C function that returned a status other than 0, for callers on hot paths, which took no [`Mark`] before.
+/// Returns the error of a C function that returned a status other than 0, for callers on hot paths,
+/// which took no [`Mark`] before.
 ///
-/// With -1 this is the raised error. With another status, it is an InternalError that names the status and has the raised error, which
-/// may be an earlier one, as its cause; builds with short messages drop that.
+/// With -1 this is the raised error. With another status, it is an InternalError that names the
+/// status and has the raised error, which may be an earlier one, as its cause; builds with short
+/// messages drop that.
 #[cold]
 pub fn failure_unmarked(status: c_int) -> Error {
     raised(status, None).unwrap_or_else(|| silent(status))
 }
 
-/// Takes the error that a C function has raised which was called after `before` and returned a status other than 0. Returns `None` if
-/// it raised none. An earlier error of the thread is dropped.
+/// Takes the error that a C function has raised which was called after `before` and returned a
+/// status other than 0. Returns `None` if it raised none. An earlier error of the thread is
+/// dropped.
 #[cold]
 pub fn raised_since(status: c_int, before: Mark) -> Option<Error> {
     raised(status, before.precedes_raised())
@@ -91,7 +98,8 @@ fn silent(status: c_int) -> Error {
     )
 }
 
-/// Creates the error whose kind tells the bindings of the host language to raise the error that is set there.
+/// Creates the error whose kind tells the bindings of the host language to raise the error that is
+/// set there.
 #[cfg(feature = "std")]
 fn already_set() -> Error {
     Error::from_parts(crate::__error_site!(), "EnvErrorAlreadySet", &|out| {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 fn closures_are_called_and_dropped() -> Result<()> {
     let alive = Arc::new(());
     let held = alive.clone();
-    let count = Function::from_packed(move |args| Ok((args.len() + Arc::strong_count(&held)).into()))?;
+    let count =
+        Function::from_packed(move |args| Ok((args.len() + Arc::strong_count(&held)).into()))?;
     assert_eq!(count.call_packed(&[1i64.into(), true.into()])?.get::<i64>()?, 4);
     drop(count);
     assert_eq!(Arc::strong_count(&alive), 1);
@@ -16,7 +17,8 @@ fn closures_are_called_and_dropped() -> Result<()> {
 
 #[test]
 fn typed_closures_check_their_arguments() -> Result<()> {
-    let greet = Function::from_typed(|name: String, n: i64| String::format(format_args!("{name} {n}")))?;
+    let greet =
+        Function::from_typed(|name: String, n: i64| String::format(format_args!("{name} {n}")))?;
     let name = String::new("ferrite")?;
     assert_eq!(greet.call_packed(&[(&name).into(), 2i64.into()])?.get::<String>()?, "ferrite 2");
     let error = greet.call_packed(&[1i64.into(), 2i64.into()]).unwrap_err();
@@ -55,8 +57,9 @@ fn c_callbacks_get_their_context_and_deleter() -> Result<()> {
     }
     let calls = AtomicUsize::new(0);
     // SAFETY: the context outlives the function.
-    let function =
-        unsafe { Function::from_extern_c((&raw const calls).cast_mut().cast(), add, Some(deleter))? };
+    let function = unsafe {
+        Function::from_extern_c((&raw const calls).cast_mut().cast(), add, Some(deleter))?
+    };
     assert_eq!(function.call_packed(&[AnyView::NONE, AnyView::NONE])?.get::<i64>()?, 7);
     drop(function);
     assert_eq!(calls.load(Ordering::Relaxed), 102);
@@ -67,7 +70,12 @@ fn c_callbacks_get_their_context_and_deleter() -> Result<()> {
 #[test]
 #[cfg_attr(not(feature = "std"), ignore = "without std, objects end on one thread")]
 fn functions_of_one_callback_are_the_same() -> Result<()> {
-    unsafe extern "C" fn nothing(_: *mut c_void, _: *const TVMFFIAny, _: i32, _: *mut TVMFFIAny) -> c_int {
+    unsafe extern "C" fn nothing(
+        _: *mut c_void,
+        _: *const TVMFFIAny,
+        _: i32,
+        _: *mut TVMFFIAny,
+    ) -> c_int {
         0
     }
     // A function may have several addresses; a static has one.

@@ -8,9 +8,11 @@ use super::{Argument, Arguments, Function};
 use crate::error::Result;
 use crate::value::convert::FromAny;
 
-/// A function whose calls take arguments of fixed types and convert the result: `TypedFunction<fn(i64, i64) -> i64>`.
+/// A function whose calls take arguments of fixed types and convert the result:
+/// `TypedFunction<fn(i64, i64) -> i64>`.
 ///
-/// The types are those that calls use; a function that has others refuses the call with a TypeError. Cloning shares the function.
+/// The types are those that calls use; a function that has others refuses the call with a
+/// TypeError. Cloning shares the function.
 ///
 /// # Examples
 /// ```

@@ -1,9 +1,12 @@
-//! Initialisations in progress: a linked list of records, each on the stack of the initialising thread.
+//! Initialisations in progress: a linked list of records, each on the stack of the initialising
+//! thread.
 //!
-//! A caller waits only for the handle that it needs, so different handles are initialised in parallel.
+//! A caller waits only for the handle that it needs, so different handles are initialised in
+//! parallel.
 //!
-//! An initialisation runs user callbacks, so a fork cannot wait for it. The child removes the records of threads that
-//! do not exist in it: their work is abandoned, and the next caller initialises the handle anew.
+//! An initialisation runs user callbacks, so a fork cannot wait for it. The child removes the
+//! records of threads that do not exist in it: their work is abandoned, and the next caller
+//! initialises the handle anew.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -33,7 +36,8 @@ struct Attempt {
     next: *const Attempt,
 }
 
-// SAFETY: the records are only accessed under the lock around `InProgress`, and leave the list before they are dropped.
+// SAFETY: the records are only accessed under the lock around `InProgress`, and leave the list
+// before they are dropped.
 unsafe impl Send for InProgress {}
 
 /// The outcome of a caller's attempt to claim the initialisation of a handle.
@@ -48,8 +52,8 @@ enum Claim {
     Nested,
 }
 
-/// Initialises a handle with `make`, unless it is already initialised. Waits while another thread initialises it.
-/// Returns the status of `make`, or 0 if the handle was already initialised.
+/// Initialises a handle with `make`, unless it is already initialised. Waits while another thread
+/// initialises it. Returns the status of `make`, or 0 if the handle was already initialised.
 pub fn init(
     makers: &Lock<InProgress>,
     handle: &AtomicPtr<c_void>,
@@ -59,8 +63,8 @@ pub fn init(
     let own = record.as_mut_ptr();
     let mut round = 0;
     loop {
-        // SAFETY: `record` lives until the end of this function, and `AttemptGuard` removes it from the list before
-        // that.
+        // SAFETY: `record` lives until the end of this function, and `AttemptGuard` removes it from
+        // the list before that.
         let turn = unsafe { makers.lock().enter(handle, own) };
         match turn {
             Claim::Made => return Ok(0),
@@ -110,13 +114,14 @@ impl InProgress {
         None
     }
 
-    /// Claims the initialisation of a handle: adds `own` to the list if the handle is null and no other caller has
-    /// claimed it.
+    /// Claims the initialisation of a handle: adds `own` to the list if the handle is null and no
+    /// other caller has claimed it.
     ///
     /// # Safety
     /// `own` must stay at its address until [`InProgress::remove`] has removed it.
     unsafe fn enter(&self, handle: &AtomicPtr<c_void>, own: *mut Attempt) -> Claim {
-        // An attempt publishes its handle before it leaves the list, so a caller that sees neither is first.
+        // An attempt publishes its handle before it leaves the list, so a caller that sees neither
+        // is first.
         if !handle.load(Ordering::Acquire).is_null() {
             return Claim::Made;
         }
@@ -133,16 +138,17 @@ impl InProgress {
         }
     }
 
-    /// Abandons the initialisations of all other threads. Called after a fork, because the child does not have those
-    /// threads.
+    /// Abandons the initialisations of all other threads. Called after a fork, because the child
+    /// does not have those threads.
     ///
-    /// Must be called before the child runs anything else: the records lie on the stacks of the vanished threads.
+    /// Must be called before the child runs anything else: the records lie on the stacks of the
+    /// vanished threads.
     #[allow(dead_code, reason = "only hosts fork")]
     pub(crate) fn keep_own_thread(&mut self) {
         let here = current_thread();
         let mut link: *mut *const Attempt = self.0.as_ptr();
-        // SAFETY: the memory of the records is still mapped, and no other thread accesses it; `link` is the head or the
-        // link of a record of this thread, which is alive.
+        // SAFETY: the memory of the records is still mapped, and no other thread accesses it;
+        // `link` is the head or the link of a record of this thread, which is alive.
         unsafe {
             while let Some(maker) = (*link).as_ref() {
                 if maker.thread == here {
@@ -175,7 +181,8 @@ impl InProgress {
     }
 }
 
-/// A guard that removes the record of an initialisation from the list when the attempt ends, even by a panic.
+/// A guard that removes the record of an initialisation from the list when the attempt ends, even
+/// by a panic.
 struct AttemptGuard<'a> {
     makers: &'a Lock<InProgress>,
     own: *mut Attempt,
@@ -195,7 +202,8 @@ mod tests {
     use core::sync::atomic::AtomicBool;
     use std::thread;
 
-    /// Simulates a child forked by one initialising thread while another thread was initialising, too.
+    /// Simulates a child forked by one initialising thread while another thread was initialising,
+    /// too.
     #[test]
     fn a_child_abandons_what_other_threads_make() {
         if current_thread().is_none() {

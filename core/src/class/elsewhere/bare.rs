@@ -1,4 +1,5 @@
-//! Refusal of classes whose type key is taken: firmware is one binary, in which a key has one class.
+//! Refusal of classes whose type key is taken: firmware is one binary, in which a key has one
+//! class.
 #![forbid(unsafe_code)]
 
 use crate::class::abi_field::AbiField;
@@ -23,7 +24,8 @@ pub(in crate::class) fn is_only_declared(_index: i32) -> bool {
     false
 }
 
-/// Returns `true` unless the type has members: firmware is one binary, and bindings keep its classes apart.
+/// Returns `true` unless the type has members: firmware is one binary, and bindings keep its
+/// classes apart.
 ///
 /// # Errors
 /// None in this build.
@@ -40,7 +42,8 @@ pub(in crate::class) fn claim_for_library(_index: i32) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns the number of bytes: nobody else makes objects of a type that no class in Rust is bound to.
+/// Returns the number of bytes: nobody else makes objects of a type that no class in Rust is bound
+/// to.
 ///
 /// # Errors
 /// None in this build.

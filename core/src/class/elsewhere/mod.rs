@@ -1,4 +1,5 @@
-//! Classes whose type key is defined elsewhere: hosts verify their layout by reflection, firmware refuses them.
+//! Classes whose type key is defined elsewhere: hosts verify their layout by reflection, firmware
+//! refuses them.
 
 #[cfg_attr(any(feature = "std", feature = "client"), path = "std.rs")]
 #[cfg_attr(not(any(feature = "std", feature = "client")), path = "bare.rs")]

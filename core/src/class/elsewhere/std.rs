@@ -1,13 +1,15 @@
-//! Verification of classes whose type key another binary or another language has defined: their layout is compared with what
-//! reflection declares there, and a layout that reflection does not declare in full is refused.
+//! Verification of classes whose type key another binary or another language has defined: their
+//! layout is compared with what reflection declares there, and a layout that reflection does not
+//! declare in full is refused.
 //!
 //! | The class is defined | Fields may be | Rust code may |
 //! |---|---|---|
 //! | in Rust, by another binary | of any [`AbiField`](crate::class::AbiField) type, and change if they do there | read, borrow and create objects |
 //! | in another language | numbers, `Any` and optional references; read-only in both | read objects |
 //!
-//! Accessors of classes in Rust follow the borrows of their objects; those of other languages do not, so their objects must not
-//! change. Nor do they let Rust code create objects, whose constructors may set members that reflection does not show.
+//! Accessors of classes in Rust follow the borrows of their objects; those of other languages do
+//! not, so their objects must not change. Nor do they let Rust code create objects, whose
+//! constructors may set members that reflection does not show.
 #![forbid(unsafe_code)]
 
 use core::ptr;
@@ -45,19 +47,20 @@ struct ClassPath<'a> {
     before: Option<&'a ClassPath<'a>>,
 }
 
-/// Returns `true` if a type has neither members nor functions that make objects, so that a class in Rust may define it. C++ code
-/// registers such a type before it loads the library that defines the class, whose layout it knows from a header.
+/// Returns `true` if a type has neither members nor functions that make objects, so that a class in
+/// Rust may define it. C++ code registers such a type before it loads the library that defines the
+/// class, whose layout it knows from a header.
 pub(in crate::class) fn is_only_declared(index: i32) -> bool {
     let makes_objects = |name: &[u8]| !type_table::attr(index, name).is_none();
     !has_members(index) && !makes_objects(b"__ffi_new__") && !makes_objects(b"__ffi_shallow_copy__")
 }
 
-/// The attribute that says who makes the objects of a type, set once: the bytes of objects of zeros as a negative number, 0 for the
-/// code of a library, or the address of the description of a class.
+/// The attribute that says who makes the objects of a type, set once: the bytes of objects of zeros
+/// as a negative number, 0 for the code of a library, or the address of the description of a class.
 const MAKER: &[u8] = b"__ferrite_maker__";
 
-/// Sets who makes the objects of a type, unless that is set. Returns what is set. The type table, which all binaries of the process
-/// share, decides among threads.
+/// Sets who makes the objects of a type, unless that is set. Returns what is set. The type table,
+/// which all binaries of the process share, decides among threads.
 ///
 /// # Errors
 /// InternalError for an unknown type; MemoryError.
@@ -73,7 +76,8 @@ fn claim(index: i32, maker: i64) -> Result<i64> {
     }
 }
 
-/// Claims a type whose key is new, or was only declared, for a class of this binary. Returns `false` if others make its objects.
+/// Claims a type whose key is new, or was only declared, for a class of this binary. Returns
+/// `false` if others make its objects.
 ///
 /// # Errors
 /// MemoryError.
@@ -82,7 +86,8 @@ pub(in crate::class) fn claim_for_class(class: &'static Class, index: i32) -> Re
     Ok(!has_members(index) && claim(index, maker)? == maker)
 }
 
-/// Claims a type for code of a library that makes its objects, in this binary or another one. Returns `false` if others make them.
+/// Claims a type for code of a library that makes its objects, in this binary or another one.
+/// Returns `false` if others make them.
 ///
 /// # Errors
 /// MemoryError.
@@ -90,8 +95,9 @@ pub(in crate::class) fn claim_for_library(index: i32) -> Result<bool> {
     Ok(claim(index, 0)? == 0)
 }
 
-/// Records that objects of zeros, of this number of bytes or more, are made of a type or of types that are derived from it. Returns the
-/// number that is recorded, which may be another one, or `None` if a class in Rust or a library makes the objects.
+/// Records that objects of zeros, of this number of bytes or more, are made of a type or of types
+/// that are derived from it. Returns the number that is recorded, which may be another one, or
+/// `None` if a class in Rust or a library makes the objects.
 ///
 /// # Errors
 /// InternalError for an unknown type; MemoryError.
@@ -100,7 +106,8 @@ pub fn claim_for_zeros(index: i32, bytes: i32) -> Result<Option<i32>> {
     Ok(i32::try_from(-maker).ok().filter(|bytes| *bytes > 0))
 }
 
-/// Verifies the layout of a class that is registered with this index. Returns whether Rust code may create objects.
+/// Verifies the layout of a class that is registered with this index. Returns whether Rust code may
+/// create objects.
 ///
 /// # Errors
 /// TypeError if reflection declares another layout, or too little; MemoryError.
@@ -158,7 +165,8 @@ fn verify_field(path: &ClassPath<'_>, field: &Field, fields: &[TVMFFIFieldInfo])
             reason
         )
     };
-    let Some(there) = fields.iter().find(|there| type_table::is_named(&there.name, field.name.as_bytes()))
+    let Some(there) =
+        fields.iter().find(|there| type_table::is_named(&there.name, field.name.as_bytes()))
     else {
         return refuse("is not among its fields there");
     };
@@ -208,7 +216,10 @@ fn verify_type(class: &Class, field: &Field, there: &TVMFFIFieldInfo) -> Result<
     let is_number = matches!(expected, type_index::INT..type_index::STATIC_OBJECT_BEGIN);
     let fits = (!is_number || there.field_static_type_index == expected)
         && match has_key(metadata) {
-            true => declares(metadata, text)? || inner.map_or(Ok(false), |text| declares(metadata, text))?,
+            true => {
+                declares(metadata, text)?
+                    || inner.map_or(Ok(false), |text| declares(metadata, text))?
+            }
             false => is_number,
         };
     if fits {
@@ -238,8 +249,8 @@ fn declares(metadata: &[u8], text: &TypeText) -> Result<bool> {
     Ok(member.is_some_and(|member| contains(metadata, member)))
 }
 
-/// Returns `true` if JSON text has a part, apart from spaces. Quotes in strings are escaped, so a part with a key is not found
-/// in a string.
+/// Returns `true` if JSON text has a part, apart from spaces. Quotes in strings are escaped, so a
+/// part with a key is not found in a string.
 fn contains(text: &[u8], part: &[u8]) -> bool {
     let mut rest = text;
     while let [_, tail @ ..] = rest {
@@ -252,7 +263,8 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     false
 }
 
-/// Verifies the class of an object that a field refers to: its content is accessible without another check.
+/// Verifies the class of an object that a field refers to: its content is accessible without
+/// another check.
 fn verify_reference(before: &ClassPath<'_>, class: &'static Class) -> Result<()> {
     let mut known = Some(before);
     while let Some(path) = known {
@@ -269,7 +281,9 @@ fn verify_reference(before: &ClassPath<'_>, class: &'static Class) -> Result<()>
         verify_reference(&path, parent())?;
     }
     match type_table::key_to_index(class.key.as_bytes()) {
-        Some(index) if is_bound(index, Some(&class.binding)) => Err(belongs_to_another(class.key.as_bytes())),
+        Some(index) if is_bound(index, Some(&class.binding)) => {
+            Err(belongs_to_another(class.key.as_bytes()))
+        }
         Some(index) => {
             class.check_ancestor(index)?;
             verify_class(&path, index)

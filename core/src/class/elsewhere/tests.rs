@@ -19,7 +19,8 @@ use crate::value::string::String;
 
 const HEADER: usize = size_of::<TVMFFIObject>();
 
-/// Defines a class as `derive(Object)` does: `class!(Name, "key", MUTABLE, hides, { field: Type, ... })`.
+/// Defines a class as `derive(Object)` does:
+/// `class!(Name, "key", MUTABLE, hides, { field: Type, ... })`.
 macro_rules! class {
     ($name:ident, $key:literal, $mutable:literal, $hides:literal, { $($field:ident: $ty:ty),* }) => {
         #[repr(C)]
@@ -98,7 +99,13 @@ fn define(key: &str, fields: &[There], total_size: usize) -> Result<i32> {
 }
 
 /// Registers a class with a parent.
-fn define_as(key: &str, depth: i32, parent: i32, fields: &[There], total_size: usize) -> Result<i32> {
+fn define_as(
+    key: &str,
+    depth: i32,
+    parent: i32,
+    fields: &[There],
+    total_size: usize,
+) -> Result<i32> {
     let index = declare(key.as_bytes(), depth, parent)?;
     for field in fields {
         let [offset, size, alignment] = field.layout.map(|number| number as i64);
@@ -265,7 +272,8 @@ fn other_types_are_refused() -> Result<()> {
 struct Liar(std::boxed::Box<i64>);
 
 impl crate::value::convert::Described for Liar {
-    const TYPE: &'static crate::value::convert::TypeText = &crate::value::convert::TypeText::of("int", "int");
+    const TYPE: &'static crate::value::convert::TypeText =
+        &crate::value::convert::TypeText::of("int", "int");
 
     fn accepts(_: &crate::AnyView<'_>) -> bool {
         true
@@ -382,7 +390,9 @@ fn a_parent_of_another_language_is_refused() -> Result<()> {
     define("test.elsewhere.Base", &[NUMBER], HEADER + 8)?;
     let error = Derived { base: Base { number: 1 }, ratio: 1.0 }.into_arc();
     let error = error.err().unwrap();
-    assert!(error.message_bytes().starts_with(b"The class `test.elsewhere.Derived` cannot be derived"));
+    assert!(
+        error.message_bytes().starts_with(b"The class `test.elsewhere.Derived` cannot be derived")
+    );
     assert!(type_table::key_to_index(b"test.elsewhere.Derived").is_none());
     Ok(())
 }
@@ -397,7 +407,13 @@ fn a_class_that_another_binary_in_rust_derives_from_another_language_is_only_rea
     }
     class!(@ Derived, Some(Base::class), "test.elsewhere.DerivedThere", false, false, { ratio: f64 });
     let base = define("test.elsewhere.BaseOfBoth", &[NUMBER], HEADER + 8)?;
-    define_as("test.elsewhere.DerivedThere", 2, base, &[There { flags: BORROWS, ..RATIO }], HEADER + 16)?;
+    define_as(
+        "test.elsewhere.DerivedThere",
+        2,
+        base,
+        &[There { flags: BORROWS, ..RATIO }],
+        HEADER + 16,
+    )?;
     Derived::register()?;
     let error = Derived { base: Base { number: 1 }, ratio: 1.0 }.into_arc().err().unwrap();
     assert_eq!(error.kind_bytes(), b"TypeError");
@@ -438,7 +454,8 @@ fn classes_of_another_binary_in_rust_are_shared() -> Result<()> {
 fn classes_in_rust_have_no_keys_of_the_library() -> Result<()> {
     static BINDING: KeyBinding = KeyBinding::new();
     let key = b"test.elsewhere.Reserved";
-    let index = define("test.elsewhere.Reserved", &[There { flags: BORROWS, ..NUMBER }], HEADER + 8)?;
+    let index =
+        define("test.elsewhere.Reserved", &[There { flags: BORROWS, ..NUMBER }], HEADER + 8)?;
     assert!(BINDING.bind_reserved(index, key).is_err());
     let empty = define("test.elsewhere.Empty", &[], HEADER)?;
     assert!(BINDING.bind_reserved(empty, b"test.elsewhere.Empty").is_err());

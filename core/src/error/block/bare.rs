@@ -1,4 +1,5 @@
-//! The backtrace block of errors in builds without backtraces: there is none, and updates have no effect.
+//! The backtrace block of errors in builds without backtraces: there is none, and updates have no
+//! effect.
 
 use super::super::record::ErrorRecord;
 use super::super::static_error::ignore_backtrace;
@@ -11,8 +12,11 @@ pub(in crate::error) type BlockBytes = ();
 pub(in crate::error) const NONE: BlockBytes = ();
 
 /// The `update_backtrace` callback of errors created by this library.
-pub(in crate::error) const UPDATE: unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIByteArray, i32) =
-    ignore_backtrace;
+pub(in crate::error) const UPDATE: unsafe extern "C" fn(
+    TVMFFIObjectHandle,
+    *const TVMFFIByteArray,
+    i32,
+) = ignore_backtrace;
 
 /// Does nothing.
 ///

@@ -1,5 +1,5 @@
-//! The memory block that stores the backtrace of an error, and is replaced by updates from C. In builds without
-//! backtraces, updates have no effect.
+//! The memory block that stores the backtrace of an error, and is replaced by updates from C. In
+//! builds without backtraces, updates have no effect.
 //!
 //! | item | meaning |
 //! |---|---|

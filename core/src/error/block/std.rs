@@ -1,4 +1,5 @@
-//! The memory block that stores the backtrace of an error, separate from its record. Updates replace it.
+//! The memory block that stores the backtrace of an error, separate from its record. Updates
+//! replace it.
 
 use core::alloc::Layout;
 use core::ffi::c_char;
@@ -7,7 +8,8 @@ use core::ptr::{self, NonNull};
 use super::super::record::ErrorRecord;
 use super::super::site::NOT_PENDING;
 use crate::abi::{
-    TVMFFIByteArray, TVMFFIObjectHandle, kTVMFFIBacktraceUpdateModeAppend, kTVMFFIBacktraceUpdateModeReplace,
+    TVMFFIByteArray, TVMFFIObjectHandle, kTVMFFIBacktraceUpdateModeAppend,
+    kTVMFFIBacktraceUpdateModeReplace,
 };
 use crate::platform::memory;
 
@@ -18,8 +20,11 @@ pub(in crate::error) type BlockBytes = usize;
 pub(in crate::error) const NONE: BlockBytes = 0;
 
 /// The address of [`update`], which identifies errors created by this library.
-pub(in crate::error) static UPDATE: unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIByteArray, i32) =
-    update;
+pub(in crate::error) static UPDATE: unsafe extern "C" fn(
+    TVMFFIObjectHandle,
+    *const TVMFFIByteArray,
+    i32,
+) = update;
 
 /// The `update_backtrace` callback of errors created by this library.
 unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArray, mode: i32) {
@@ -27,7 +32,8 @@ unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArr
     if record.is_null() || text.is_null() {
         return;
     }
-    // SAFETY: C passes an error of this library and a byte array (ABI), which may be the one in the cell.
+    // SAFETY: C passes an error of this library and a byte array (ABI), which may be the one in the
+    // cell.
     let (old, text) = unsafe { ((*record).cell.backtrace, text.read()) };
     // No error can be reported: invalid arguments have no effect.
     let modes = kTVMFFIBacktraceUpdateModeReplace..=kTVMFFIBacktraceUpdateModeAppend;
@@ -37,13 +43,14 @@ unsafe extern "C" fn update(this: TVMFFIObjectHandle, text: *const TVMFFIByteArr
     // SAFETY: the text is valid for the call (ABI), and its size was just checked.
     let text = unsafe { text.as_slice() };
     let kept = if mode == kTVMFFIBacktraceUpdateModeAppend { old.size } else { 0 };
-    // Each text is shorter than half the address space.
+    // Each string is shorter than half the address space.
     let len = kept + text.len();
     let Ok(layout) = Layout::array::<u8>(len + 1) else { return };
     let Some(block) = memory::allocate(layout) else { return };
     let start = block.as_ptr();
-    // SAFETY: the block has space for both texts and the NUL; the old block is unused once it is copied. Only these
-    // fields are written: other threads may count the error, so no reference to its record is made.
+    // SAFETY: the block has space for both strings and the NUL; the old block is unused once it is
+    // copied. Only these fields are written: other threads may count the error, so no reference to
+    // its record is made.
     unsafe {
         ptr::copy_nonoverlapping(old.data.cast(), start, kept);
         ptr::copy_nonoverlapping(text.as_ptr(), start.add(kept), text.len());
@@ -63,7 +70,8 @@ pub(in crate::error) unsafe fn release(record: *mut ErrorRecord) {
     // SAFETY: a size above zero says that the text is a block of that size.
     unsafe {
         if (*record).backtrace_bytes > 0 {
-            let block = NonNull::new_unchecked((*record).cell.backtrace.data.cast_mut().cast::<u8>());
+            let block =
+                NonNull::new_unchecked((*record).cell.backtrace.data.cast_mut().cast::<u8>());
             memory::release(block, Layout::from_size_align_unchecked((*record).backtrace_bytes, 1));
         }
     }
@@ -77,7 +85,8 @@ mod tests {
 
     /// Calls [`update`] as C does.
     fn append(error: &Error, text: *const TVMFFIByteArray) {
-        // SAFETY: the error is alive, no one else uses its cell, and the text is valid for the call.
+        // SAFETY: the error is alive, no one else uses its cell, and the text is valid for the
+        // call.
         unsafe { UPDATE(record_of(error).cast(), text, kTVMFFIBacktraceUpdateModeAppend) };
     }
 

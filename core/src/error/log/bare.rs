@@ -12,7 +12,8 @@ use crate::platform::text::Writer;
 /// A callback that receives a line of the log: `size` bytes, the last of which is a newline.
 pub type Sink = unsafe extern "C" fn(text: *const c_char, size: usize);
 
-/// The sink and the function that renders lines for it. A program that sets no sink does not link the renderer.
+/// The sink and the function that renders lines for it. A program that sets no sink does not link
+/// the renderer.
 #[derive(Clone, Copy)]
 struct Log {
     sink: Sink,
@@ -28,7 +29,8 @@ static LOG: Lock<Cell<Option<Log>>> = Lock::new(Cell::new(None));
 /// # Safety
 /// `sink` must accept such a line at any time until another sink is set.
 pub unsafe fn set_sink(sink: Option<Sink>) {
-    // Opaque: a compiler that knew the only renderer would call it directly, and link it into every program.
+    // Opaque: a compiler that knew the only renderer would call it directly, and link it into every
+    // program.
     LOG.lock().set(sink.map(|sink| Log { sink, render: black_box(render) }));
 }
 

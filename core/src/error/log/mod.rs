@@ -1,4 +1,5 @@
-//! The log: warnings are written to standard error on hosts, and passed to a function that firmware sets on bare metal.
+//! The log: warnings are written to standard error on hosts, and passed to a function that firmware
+//! sets on bare metal.
 
 use crate::error::message::{Arg, Template, Text};
 
@@ -12,8 +13,8 @@ mod sink;
 #[cfg(not(feature = "std"))]
 pub use sink::set_sink;
 
-/// Logs a one-line warning from a template with `N` placeholders. Allocates nothing, ignores failures, and holds no
-/// lock while the sink runs. For [`plain_warn!`](crate::plain_warn).
+/// Logs a one-line warning from a template with `N` placeholders. Allocates nothing, ignores
+/// failures, and holds no lock while the sink runs. For [`plain_warn!`](crate::plain_warn).
 #[doc(hidden)]
 #[inline(always)]
 pub fn warn<const N: usize>(template: Template<N>, args: &[Arg<'_>; N]) {
@@ -23,6 +24,7 @@ pub fn warn<const N: usize>(template: Template<N>, args: &[Arg<'_>; N]) {
 #[cold]
 #[inline(never)]
 fn warn_of_text(text: Text, args: *const Arg<'_>) {
-    // SAFETY: the template of the text has at most as many placeholders as there are arguments, by its type.
+    // SAFETY: the template of the text has at most as many placeholders as there are arguments, by
+    // its type.
     unsafe { sink::write(text, args) };
 }

@@ -7,8 +7,8 @@ use crate::platform::text::Writer;
 /// Maximum length of a line in bytes.
 const LINE_BYTES: usize = 1024;
 
-/// Writes one line, composed on the stack to avoid allocation. Longer lines are truncated, and errors of the stream are
-/// ignored.
+/// Writes one line, composed on the stack to avoid allocation. Longer lines are truncated, and
+/// errors of the stream are ignored.
 ///
 /// # Safety
 /// The requirements of [`Template::write`].

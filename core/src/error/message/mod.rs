@@ -1,9 +1,9 @@
 //! Error messages: templates with placeholders for arguments, rendered without `core::fmt`.
 //!
-//! `core::fmt` costs a microcontroller 5 KB of flash, and each message more than its text. A template is encoded at
-//! compile time: the offset of its kind, then the text with `PLACEHOLDER` for each `{}`, then `END`. Size-optimised
-//! builds have shorter texts, and pack them with ring 2: ring 1 alone has so few texts that the decoder would cost as
-//! much as it saves.
+//! `core::fmt` costs a microcontroller 5 KB of flash, and each message more than its text. A
+//! template is encoded at compile time: the offset of its kind, then the text with `PLACEHOLDER`
+//! for each `{}`, then `END`. Size-optimised builds have shorter strings, and pack them with ring
+//! 2: ring 1 alone has so few strings that the decoder would cost as much as it saves.
 
 mod form;
 mod long;
@@ -17,11 +17,12 @@ use crate::platform::text::{Lossy, Writer};
 
 /// Marks the position of an argument in an encoded text.
 const PLACEHOLDER: u8 = 1;
-/// Ends an encoded text. Not zero: linkers merge zero-terminated constants into one section of C strings, which then
-/// keeps unused ones.
+/// Ends an encoded text. Not zero: linkers merge zero-terminated constants into one section of C
+/// strings, which then keeps unused ones.
 const END: u8 = 2;
 
-/// The encoded kind and text of an error message with at most `MOST` placeholders, for [`plain_error!`](crate::plain_error).
+/// The encoded kind and text of an error message with at most `MOST` placeholders, for
+/// [`plain_error!`](crate::plain_error).
 ///
 /// Bytes that were not encoded are refused, since the writer trusts the end of the text:
 /// ```compile_fail,E0308
@@ -38,7 +39,8 @@ pub(crate) struct Text(*const u8);
 #[doc(hidden)]
 pub struct Encoded<const LEN: usize, const PLACEHOLDERS: usize>([u8; LEN]);
 
-/// Whether messages use the shorter of their two texts. Unit tests use the longer one in every build.
+/// Whether messages use the shorter of their two strings. Unit tests use the longer one in every
+/// build.
 #[doc(hidden)]
 pub const SHORT: bool = cfg!(not(any(feature = "speed", test)));
 
@@ -64,7 +66,8 @@ impl Text {
     /// Returns the kind of the error, such as `TypeError`.
     pub(crate) fn kind(self) -> &'static [u8] {
         // SAFETY: a template starts with the offset of its kind, which ends with a zero.
-        unsafe { CStr::from_ptr(kind::ALL.as_ptr().add(usize::from(self.0.read())).cast()) }.to_bytes()
+        unsafe { CStr::from_ptr(kind::ALL.as_ptr().add(usize::from(self.0.read())).cast()) }
+            .to_bytes()
     }
 
     /// Writes the message with its arguments.
@@ -74,7 +77,8 @@ impl Text {
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
-        // SAFETY: the text ends with `END`, beyond which nothing is read; the caller guarantees the arguments.
+        // SAFETY: the text ends with `END`, beyond which nothing is read; the caller guarantees the
+        // arguments.
         unsafe {
             let (mut at, mut args) = (self.0, args);
             loop {
@@ -89,7 +93,8 @@ impl Text {
     }
 }
 
-/// An argument for a `{}` of a template, in two words: a string, or a number whose type is encoded in the second word.
+/// An argument for a `{}` of a template, in two words: a string, or a number whose type is encoded
+/// in the second word.
 #[derive(Clone, Copy)]
 pub struct Arg<'a> {
     data: *const u8,
@@ -97,8 +102,8 @@ pub struct Arg<'a> {
     text: PhantomData<&'a [u8]>,
 }
 
-/// Marker of a signed word in the length field of an argument. No string can be as long as this and the following
-/// markers.
+/// Marker of a signed word in the length field of an argument. No string can be as long as this and
+/// the following markers.
 const SIGNED: usize = usize::MAX;
 const UNSIGNED: usize = usize::MAX - 1;
 const LONG: usize = usize::MAX - 2;
@@ -109,7 +114,8 @@ impl Arg<'_> {
         Arg { data: ptr::without_provenance(value), len, text: PhantomData }
     }
 
-    /// Creates the argument for a 64-bit number. Size-optimised builds share one copy of this function.
+    /// Creates the argument for a 64-bit number. Size-optimised builds share one copy of this
+    /// function.
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn long(data: *const u8, len: usize) -> Self {
@@ -121,7 +127,8 @@ impl Arg<'_> {
         match self.len {
             SIGNED => out.put_signed_word(self.data.addr().cast_signed()),
             UNSIGNED => out.put_word(self.data.addr()),
-            // SAFETY: `long` made this argument from a reference that is still borrowed, and has linked the code.
+            // SAFETY: `long` made this argument from a reference that is still borrowed, and has
+            // linked the code.
             LONG | LONG_UNSIGNED => unsafe { long::put(self.data, self.len == LONG, out) },
             // SAFETY: all other arguments were made from a slice that is still borrowed.
             len => out.put_lossy(unsafe { core::slice::from_raw_parts(self.data, len) }),
@@ -202,7 +209,7 @@ const fn count_placeholders(text: &str) -> usize {
     places
 }
 
-/// Copies a text with [`PLACEHOLDER`] for each `{}`. Returns its length.
+/// Copies a string with [`PLACEHOLDER`] for each `{}`. Returns its length.
 const fn mark_placeholders(text: &[u8], to: &mut [u8]) -> usize {
     let (mut at, mut len) = (0, 0);
     while at < text.len() {
@@ -256,8 +263,9 @@ macro_rules! __template {
     }};
 }
 
-/// Creates an [`Error`](crate::Error) from a text with a `{}` for each argument: bytes, a string or a number. An
-/// optional second text with its own arguments follows a semicolon, for size-optimised builds.
+/// Creates an [`Error`](crate::Error) from a string with a `{}` for each argument: bytes, a string
+/// or a number. An optional second text with its own arguments follows a semicolon, for
+/// size-optimised builds.
 #[macro_export]
 macro_rules! plain_error {
     ($kind:ident, $text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {
@@ -284,7 +292,8 @@ macro_rules! plain_bail {
     };
 }
 
-/// Returns a [`plain_error!`](crate::plain_error) from the enclosing function unless a condition holds.
+/// Returns a [`plain_error!`](crate::plain_error) from the enclosing function unless a condition
+/// holds.
 #[macro_export]
 macro_rules! plain_ensure {
     ($condition:expr, $($message:tt)+) => {
@@ -294,7 +303,7 @@ macro_rules! plain_ensure {
     };
 }
 
-/// Logs a warning from a text and arguments as [`plain_error!`](crate::plain_error) takes them.
+/// Logs a warning from a string and arguments as [`plain_error!`](crate::plain_error) takes them.
 #[macro_export]
 macro_rules! plain_warn {
     ($text:literal $(, $arg:expr)*; $short:literal $(, $short_arg:expr)* $(,)?) => {
@@ -333,7 +342,10 @@ mod tests {
             &i64::MIN
         );
         assert_eq!(error.kind_bytes(), b"KeyError");
-        assert_eq!(message(error), std::format!("text of `bytes`: -7, {} and {}", usize::MAX, i64::MIN));
+        assert_eq!(
+            message(error),
+            std::format!("text of `bytes`: -7, {} and {}", usize::MAX, i64::MIN)
+        );
     }
 
     #[test]

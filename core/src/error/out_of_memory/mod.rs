@@ -1,5 +1,5 @@
-//! The MemoryError of a failed allocation: its message states the number of requested bytes and, in firmware, of free
-//! bytes.
+//! The MemoryError of a failed allocation: its message states the number of requested bytes and, in
+//! firmware, of free bytes.
 
 #[cfg_attr(any(feature = "std", all(feature = "client", unix)), path = "std.rs")]
 #[cfg_attr(not(any(feature = "std", all(feature = "client", unix))), path = "bare.rs")]

@@ -13,7 +13,8 @@ pub(in crate::error) fn error_of(asked: usize) -> Error {
     plain_error!(MEMORY_ERROR, "Out of memory: {} bytes were refused", asked)
 }
 
-/// Returns the static error: hosts run out of memory for errors only when the process is about to end.
+/// Returns the static error: hosts run out of memory for errors only when the process is about to
+/// end.
 pub(in crate::error) fn restated() -> Error {
     static_error::out_of_memory()
 }

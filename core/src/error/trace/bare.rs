@@ -1,5 +1,5 @@
-//! Backtrace capture in firmware, whose errors have no backtrace, and in kernel libraries, whose errors the loaded
-//! library creates: nothing is captured.
+//! Backtrace capture in firmware, whose errors have no backtrace, and in kernel libraries, whose
+//! errors the loaded library creates: nothing is captured.
 #![forbid(unsafe_code)]
 
 use super::super::{Error, Site};

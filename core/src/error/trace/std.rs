@@ -10,9 +10,9 @@ use crate::platform::backtrace::{self, BacktraceRequest};
 use crate::platform::memory::Buffer;
 
 impl Error {
-    /// Captures the backtrace of an error created by this library, when it is about to leave the library for the first
-    /// time. When out of memory, the backtrace stays empty. Requires ownership of the error: a borrowed error may be
-    /// read by other threads.
+    /// Captures the backtrace of an error created by this library, when it is about to leave the
+    /// library for the first time. When out of memory, the backtrace stays empty. Requires
+    /// ownership of the error: a borrowed error may be read by other threads.
     #[inline]
     pub(crate) fn complete_backtrace(&mut self) {
         if self.site().is_some() {
@@ -27,13 +27,14 @@ impl Error {
         unsafe { (*record::record_of(self)).pending = Some(site) };
     }
 
-    /// Returns the site of an error created by this library, or `None` once its backtrace has been captured.
+    /// Returns the site of an error created by this library, or `None` once its backtrace has been
+    /// captured.
     #[inline]
     pub(in crate::error) fn site(&self) -> Option<Site> {
         let record = record::record_of(self);
-        // SAFETY: the cell of every error is readable, and `update_backtrace` never changes. Errors with this library's
-        // function have this library's record, whose `pending` only changes while a single reference remains, whose
-        // owner calls this.
+        // SAFETY: the cell of every error is readable, and `update_backtrace` never changes. Errors
+        // with this library's function have this library's record, whose `pending` only changes
+        // while a single reference remains, whose owner calls this.
         unsafe {
             let update = (*record).cell.update_backtrace?;
             if ptr::fn_addr_eq(update, block::UPDATE) { (*record).pending } else { None }
@@ -55,11 +56,12 @@ impl Error {
     }
 }
 
-/// Takes the site of an error whose backtrace is about to be captured. Returns `None` if the error has other owners,
-/// which may be reading it.
+/// Takes the site of an error whose backtrace is about to be captured. Returns `None` if the error
+/// has other owners, which may be reading it.
 fn take_pending(error: &mut Error) -> Option<Site> {
     let site = error.site().filter(|_| error.as_object().is_unique())?;
-    // SAFETY: the record is this library's, and its only reference is `error`, borrowed exclusively.
+    // SAFETY: the record is this library's, and its only reference is `error`, borrowed
+    // exclusively.
     unsafe { (*record::record_of(error)).pending = None };
     Some(site)
 }
@@ -71,10 +73,12 @@ fn adopt_backtrace(error: &mut Error, mut text: Buffer<u8>) {
     }
     let record = record::record_of(error);
     let (block, len, capacity) = text.into_raw_parts();
-    // SAFETY: as for `take_pending`; the block has `capacity` bytes, which the record owns from here on.
+    // SAFETY: as for `take_pending`; the block has `capacity` bytes, which the record owns from
+    // here on.
     unsafe {
         block::release(record);
         (*record).backtrace_bytes = capacity;
-        (*record).cell.backtrace = TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: len - 1 };
+        (*record).cell.backtrace =
+            TVMFFIByteArray { data: block.cast::<c_char>().as_ptr(), size: len - 1 };
     }
 }

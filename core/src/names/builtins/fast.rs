@@ -13,7 +13,8 @@ use crate::object::object_alloc::{self, ObjectRecord};
 use crate::value::any::{Any, AnyView};
 use crate::value::string::String;
 
-/// An entry of a table of static functions. Created by [`static_function!`](crate::static_function).
+/// An entry of a table of static functions. Created by
+/// [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
 pub struct StaticFunction {
     callee: &'static Callee<'static>,
@@ -25,7 +26,10 @@ impl StaticFunction {
     ///
     /// # Safety
     /// The function must be a safe call (ABI) and accept any handle.
-    pub const unsafe fn new(callee: &'static Callee<'static>, safe_call: TVMFFISafeCallType) -> Self {
+    pub const unsafe fn new(
+        callee: &'static Callee<'static>,
+        safe_call: TVMFFISafeCallType,
+    ) -> Self {
         Self { callee, safe_call }
     }
 
@@ -40,12 +44,14 @@ impl StaticFunction {
     /// # Errors
     /// MemoryError.
     pub fn to_function(&self) -> Result<Function> {
-        let cell = TVMFFIFunctionCell { safe_call: Some(self.safe_call), cpp_call: ptr::null_mut() };
+        let cell =
+            TVMFFIFunctionCell { safe_call: Some(self.safe_call), cpp_call: ptr::null_mut() };
         let init = |record: *mut PlainRecord| {
             // SAFETY: the allocation has room for the record.
             unsafe { (&raw mut (*record).cell).write(cell) };
         };
-        // SAFETY: init writes the cell, which needs no destruction; function objects have this layout (ABI).
+        // SAFETY: init writes the cell, which needs no destruction; function objects have this
+        // layout (ABI).
         unsafe {
             let object = object_alloc::allocate(type_index::FUNCTION, 0, init)?;
             Ok(Function::from_object_unchecked(object))

@@ -1,7 +1,7 @@
 //! Built-in functions: tables in read-only data, found by name without registration at load time.
 //!
-//! Each module lists its functions beside its code, and the binary selects the lists that it includes; other lists are
-//! not linked. A function object is created at the first lookup.
+//! Each module lists its functions beside its code, and the binary selects the lists that it
+//! includes; other lists are not linked. A function object is created at the first lookup.
 
 use core::fmt;
 use core::ptr;
@@ -24,8 +24,8 @@ pub struct Builtins {
 /// Creates a [`StaticFunction`] from a Rust function.
 ///
 /// `static_function!("ffi.ArraySize", array_size)` checks the number and types of arguments as
-/// [`Function::from_typed`](crate::Function::from_typed) does, and derives the schema. With `packed` before the name,
-/// the function takes `&[AnyView<'_>]` and returns `Result<Any>`.
+/// [`Function::from_typed`](crate::Function::from_typed) does, and derives the schema. With
+/// `packed` before the name, the function takes `&[AnyView<'_>]` and returns `Result<Any>`.
 ///
 /// # Upstream
 /// `GlobalDef::def` and `GlobalDef::def_packed` in `reflection/registry.h`.
@@ -49,8 +49,8 @@ macro_rules! static_function {
 /// The installed functions, or null before [`install`].
 static INSTALLED: AtomicPtr<Builtins> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the built-in functions of this binary. Must be called before the first lookup; repeating the call with the
-/// same functions has no effect.
+/// Installs the built-in functions of this binary. Must be called before the first lookup;
+/// repeating the call with the same functions has no effect.
 ///
 /// # Threads
 /// One atomic store.
@@ -68,8 +68,8 @@ pub fn groups() -> &'static [&'static [StaticFunction]] {
     installed().map_or(&[], |builtins| builtins.groups)
 }
 
-/// Returns `true` if a built-in function may have this name: the name has the common prefix, or no functions are
-/// installed yet.
+/// Returns `true` if a built-in function may have this name: the name has the common prefix, or no
+/// functions are installed yet.
 #[inline]
 pub fn may_have(name: &[u8]) -> bool {
     installed().is_none_or(|builtins| name.starts_with(builtins.prefix.as_bytes()))
@@ -105,8 +105,10 @@ mod tests {
         Ok(Any::from(args.len() as i64))
     }
 
-    static FUNCTIONS: [StaticFunction; 2] =
-        [crate::static_function!("test.Double", double), crate::static_function!(packed "test.Count", count)];
+    static FUNCTIONS: [StaticFunction; 2] = [
+        crate::static_function!("test.Double", double),
+        crate::static_function!(packed "test.Count", count),
+    ];
 
     #[test]
     fn typed_functions_check_their_arguments() -> Result<()> {
@@ -134,7 +136,10 @@ mod tests {
             FUNCTIONS[0].metadata()?.as_bytes(),
             br#"{"type_schema":"{\"type\":\"ffi.Function\",\"named_args\":{\"return\":[{\"type\":\"int\"}],\"params\":[{\"type\":\"int\"}]}}"}"#
         );
-        assert_eq!(FUNCTIONS[1].metadata()?.as_bytes(), br#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#);
+        assert_eq!(
+            FUNCTIONS[1].metadata()?.as_bytes(),
+            br#"{"type_schema":"{\"type\":\"ffi.Function\"}"}"#
+        );
         Ok(())
     }
 }

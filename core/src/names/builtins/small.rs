@@ -1,4 +1,5 @@
-//! Size-optimised static functions: one shared safe call, which dispatches on data in the function object.
+//! Size-optimised static functions: one shared safe call, which dispatches on data in the function
+//! object.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -13,7 +14,8 @@ use crate::object::object_alloc::{self, ObjectRecord};
 use crate::value::any::{Any, AnyView};
 use crate::value::string::String;
 
-/// An entry of a table of static functions. Created by [`static_function!`](crate::static_function).
+/// An entry of a table of static functions. Created by
+/// [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
 pub struct StaticFunction(&'static dyn Served);
 
@@ -59,7 +61,8 @@ impl StaticFunction {
                 (&raw mut (*record).data).write(self.0);
             }
         };
-        // SAFETY: init writes both, which need no destruction; function objects have this layout (ABI).
+        // SAFETY: init writes both, which need no destruction; function objects have this layout
+        // (ABI).
         unsafe {
             let object = object_alloc::allocate(type_index::FUNCTION, 0, init)?;
             Ok(Function::from_object_unchecked(object))
@@ -99,7 +102,8 @@ unsafe extern "C" fn serve_data(
     count: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the handle of a call is the function object (ABI), and only this record has this safe call.
+    // SAFETY: the handle of a call is the function object (ABI), and only this record has this safe
+    // call.
     let data = unsafe { (*handle.cast::<DataRecord>()).data };
     // SAFETY: passed on.
     unsafe { data.serve(args, count, result) }

@@ -1,10 +1,11 @@
 //! The table of global functions by name: lock-free reads, serialised writes.
 //!
-//! Functions of the static tables (see [`builtins`] and [`defaults`]) are found without registration, and become
-//! objects at the first lookup. Names stay in the table forever; removing a function clears its entry.
+//! Functions of the static tables (see [`builtins`] and [`defaults`]) are found without
+//! registration, and become objects at the first lookup. Names stay in the table forever; removing
+//! a function clears its entry.
 
-// Single-core builds retain functions in a critical section, so that no reader is ever between loading and retaining
-// one.
+// Single-core builds retain functions in a critical section, so that no reader is ever between
+// loading and retaining one.
 mod exchange;
 #[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
 mod retired;
@@ -36,8 +37,8 @@ pub(crate) struct GlobalEntry {
 
 pub(crate) static TABLE: NameTable<GlobalEntry> = NameTable::new();
 
-/// Resets the reader counts of all entries after a fork: readers of the parent process would otherwise keep all later
-/// retired functions alive.
+/// Resets the reader counts of all entries after a fork: readers of the parent process would
+/// otherwise keep all later retired functions alive.
 #[cfg(feature = "std")]
 pub(crate) fn forget_readers() {
     TABLE.for_each(|entry| {
@@ -63,8 +64,8 @@ pub fn get(name: &[u8]) -> Result<Option<Function>> {
     }
 }
 
-/// Fast path of [`get`]: returns its result, or `None` if the name may belong to a static function that was never
-/// looked up.
+/// Fast path of [`get`]: returns its result, or `None` if the name may belong to a static function
+/// that was never looked up.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -89,13 +90,14 @@ fn find(name: &[u8]) -> Result<Option<&'static GlobalEntry>> {
     made.transpose()
 }
 
-/// Finds a function of the static tables by name: first among the built-in functions, then among the defaults.
+/// Finds a function of the static tables by name: first among the built-in functions, then among
+/// the defaults.
 fn find_static(name: &[u8]) -> Option<&'static StaticFunction> {
     builtins::find(name).or_else(|| defaults::find(name))
 }
 
-/// Creates the function object of a static function and adds it to the table. If `yields` is true, any registration
-/// replaces it.
+/// Creates the function object of a static function and adds it to the table. If `yields` is true,
+/// any registration replaces it.
 #[cold]
 fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'static GlobalEntry> {
     let function = builtin.to_function()?;
@@ -106,16 +108,16 @@ fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'stati
     Ok(&TABLE.get_or_insert(builtin.name().as_bytes(), make)?.value)
 }
 
-/// Registers a function under a name. Registering the same function again (the same object, or one with the same C
-/// callback, context and deleter) succeeds and has no effect.
+/// Registers a function under a name. Registering the same function again (the same object, or one
+/// with the same C callback, context and deleter) succeeds and has no effect.
 ///
 /// # Errors
-/// RuntimeError if another function that is not a default has the name and `allow_override` is false; MemoryError. The
-/// table is then unchanged.
+/// RuntimeError if another function that is not a default has the name and `allow_override` is
+/// false; MemoryError. The table is then unchanged.
 ///
 /// # Threads
-/// Any. A replaced function is released by this call or, while readers are about to retain it, by a later write. No
-/// lock is held during the release.
+/// Any. A replaced function is released by this call or, while readers are about to retain it, by a
+/// later write. No lock is held during the release.
 ///
 /// # Examples
 /// ```
@@ -141,8 +143,8 @@ fn taken(name: &[u8]) -> Error {
     plain_error!(RUNTIME_ERROR, "Global Function `{}` is already registered", name; "`{}` is registered already", name)
 }
 
-/// Registers a function with its documentation and metadata, as [`set`] does. Builds without an operating system do not
-/// store the documentation and metadata.
+/// Registers a function with its documentation and metadata, as [`set`] does. Builds without an
+/// operating system do not store the documentation and metadata.
 ///
 /// # Errors
 /// The errors of [`set`].
@@ -170,8 +172,11 @@ fn register(
     // Checked once: most names do not start with the prefix of a default.
     let may_be_default = defaults::may_have(name);
     let slot = find_or_insert(name, may_be_default)?;
-    let in_place_of_default =
-        if may_be_default { exchange::in_place_of_default(name, function)? } else { Default::default() };
+    let in_place_of_default = if may_be_default {
+        exchange::in_place_of_default(name, function)?
+    } else {
+        Default::default()
+    };
     if exchange::set(slot, function, in_place_of_default, texts, allow_override)? {
         Ok(())
     } else {
@@ -181,7 +186,8 @@ fn register(
 
 fn find_or_insert(name: &[u8], may_be_default: bool) -> Result<&'static GlobalEntry> {
     // A default must be in the table to be wrapped.
-    let is_static = builtins::find(name).is_some() || (may_be_default && defaults::find(name).is_some());
+    let is_static =
+        builtins::find(name).is_some() || (may_be_default && defaults::find(name).is_some());
     if is_static && let Some(slot) = find(name)? {
         return Ok(slot);
     }
@@ -210,8 +216,9 @@ pub fn remove(name: &[u8]) -> Result<bool> {
     exchange::clear(slot)
 }
 
-/// Calls `visit` with every registered name: static functions first, then names in the order of their first
-/// registration. Names that other threads register or remove meanwhile may or may not be visited.
+/// Calls `visit` with every registered name: static functions first, then names in the order of
+/// their first registration. Names that other threads register or remove meanwhile may or may not
+/// be visited.
 ///
 /// # Errors
 /// The first error of `visit`, which ends the iteration.
@@ -241,8 +248,8 @@ pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     outcome
 }
 
-/// Returns the metadata JSON of a function, empty if it was registered without metadata. Returns `None` if the function
-/// does not exist.
+/// Returns the metadata JSON of a function, empty if it was registered without metadata. Returns
+/// `None` if the function does not exist.
 ///
 /// # Errors
 /// MemoryError.
@@ -253,8 +260,8 @@ pub fn metadata(name: &[u8]) -> Result<Option<String>> {
     texts_of(name, StaticFunction::metadata, |_, metadata| metadata.clone())
 }
 
-/// Returns the documentation of a function, empty if it was registered without documentation. Returns `None` if the
-/// function does not exist.
+/// Returns the documentation of a function, empty if it was registered without documentation.
+/// Returns `None` if the function does not exist.
 ///
 /// # Errors
 /// MemoryError.

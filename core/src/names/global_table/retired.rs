@@ -1,4 +1,5 @@
-//! The list of retired functions: removed from the table, but kept alive while a reader may be about to retain them.
+//! The list of retired functions: removed from the table, but kept alive while a reader may be
+//! about to retain them.
 
 use core::alloc::Layout;
 use core::ptr::{self, NonNull};
@@ -8,7 +9,8 @@ use crate::call::function::Function;
 use crate::error::{Result, out_of_memory};
 use crate::platform::memory;
 
-/// A list node allocated before a change, so that retiring a function cannot fail after the table has changed.
+/// A list node allocated before a change, so that retiring a function cannot fail after the table
+/// has changed.
 pub(super) struct RetiredNode(NonNull<RetiredLink>);
 
 struct RetiredLink {
@@ -19,8 +21,9 @@ struct RetiredLink {
 impl RetiredNode {
     pub(super) fn new() -> Result<RetiredNode> {
         let layout = Layout::new::<RetiredLink>();
-        let block =
-            memory::allocate(layout).ok_or_else(|| out_of_memory(layout.size()))?.cast::<RetiredLink>();
+        let block = memory::allocate(layout)
+            .ok_or_else(|| out_of_memory(layout.size()))?
+            .cast::<RetiredLink>();
         // SAFETY: the block is new and has space for a link.
         unsafe { block.write(RetiredLink { next: ptr::null_mut(), retired: None }) };
         Ok(RetiredNode(block))
@@ -57,23 +60,32 @@ impl Retired {
     }
 
     /// Adds a function that was removed from `slot`, stored in a preallocated node.
-    pub(super) fn push(&mut self, node: RetiredNode, slot: &'static GlobalEntry, function: Function) {
+    pub(super) fn push(
+        &mut self,
+        node: RetiredNode,
+        slot: &'static GlobalEntry,
+        function: Function,
+    ) {
         let mut link = node.0;
         core::mem::forget(node);
         // SAFETY: ownership of the link moves from the node to the list.
-        unsafe { *link.as_mut() = RetiredLink { next: self.first, retired: Some((slot, function)) } };
+        unsafe {
+            *link.as_mut() = RetiredLink { next: self.first, retired: Some((slot, function)) }
+        };
         self.first = link.as_ptr();
     }
 
-    /// Removes a function that no reader can reach from the list, and returns it. The caller must release the lock
-    /// before dropping it.
+    /// Removes a function that no reader can reach from the list, and returns it. The caller must
+    /// release the lock before dropping it.
     pub(super) fn take_unreachable(&mut self) -> Option<Function> {
         let mut place: *mut *mut RetiredLink = &raw mut self.first;
         // SAFETY: the list owns its links; `place` is the head or the `next` of a link.
         unsafe {
             while let Some(link) = NonNull::new(*place) {
-                let is_quiescent =
-                    (*link.as_ptr()).retired.as_ref().is_none_or(|(slot, _)| slot.function.is_quiescent());
+                let is_quiescent = (*link.as_ptr())
+                    .retired
+                    .as_ref()
+                    .is_none_or(|(slot, _)| slot.function.is_quiescent());
                 if is_quiescent {
                     *place = (*link.as_ptr()).next;
                     return RetiredNode(link).into_function();

@@ -18,11 +18,12 @@ impl<T> SharedPointer<T> {
         SharedPointer { pointer: AtomicPtr::new(pointer), readers: AtomicUsize::new(0) }
     }
 
-    /// Loads the pointer and calls `retain` on its target, which stays alive until `retain` returns.
+    /// Loads the pointer and calls `retain` on its target, which stays alive until `retain`
+    /// returns.
     ///
-    /// Counting the reader and [`is_quiescent`](Self::is_quiescent) are both read-modify-write operations on `readers`,
-    /// so they are ordered: either the writer sees this reader, or this reader sees the pointer that the writer stored
-    /// before.
+    /// Counting the reader and [`is_quiescent`](Self::is_quiescent) are both read-modify-write
+    /// operations on `readers`, so they are ordered: either the writer sees this reader, or this
+    /// reader sees the pointer that the writer stored before.
     #[inline]
     pub(super) fn load(&self, retain: impl FnOnce(NonNull<T>)) -> Option<NonNull<T>> {
         let announces = !is_single_threaded();
@@ -43,13 +44,15 @@ impl<T> SharedPointer<T> {
         !self.pointer.load(Ordering::Relaxed).is_null()
     }
 
-    /// Replaces the pointer and returns the previous one. The caller owns the reference of the previous pointer, and
-    /// must keep it until [`is_quiescent`](Self::is_quiescent) has returned `true` once.
+    /// Replaces the pointer and returns the previous one. The caller owns the reference of the
+    /// previous pointer, and must keep it until [`is_quiescent`](Self::is_quiescent) has returned
+    /// `true` once.
     pub(super) fn exchange(&self, pointer: *mut T) -> *mut T {
         self.pointer.swap(pointer, Ordering::AcqRel)
     }
 
-    /// Resets the reader count after a fork: the child process does not have the threads of the parent's readers.
+    /// Resets the reader count after a fork: the child process does not have the threads of the
+    /// parent's readers.
     #[allow(dead_code, reason = "only hosts fork")]
     pub(super) fn forget_readers(&self) {
         // Written only if needed, so that the page stays shared with the parent.
@@ -58,7 +61,8 @@ impl<T> SharedPointer<T> {
         }
     }
 
-    /// Returns `true` if no reader can still be about to retain a target that was removed before this call.
+    /// Returns `true` if no reader can still be about to retain a target that was removed before
+    /// this call.
     pub(super) fn is_quiescent(&self) -> bool {
         // Adding zero is a read-modify-write, ordered with announcements as a load would not be.
         self.readers.fetch_add(0, Ordering::AcqRel) == 0

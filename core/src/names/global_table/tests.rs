@@ -16,7 +16,9 @@ fn constant(value: i64) -> Function {
 }
 
 fn value_of(name: &str) -> Option<i64> {
-    get(name.as_bytes()).unwrap().map(|function| function.call_packed(&[]).unwrap().get::<i64>().unwrap())
+    get(name.as_bytes())
+        .unwrap()
+        .map(|function| function.call_packed(&[]).unwrap().get::<i64>().unwrap())
 }
 
 fn listed() -> Vec<std::string::String> {
@@ -74,7 +76,8 @@ fn install_defaults() {
         }
         let (default, registered) = (default.to_function()?, registered.clone());
         let sum = move || -> Result<i64> {
-            Ok(default.call_packed(&[])?.get::<i64>()? + registered.call_packed(&[])?.get::<i64>()?)
+            Ok(default.call_packed(&[])?.get::<i64>()?
+                + registered.call_packed(&[])?.get::<i64>()?)
         };
         Function::from_typed(sum).map(Some)
     }
@@ -128,7 +131,10 @@ fn a_default_may_be_wrapped_with_what_replaces_it() -> Result<()> {
     install_defaults();
     set(b"gt.default.wrapped", &constant(5), false)?;
     assert_eq!(value_of("gt.default.wrapped"), Some(17));
-    assert_eq!(set(b"gt.default.wrapped", &constant(6), false).unwrap_err().kind_bytes(), b"RuntimeError");
+    assert_eq!(
+        set(b"gt.default.wrapped", &constant(6), false).unwrap_err().kind_bytes(),
+        b"RuntimeError"
+    );
     // Only the first registration is combined with the default.
     set(b"gt.default.wrapped", &constant(6), true)?;
     assert_eq!(value_of("gt.default.wrapped"), Some(6));
@@ -183,7 +189,12 @@ fn names_are_set_overridden_and_removed() -> Result<()> {
 
 #[test]
 fn the_same_function_may_be_registered_again() -> Result<()> {
-    unsafe extern "C" fn one(_: *mut c_void, _: *const TVMFFIAny, _: i32, result: *mut TVMFFIAny) -> c_int {
+    unsafe extern "C" fn one(
+        _: *mut c_void,
+        _: *const TVMFFIAny,
+        _: i32,
+        result: *mut TVMFFIAny,
+    ) -> c_int {
         // SAFETY: the caller gives a valid result cell.
         unsafe { result.write(Any::from(1i64).into_raw()) };
         0
@@ -371,12 +382,15 @@ fn the_masked_twin_keeps_functions_too() {
     let slot = slot::masked::FunctionSlot::new(None);
     assert!(slot.load().is_none() && !slot.is_set());
     std::thread::scope(|scope| {
-        scope.spawn(|| (0..rounds).for_each(|round| assert!(slot.set(&constant(round), true, || ()))));
+        scope.spawn(|| {
+            (0..rounds).for_each(|round| assert!(slot.set(&constant(round), true, || ())))
+        });
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..rounds {
-                    let value =
-                        slot.load().map(|function| function.call_packed(&[]).unwrap().get::<i64>().unwrap());
+                    let value = slot
+                        .load()
+                        .map(|function| function.call_packed(&[]).unwrap().get::<i64>().unwrap());
                     assert!(value.is_none_or(|value| (0..rounds).contains(&value)));
                 }
             });

@@ -1,7 +1,9 @@
-//! A map from names to values with lock-free reads, used by the type table and the global function table.
+//! A map from names to values with lock-free reads, used by the type table and the global function
+//! table.
 //!
-//! Entries are never moved, changed or freed, so readers need no protection. Names are looked up by hash: on hosts,
-//! where tables are large, through an index; on bare metal, where code size counts, through the entries themselves.
+//! Entries are never moved, changed or freed, so readers need no protection. Names are looked up by
+//! hash: on hosts, where tables are large, through an index; on bare metal, where code size counts,
+//! through the entries themselves.
 //!
 //! ```text
 //! names.places ~~hash~~> entry        entry
@@ -24,9 +26,9 @@ use names::{Name, Names};
 
 /// A map from names to values, to which entries can be added but not removed.
 ///
-/// Ownership: owns its entries, which live as long as the table; forever, if it is a static. Threads: [`get`] and
-/// [`for_each`] take no lock and may run anywhere, also in interrupt handlers; insertion takes the table's lock.
-/// Allocation: insertion only.
+/// Ownership: owns its entries, which live as long as the table; forever, if it is a static.
+/// Threads: [`get`] and [`for_each`] take no lock and may run anywhere, also in interrupt handlers;
+/// insertion takes the table's lock. Allocation: insertion only.
 ///
 /// [`get`]: NameTable::get
 /// [`for_each`]: NameTable::for_each
@@ -44,7 +46,8 @@ pub struct Entry<V> {
     pub value: V,
 }
 
-// SAFETY: `names` refers to entries, whose values readers share (`Sync`) and the last owner drops (`Send`).
+// SAFETY: `names` refers to entries, whose values readers share (`Sync`) and the last owner drops
+// (`Send`).
 unsafe impl<V: Send + Sync> Send for NameTable<V> {}
 // SAFETY: as above.
 unsafe impl<V: Send + Sync> Sync for NameTable<V> {}
@@ -117,19 +120,23 @@ impl<V> NameTable<V> {
     /// Looks up the entry of a name. Returns `None` if there is none.
     #[inline]
     pub fn get(&self, name: &[u8]) -> Option<&Entry<V>> {
-        // SAFETY: names of this table belong to such entries, which were complete when they were published.
+        // SAFETY: names of this table belong to such entries, which were complete when they were
+        // published.
         Some(unsafe { Entry::of(self.names.find(name)?) })
     }
 
-    /// Looks up the entry of a name. If there is none, inserts one with the value that `make` returns.
+    /// Looks up the entry of a name. If there is none, inserts one with the value that `make`
+    /// returns.
     ///
-    /// The table's lock is held while `make` runs, so `make` must neither insert into this table nor run user
-    /// callbacks.
+    /// The table's lock is held while `make` runs, so `make` must neither insert into this table
+    /// nor run user callbacks.
     ///
     /// # Errors
-    /// MemoryError that states the size of the entry. The table is unchanged, and `make` is not called.
+    /// MemoryError that states the size of the entry. The table is unchanged, and `make` is not
+    /// called.
     pub fn get_or_insert(&self, name: &[u8], make: impl FnOnce() -> V) -> Result<&Entry<V>> {
-        // An unused `make` is dropped after the lock is released, since its destructor may run user callbacks.
+        // An unused `make` is dropped after the lock is released, since its destructor may run user
+        // callbacks.
         let mut make = Some(make);
         let name = self.names.find_or_insert(name, Entry::<V>::BYTES, &mut |name| {
             if let Some(make) = make.take() {
@@ -161,7 +168,8 @@ impl<V> Drop for NameTable<V> {
     fn drop(&mut self) {
         let mut name = self.names.first();
         while let Some(gone) = name {
-            // SAFETY: the table is dropped, so its entries have no other users; each is in the list once.
+            // SAFETY: the table is dropped, so its entries have no other users; each is in the list
+            // once.
             name = unsafe {
                 Entry::<V>::value_of(gone).drop_in_place();
                 Name::free(gone, Entry::<V>::BYTES)
@@ -295,7 +303,11 @@ mod tests {
         let names: Vec<_> = (0..count).map(|at| format!("name {at}")).collect();
         let made: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4)
-                .map(|_| scope.spawn(|| names.iter().filter(|name| insert(&table, name, name.len())).count()))
+                .map(|_| {
+                    scope.spawn(|| {
+                        names.iter().filter(|name| insert(&table, name, name.len())).count()
+                    })
+                })
                 .collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum()
         });

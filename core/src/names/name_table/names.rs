@@ -20,12 +20,15 @@ pub(super) struct Names {
     last: Lock<Last>,
 }
 
-/// Header of an entry; the characters of the name follow the entry in the same block. Aligned to 8, since values may be
-/// 64-bit atomics or locks.
+/// Header of an entry; the characters of the name follow the entry in the same block. Aligned to 8,
+/// since values may be 64-bit atomics or locks.
 #[cfg_attr(not(target_os = "none"), repr(align(8)))]
 pub(super) struct Name {
     pub(super) hash: usize,
-    #[cfg_attr(not(target_os = "none"), expect(dead_code, reason = "an index needs nothing of entries"))]
+    #[cfg_attr(
+        not(target_os = "none"),
+        expect(dead_code, reason = "an index needs nothing of entries")
+    )]
     pub(super) links: Links,
     next: AtomicPtr<Name>,
     text: *const u8,
@@ -37,7 +40,8 @@ pub(super) struct Last(Cell<*mut Name>);
 
 // SAFETY: the pointer is only used while the lock is held, to access an atomic field.
 unsafe impl Send for Last {}
-// SAFETY: `text` points into the entry's own block, which is never written again; `next` and `links` are atomic.
+// SAFETY: `text` points into the entry's own block, which is never written again; `next` and
+// `links` are atomic.
 unsafe impl Send for Name {}
 // SAFETY: as above.
 unsafe impl Sync for Name {}
@@ -69,8 +73,8 @@ impl Names {
         self.lookup.find(text)
     }
 
-    /// Finds a name, or inserts a new entry of `bytes` bytes followed by the characters of the name. `fill` writes the
-    /// value of a new entry while the table's lock is held.
+    /// Finds a name, or inserts a new entry of `bytes` bytes followed by the characters of the
+    /// name. `fill` writes the value of a new entry while the table's lock is held.
     ///
     /// # Errors
     /// MemoryError that states the size of the entry; the table is unchanged.
@@ -99,8 +103,8 @@ impl Names {
             Err(room) => {
                 let name = Name::allocate(text, room.hash(), bytes)?;
                 fill(name);
-                // SAFETY: the entry is complete and lives as long as the table; the held lock excludes other
-                // insertions.
+                // SAFETY: the entry is complete and lives as long as the table; the held lock
+                // excludes other insertions.
                 unsafe {
                     room.put(name);
                     self.append(&last, name);
@@ -125,7 +129,8 @@ impl Names {
     pub(super) fn for_each(&self, mut visit: impl FnMut(NonNull<Name>) -> bool) {
         let mut at = self.first();
         while let Some(name) = at.filter(|name| visit(*name)) {
-            // SAFETY: every pointer was published after its name was complete, and names live as long as the table.
+            // SAFETY: every pointer was published after its name was complete, and names live as
+            // long as the table.
             at = NonNull::new(unsafe { name.as_ref() }.next.load(Ordering::Acquire));
         }
     }
@@ -149,9 +154,11 @@ impl Name {
         self.text
     }
 
-    /// Allocates an entry of `bytes` bytes, followed by the name's characters and a NUL. Returns its header.
+    /// Allocates an entry of `bytes` bytes, followed by the name's characters and a NUL. Returns
+    /// its header.
     fn allocate(text: &[u8], hash: usize, bytes: usize) -> Option<NonNull<Self>> {
-        let layout = Layout::from_size_align(block_bytes(text.len(), bytes), align_of::<Self>()).ok()?;
+        let layout =
+            Layout::from_size_align(block_bytes(text.len(), bytes), align_of::<Self>()).ok()?;
         let block = memory::allocate(layout)?;
         let name = block.cast::<Self>();
         // SAFETY: the block has space for the entry, the text and a NUL, and is not shared yet.
@@ -160,7 +167,13 @@ impl Name {
             copy.copy_from_nonoverlapping(NonNull::from(text).cast(), text.len());
             copy.add(text.len()).write(0);
             let next = AtomicPtr::new(ptr::null_mut());
-            name.write(Self { hash, links: Links::new(), next, text: copy.as_ptr(), len: text.len() });
+            name.write(Self {
+                hash,
+                links: Links::new(),
+                next,
+                text: copy.as_ptr(),
+                len: text.len(),
+            });
         }
         Some(name)
     }
@@ -173,7 +186,8 @@ impl Name {
         // SAFETY: the caller's promise; the layout was valid at allocation.
         unsafe {
             let Self { next, len, .. } = name.read();
-            let layout = Layout::from_size_align_unchecked(block_bytes(len, bytes), align_of::<Self>());
+            let layout =
+                Layout::from_size_align_unchecked(block_bytes(len, bytes), align_of::<Self>());
             memory::release(name.cast(), layout);
             NonNull::new(next.load(Ordering::Relaxed))
         }
@@ -182,15 +196,15 @@ impl Name {
 
 /// Returns the size of a block in bytes: the entry, the name's characters and a NUL.
 fn block_bytes(len: usize, bytes: usize) -> usize {
-    // A text takes at most half the address space.
+    // A string takes at most half the address space.
     bytes + len + 1
 }
 
-/// Returns `true` if two names with equal hashes are equal. Compares machine words inline, since a call of the C
-/// library takes longer for a few bytes.
+/// Returns `true` if two names with equal hashes are equal. Compares machine words inline, since a
+/// call of the C library takes longer for a few bytes.
 ///
-/// The bytes after the last full word are not compared: if all words before them are equal, equal hashes imply that
-/// they are equal, too ([`hash`] is injective in them).
+/// The bytes after the last full word are not compared: if all words before them are equal, equal
+/// hashes imply that they are equal, too ([`hash`] is injective in them).
 #[inline]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -208,8 +222,9 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     true
 }
 
-/// Hashes a name by machine words. The top byte of a product depends on every bit, and the index uses the low bits, so
-/// the bytes are reversed at the end. Each step is invertible, as [`is_same`] requires.
+/// Hashes a name by machine words. The top byte of a product depends on every bit, and the index
+/// uses the low bits, so the bytes are reversed at the end. Each step is invertible, as [`is_same`]
+/// requires.
 ///
 /// Not resistant to chosen collisions: code that registers names already runs in this process.
 #[inline]
@@ -225,8 +240,8 @@ pub(super) fn hash(name: &[u8]) -> usize {
     hash.swap_bytes()
 }
 
-/// Loads the last bytes of a name as one word. On 64-bit targets, a name of at least one word yields its last eight
-/// bytes, which may overlap the previous word.
+/// Loads the last bytes of a name as one word. On 64-bit targets, a name of at least one word
+/// yields its last eight bytes, which may overlap the previous word.
 #[inline]
 fn last_word(name: &[u8], rest: &[u8]) -> usize {
     let start = name.len().checked_sub(size_of::<usize>()).filter(|_| size_of::<usize>() > 4);

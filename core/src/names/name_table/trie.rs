@@ -9,12 +9,13 @@ pub(super) const BRANCHES: usize = 4;
 
 /// A node of a trie.
 pub(super) trait Node: Sized {
-    /// Returns the branches. Each is null, or points to a node that was complete when published and lives as long as
-    /// this one.
+    /// Returns the branches. Each is null, or points to a node that was complete when published and
+    /// lives as long as this one.
     fn branches(&self) -> &[AtomicPtr<Self>; BRANCHES];
 }
 
-/// Finds the node with this hash for which `is_wanted` returns `true`, or null, and the branch where it was found or belongs.
+/// Finds the node with this hash for which `is_wanted` returns `true`, or null, and the branch
+/// where it was found or belongs.
 ///
 /// Each branch is loaded once: another node may be added to a vacant branch at any time.
 #[inline(always)]
@@ -26,7 +27,8 @@ pub(super) fn walk<N: Node>(
     let (mut branch, mut bits) = (root, hash);
     loop {
         let found = branch.load(Ordering::Acquire);
-        // SAFETY: the node at a branch is complete and lives as long as the branch (contract of the trait).
+        // SAFETY: the node at a branch is complete and lives as long as the branch (contract of the
+        // trait).
         match unsafe { found.as_ref() } {
             Some(node) if !is_wanted(node) => branch = &node.branches()[bits % BRANCHES],
             _ => return (branch, found),

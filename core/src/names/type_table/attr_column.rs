@@ -1,7 +1,7 @@
 //! Type attributes: one column per attribute name, indexed by type index.
 //!
-//! C readers keep the pointer to a column and index its data directly, so a column never moves. Its data moves when it
-//! grows, but old data stays readable forever.
+//! C readers keep the pointer to a column and index its data directly, so a column never moves. Its
+//! data moves when it grows, but old data stays readable forever.
 
 use crate::platform::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use core::cell::{Cell, UnsafeCell};
@@ -30,8 +30,9 @@ pub struct AttrColumn {
     pub(super) own: LibraryTypes,
 }
 
-// SAFETY: of `column`, begin_index never changes and the other fields are accessed atomically; `capacity` is only
-// accessed by holders of the registry's lock, as their access to the arena shows.
+// SAFETY: of `column`, begin_index never changes and the other fields are accessed atomically;
+// `capacity` is only accessed by holders of the registry's lock, as their access to the arena
+// shows.
 unsafe impl Sync for AttrColumn {}
 // SAFETY: the data pointer refers to memory that is never freed and belongs to no thread.
 unsafe impl Send for AttrColumn {}
@@ -39,7 +40,11 @@ unsafe impl Send for AttrColumn {}
 impl AttrColumn {
     pub(super) const fn new() -> Self {
         AttrColumn {
-            column: UnsafeCell::new(TVMFFITypeAttrColumn { data: ptr::null(), size: 0, begin_index: 0 }),
+            column: UnsafeCell::new(TVMFFITypeAttrColumn {
+                data: ptr::null(),
+                size: 0,
+                begin_index: 0,
+            }),
             capacity: Cell::new(0),
             own: LibraryTypes::none(),
         }
@@ -50,7 +55,8 @@ impl AttrColumn {
         self.column.get()
     }
 
-    /// Returns the attribute's value for a type, or None if the type has none. Values are never removed.
+    /// Returns the attribute's value for a type, or None if the type has none. Values are never
+    /// removed.
     ///
     /// # Threads
     /// Lock-free, allocates nothing.
@@ -61,12 +67,14 @@ impl AttrColumn {
         }
         // Data is published before its size, so it has at least that many cells.
         let cell = self.data().load(Ordering::Acquire).wrapping_add(type_index as usize);
-        // SAFETY: the cell is within published data, which is never freed; its type index is accessed atomically.
+        // SAFETY: the cell is within published data, which is never freed; its type index is
+        // accessed atomically.
         let value_type = unsafe { AtomicI32::from_ptr(&raw mut (*cell).type_index) };
         if value_type.load(Ordering::Acquire) == NONE {
             return AnyView::NONE;
         }
-        // SAFETY: a cell with a type index is complete, never changes again, and owns its value forever.
+        // SAFETY: a cell with a type index is complete, never changes again, and owns its value
+        // forever.
         unsafe { AnyView::from_raw(cell.read()) }
     }
 
@@ -77,7 +85,8 @@ impl AttrColumn {
     }
 
     fn data(&self) -> &AtomicPtr<TVMFFIAny> {
-        // SAFETY: the field is aligned, lives as long as the column, and is only accessed through this atomic.
+        // SAFETY: the field is aligned, lives as long as the column, and is only accessed through
+        // this atomic.
         unsafe { AtomicPtr::from_ptr((&raw mut (*self.column.get()).data).cast()) }
     }
 
@@ -96,8 +105,8 @@ pub(super) const VALUES: ArrayLayout = ArrayLayout {
     first_capacity: 4,
 };
 
-/// Finds the column of an attribute, whose address never changes. Returns `None` if no type has registered the
-/// attribute and the library does not use it.
+/// Finds the column of an attribute, whose address never changes. Returns `None` if no type has
+/// registered the attribute and the library does not use it.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.
@@ -116,7 +125,8 @@ fn provided_column(name: &[u8]) -> Option<&'static AttrColumn> {
     columns::get(name)
 }
 
-/// Returns an attribute of a type, or None if the type does not have it. Attributes are not inherited from the parent.
+/// Returns an attribute of a type, or None if the type does not have it. Attributes are not
+/// inherited from the parent.
 ///
 /// # Threads
 /// Lock-free, allocates nothing.

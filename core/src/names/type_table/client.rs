@@ -1,7 +1,8 @@
 //! The type table of a kernel library: queries to the loaded `libtvm_ffi` through its C functions.
 //!
-//! With the feature `client` a binary has no type table, raised error or allocator of its own. Its objects of built-in
-//! classes are created by the loaded library, whose code outlives the kernel library.
+//! With the feature `client` a binary has no type table, raised error or allocator of its own. Its
+//! objects of built-in classes are created by the loaded library, whose code outlives the kernel
+//! library.
 
 use crate::abi::{
     TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeInfo, TVMFFITypeMetadata, client,
@@ -20,7 +21,8 @@ pub use records::{Members, NewTypeRequest};
 
 /// Returns the type registered at an index, or `None`.
 pub fn type_info(type_index: i32) -> Option<&'static TVMFFITypeInfo> {
-    // SAFETY: the record of a type lives as long as the process (ABI); objects only have registered types.
+    // SAFETY: the record of a type lives as long as the process (ABI); objects only have registered
+    // types.
     unsafe { client::TVMFFIGetTypeInfo(type_index).as_ref() }
 }
 
@@ -34,7 +36,8 @@ pub fn type_key_of(type_index: i32) -> &'static [u8] {
 pub fn key_to_index(key: &[u8]) -> Option<i32> {
     let mut index = 0;
     // SAFETY: the key is valid for the call; the index for a write.
-    let status = unsafe { client::TVMFFITypeKeyToIndex(&TVMFFIByteArray::from_slice(key), &mut index) };
+    let status =
+        unsafe { client::TVMFFITypeKeyToIndex(&TVMFFIByteArray::from_slice(key), &mut index) };
     if status != 0 {
         // The answer is no; nobody reads the error.
         drop(take_raised());
@@ -87,7 +90,8 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
 /// The errors of the loaded library's `TVMFFITypeRegisterField`.
 ///
 /// # Safety
-/// The pointers in the record must be valid for the call, and its flags must describe setter and default correctly.
+/// The pointers in the record must be valid for the call, and its flags must describe setter and
+/// default correctly.
 pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<()> {
     // SAFETY: the caller's promise.
     check_status(unsafe { client::TVMFFITypeRegisterField(type_index, info) })
@@ -120,8 +124,8 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
 /// Sets an attribute of a type. The value is retained forever.
 ///
 /// # Errors
-/// TypeError for an address, which the library calls if the attribute is a hook: see [`register_attr_unchecked`]; the errors of the
-/// loaded library's `TVMFFITypeRegisterAttr`.
+/// TypeError for an address, which the library calls if the attribute is a hook: see
+/// [`register_attr_unchecked`]; the errors of the loaded library's `TVMFFITypeRegisterAttr`.
 pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
     plain_ensure!(
         value.type_index() != type_index::OPAQUE_PTR,
@@ -139,9 +143,13 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
 /// The errors of the loaded library's `TVMFFITypeRegisterAttr`.
 ///
 /// # Safety
-/// An address must be that of a function with the signature of the attribute, such as `__any_hash__` or `__s_visit__`, and stay valid
-/// until the process ends.
-pub unsafe fn register_attr_unchecked(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
+/// An address must be that of a function with the signature of the attribute, such as
+/// `__any_hash__` or `__s_visit__`, and stay valid until the process ends.
+pub unsafe fn register_attr_unchecked(
+    type_index: i32,
+    name: &[u8],
+    value: AnyView<'_>,
+) -> Result<()> {
     let name = TVMFFIByteArray::from_slice(name);
     // SAFETY: name and value are valid for the call, which copies and retains them.
     check_status(unsafe { client::TVMFFITypeRegisterAttr(type_index, &name, value.as_raw()) })
@@ -164,11 +172,13 @@ pub fn attr(type_index: i32, name: &[u8]) -> AnyView<'static> {
 
 /// Returns the members that a registered type has. An unregistered type has none.
 pub fn members(type_index: i32) -> Members {
-    type_info(type_index).map_or(Members { fields: 0, methods: 0, total_size: None }, |info| Members {
-        fields: info.num_fields as usize,
-        methods: info.num_methods as usize,
-        // SAFETY: metadata lives as long as the process (ABI).
-        total_size: unsafe { info.metadata.as_ref() }.map(|metadata| metadata.total_size),
+    type_info(type_index).map_or(Members { fields: 0, methods: 0, total_size: None }, |info| {
+        Members {
+            fields: info.num_fields as usize,
+            methods: info.num_methods as usize,
+            // SAFETY: metadata lives as long as the process (ABI).
+            total_size: unsafe { info.metadata.as_ref() }.map(|metadata| metadata.total_size),
+        }
     })
 }
 
@@ -223,7 +233,10 @@ unsafe fn array<T>(data: *const T, len: i32) -> &'static [T] {
 }
 
 /// Searches a type, then its ancestors, from the parent to the root.
-fn find_member<R>(type_index: i32, find: impl Fn(&'static TVMFFITypeInfo) -> Option<R>) -> Option<R> {
+fn find_member<R>(
+    type_index: i32,
+    find: impl Fn(&'static TVMFFITypeInfo) -> Option<R>,
+) -> Option<R> {
     let info = type_info(type_index)?;
     // SAFETY: a type of depth n has n ancestors, whose records live as long as the process (ABI).
     let ancestors = unsafe { array(info.type_ancestors, info.type_depth) };

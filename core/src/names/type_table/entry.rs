@@ -5,7 +5,9 @@ use core::mem::offset_of;
 use core::ptr;
 use core::slice;
 
-use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeInfo, TVMFFITypeMetadata};
+use crate::abi::{
+    TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeInfo, TVMFFITypeMetadata,
+};
 
 use super::arena::Arena;
 use super::field_names::FieldNames;
@@ -16,12 +18,13 @@ use super::slots;
 
 /// A registered type, whose address never changes.
 ///
-/// C readers keep a pointer to the `TVMFFITypeInfo` in it, so Rust code never creates a reference to that record:
-/// accessors copy its constant fields and read the fields that change atomically.
+/// C readers keep a pointer to the `TVMFFITypeInfo` in it, so Rust code never creates a reference
+/// to that record: accessors copy its constant fields and read the fields that change atomically.
 #[repr(C)]
 pub struct TypeEntry {
     pub(super) info: UnsafeCell<TVMFFITypeInfo>,
-    /// Number of type indices reserved for the type and its children, beginning with the type's own index.
+    /// Number of type indices reserved for the type and its children, beginning with the type's own
+    /// index.
     pub(super) num_slots: i32,
     /// Whether children get other indices when all reserved indices are in use.
     pub(super) child_slots_can_overflow: bool,
@@ -65,12 +68,14 @@ pub(super) const METADATA: ArrayLayout = ArrayLayout {
 };
 
 const CAPACITIES: u8 = offset_of!(TypeEntry, capacities) as u8;
-const _: () = assert!(size_of::<TypeEntry>() <= u8::MAX as usize && offset_of!(TypeEntry, info) == 0);
+const _: () =
+    assert!(size_of::<TypeEntry>() <= u8::MAX as usize && offset_of!(TypeEntry, info) == 0);
 
-// SAFETY: of `info`, type_index, type_depth, type_key, type_ancestors and type_key_hash never change once an entry is
-// shared, and num_fields, num_methods, fields, methods and metadata are accessed atomically, as num_metadata and
-// field_names are; num_slots, child_slots_can_overflow and link never change; allocated_slots and capacities are only
-// accessed by holders of the registry's lock.
+// SAFETY: of `info`, type_index, type_depth, type_key, type_ancestors and type_key_hash never
+// change once an entry is shared, and num_fields, num_methods, fields, methods and metadata are
+// accessed atomically, as num_metadata and field_names are; num_slots, child_slots_can_overflow and
+// link never change; allocated_slots and capacities are only accessed by holders of the registry's
+// lock.
 unsafe impl Sync for TypeEntry {}
 // SAFETY: all pointers refer to memory that is never freed and belongs to no thread.
 unsafe impl Send for TypeEntry {}
@@ -86,12 +91,18 @@ pub(super) struct NewType<'a> {
 
 impl TypeEntry {
     /// Creates an entry without fields, methods and metadata. A NUL must follow the key in memory.
-    pub(super) const fn new(new: NewType<'static>, ancestors: &'static [*const TVMFFITypeInfo]) -> Self {
+    pub(super) const fn new(
+        new: NewType<'static>,
+        ancestors: &'static [*const TVMFFITypeInfo],
+    ) -> Self {
         TypeEntry {
             info: UnsafeCell::new(TVMFFITypeInfo {
                 type_index: new.type_index,
                 type_depth: ancestors.len() as i32,
-                type_key: TVMFFIByteArray { data: new.type_key.as_ptr().cast(), size: new.type_key.len() },
+                type_key: TVMFFIByteArray {
+                    data: new.type_key.as_ptr().cast(),
+                    size: new.type_key.len(),
+                },
                 type_ancestors: ancestors.as_ptr().cast_mut(),
                 type_key_hash: type_key_hash(new.type_key),
                 num_fields: 0,
@@ -134,7 +145,8 @@ impl TypeEntry {
 
     /// Returns the type key.
     pub fn type_key(&self) -> &'static [u8] {
-        // SAFETY: the field never changes once the entry is shared, and points to bytes that live forever.
+        // SAFETY: the field never changes once the entry is shared, and points to bytes that live
+        // forever.
         unsafe {
             let key = (*self.as_ptr()).type_key;
             slice::from_raw_parts(key.data.cast(), key.size)
@@ -156,7 +168,8 @@ impl TypeEntry {
     /// Returns the ancestors, root first.
     #[inline]
     pub fn ancestors(&self) -> &'static [*const TVMFFITypeInfo] {
-        // SAFETY: neither field changes once the entry is shared; a type of depth n has n ancestors, kept forever.
+        // SAFETY: neither field changes once the entry is shared; a type of depth n has n
+        // ancestors, kept forever.
         unsafe {
             let info = self.as_ptr();
             match (*info).type_depth {
@@ -166,7 +179,8 @@ impl TypeEntry {
         }
     }
 
-    /// Returns the fields registered so far, without inherited ones. The slice does not grow with later registrations.
+    /// Returns the fields registered so far, without inherited ones. The slice does not grow with
+    /// later registrations.
     pub fn fields(&self) -> &'static [TVMFFIFieldInfo] {
         // SAFETY: the array holds fields.
         unsafe { self.array(&FIELDS).published() }

@@ -28,7 +28,8 @@ pub(super) unsafe extern "C" fn get_object(field: *mut c_void, result: *mut TVMF
     0
 }
 
-/// Field setter for fields of type Array. Returns 0, or -1 with a TypeError raised for other values.
+/// Field setter for fields of type Array. Returns 0, or -1 with a TypeError raised for other
+/// values.
 ///
 /// # Safety
 /// `field` is the address of an owned reference in a live object, and `value` is a valid value.
@@ -36,7 +37,8 @@ pub(super) unsafe extern "C" fn set_array(field: *mut c_void, value: *const TVMF
     // SAFETY: the caller guarantees the value.
     match array_of(unsafe { AnyView::from_raw(value.read()) }) {
         Ok(array) => {
-            // SAFETY: the array is borrowed and alive; the field owns one reference, which the new one replaces.
+            // SAFETY: the array is borrowed and alive; the field owns one reference, which the new
+            // one replaces.
             unsafe {
                 refcount::retain(array.as_ptr());
                 let previous = field.cast::<*mut TVMFFIObject>().replace(array.as_ptr());

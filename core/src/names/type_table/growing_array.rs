@@ -1,4 +1,5 @@
-//! Growing arrays with lock-free readers. Old blocks stay unchanged, and the length is published last.
+//! Growing arrays with lock-free readers. Old blocks stay unchanged, and the length is published
+//! last.
 
 use crate::platform::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use core::cell::Cell;
@@ -8,7 +9,8 @@ use core::slice;
 
 use super::arena::{Arena, NoMemory};
 
-/// Memory layout of an array: byte offsets of its fields within the owner, and the size of its records.
+/// Memory layout of an array: byte offsets of its fields within the owner, and the size of its
+/// records.
 #[derive(Clone, Copy)]
 pub(super) struct ArrayLayout {
     /// Offset of the pointer to the records.
@@ -34,8 +36,8 @@ impl<'a> GrowingArray<'a> {
     /// Accesses the array with this layout in the record at `base`.
     ///
     /// # Safety
-    /// The array's fields live for `'a`, and its pointer and length are only accessed atomically. The array has `len`
-    /// records in a block that lives forever.
+    /// The array's fields live for `'a`, and its pointer and length are only accessed atomically.
+    /// The array has `len` records in a block that lives forever.
     pub(super) unsafe fn at(base: *mut u8, layout: &'static ArrayLayout) -> Self {
         GrowingArray { base, layout, lifetime: PhantomData }
     }
@@ -59,11 +61,13 @@ impl<'a> GrowingArray<'a> {
         let len = self.len_part().load(Ordering::Acquire);
         // An array is published before its length, so it has at least that many records.
         let data = self.data().load(Ordering::Acquire);
-        // Clients can access the record of both; a length that one of them corrupted must not become a huge one.
+        // Clients can access the record of both; a length that one of them corrupted must not
+        // become a huge one.
         if data.is_null() || len <= 0 {
             return &[];
         }
-        // SAFETY: the first `len` records of every published array are written, never change, and live forever.
+        // SAFETY: the first `len` records of every published array are written, never change, and
+        // live forever.
         unsafe { slice::from_raw_parts(data.cast(), len as usize) }
     }
 
@@ -72,29 +76,35 @@ impl<'a> GrowingArray<'a> {
         self.len_part().load(Ordering::Relaxed) as usize
     }
 
-    /// Returns the address of the record at `index`, growing the array if needed. Unwritten records are zero.
+    /// Returns the address of the record at `index`, growing the array if needed. Unwritten records
+    /// are zero.
     ///
     /// If the block is too small, all records are copied to one with at least twice the capacity.
     #[cfg_attr(feature = "speed", inline(always))]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn place(&self, arena: &Arena, index: usize) -> Result<NonNull<u8>, NoMemory> {
-        // SAFETY: a caller with the arena holds the registry's lock, so no one else accesses the capacity.
+        // SAFETY: a caller with the arena holds the registry's lock, so no one else accesses the
+        // capacity.
         let capacity = unsafe { &*self.base.add(self.layout.capacity.into()).cast::<Cell<i32>>() };
         let record_bytes = usize::from(self.layout.record_bytes);
         let room = capacity.get() as usize;
         if index >= room {
-            // Cannot overflow: indices are bounded, and twice the size of an array in memory fits a number.
+            // Cannot overflow: indices are bounded, and twice the size of an array in memory fits a
+            // number.
             let grown = (2 * room).max(index + usize::from(self.layout.first_capacity));
             let bytes = grown * record_bytes;
             let block = arena.carve_zeroed(bytes, align_of::<u64>())?;
             let old = self.data().load(Ordering::Relaxed);
-            // SAFETY: both blocks have space for the records, and the new one does not overlap the old.
+            // SAFETY: both blocks have space for the records, and the new one does not overlap the
+            // old.
             unsafe { ptr::copy_nonoverlapping(old, block.as_ptr(), self.len() * record_bytes) };
             self.data().store(block.as_ptr(), Ordering::Release);
             capacity.set(grown as i32);
         }
         // SAFETY: the block has space for the record.
-        Ok(unsafe { NonNull::new_unchecked(self.data().load(Ordering::Relaxed).add(index * record_bytes)) })
+        Ok(unsafe {
+            NonNull::new_unchecked(self.data().load(Ordering::Relaxed).add(index * record_bytes))
+        })
     }
 
     /// Publishes all records up to `index`.

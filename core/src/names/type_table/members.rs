@@ -1,7 +1,8 @@
-//! Registration of members of types: fields, methods, metadata and attributes, which share one implementation.
+//! Registration of members of types: fields, methods, metadata and attributes, which share one
+//! implementation.
 //!
-//! Steps that may call a custom allocator, raise errors or write to the log run before the registry's lock is taken or
-//! after it is released.
+//! Steps that may call a custom allocator, raise errors or write to the log run before the
+//! registry's lock is taken or after it is released.
 
 use crate::platform::sync::atomic::{AtomicI32, Ordering};
 use core::ffi::c_void;
@@ -66,7 +67,7 @@ static METADATA: MemberLayout =
 static ATTRS: MemberLayout =
     MemberLayout { array: attr_column::VALUES, kind: MemberKind::Attr, text_count: 1, value: 0 };
 
-// MemberLayout begin with their texts.
+// MemberLayout begin with their strings.
 const _: () = {
     assert!(offset_of!(TVMFFIFieldInfo, metadata) == 2 * size_of::<TVMFFIByteArray>());
     assert!(offset_of!(TVMFFIMethodInfo, metadata) == 2 * size_of::<TVMFFIByteArray>());
@@ -82,16 +83,18 @@ struct Attr {
 
 /// Adds a field to a type.
 ///
-/// Strings are copied; the default value, and a setter that is a function, are retained forever. A field that shadows
-/// an ancestor's field is added with a warning. If the library itself added the field to the type, `info` is ignored.
+/// Strings are copied; the default value, and a setter that is a function, are retained forever. A
+/// field that shadows an ancestor's field is added with a warning. If the library itself added the
+/// field to the type, `info` is ignored.
 ///
 /// # Errors
-/// InternalError for an unknown type or a name that the type already has; ValueError for an empty name or a string with
-/// null data and a non-zero size; TypeError for a setter that should be a function but is not; MemoryError. On failure
-/// nothing is changed.
+/// InternalError for an unknown type or a name that the type already has; ValueError for an empty
+/// name or a string with null data and a non-zero size; TypeError for a setter that should be a
+/// function but is not; MemoryError. On failure nothing is changed.
 ///
 /// # Safety
-/// The pointers in the record must be valid for the call, and its flags must describe setter and default correctly.
+/// The pointers in the record must be valid for the call, and its flags must describe setter and
+/// default correctly.
 ///
 /// # Upstream
 /// `TVMFFITypeRegisterField`.
@@ -102,8 +105,11 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
         return Ok(());
     }
     let has = |flag: i32| info.flags & i64::from(flag) != 0;
-    let setter: *mut TVMFFIObject =
-        if has(kTVMFFIFieldFlagBitSetterIsFunctionObj) { info.setter.cast() } else { ptr::null_mut() };
+    let setter: *mut TVMFFIObject = if has(kTVMFFIFieldFlagBitSetterIsFunctionObj) {
+        info.setter.cast()
+    } else {
+        ptr::null_mut()
+    };
     // SAFETY: the caller guarantees a live object or null.
     let is_function = setter.is_null() || unsafe { (*setter).type_index == FUNCTION };
     plain_ensure!(
@@ -118,7 +124,8 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     // SAFETY: the caller guarantees the record.
     unsafe { add(type_index, &FIELDS, ptr::from_ref(info).cast(), default)? };
     if !setter.is_null() {
-        // SAFETY: the caller guarantees a live object; the published record owns this reference forever.
+        // SAFETY: the caller guarantees a live object; the published record owns this reference
+        // forever.
         unsafe { refcount::retain(setter) };
     }
     if !upstream_release::fields_may_repeat() {
@@ -130,11 +137,12 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
 
 /// Adds a method to a type. Several methods may have the same name, as overloads do.
 ///
-/// Strings are copied; the function is retained forever. If the library itself added a method of this name to the type,
-/// `info` is ignored.
+/// Strings are copied; the function is retained forever. If the library itself added a method of
+/// this name to the type, `info` is ignored.
 ///
 /// # Errors
-/// InternalError for an unknown type; ValueError as for fields; MemoryError. On failure nothing is changed.
+/// InternalError for an unknown type; ValueError as for fields; MemoryError. On failure nothing is
+/// changed.
 ///
 /// # Safety
 /// The pointers in the record must be valid for the call.
@@ -154,8 +162,8 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
 /// Sets the metadata of a type. Setting the same metadata again has no effect.
 ///
 /// # Errors
-/// InternalError for an unknown type; RuntimeError if the type has different metadata; ValueError for a doc with null
-/// data and a non-zero size; MemoryError. On failure nothing is changed.
+/// InternalError for an unknown type; RuntimeError if the type has different metadata; ValueError
+/// for a doc with null data and a non-zero size; MemoryError. On failure nothing is changed.
 ///
 /// # Safety
 /// The doc must be valid for the call.
@@ -168,13 +176,14 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
     unsafe { add(type_index, &METADATA, ptr::from_ref(metadata).cast(), &TVMFFIAny::NONE) }
 }
 
-/// Sets an attribute of a type. The value is retained forever. Type index None only creates the column. If the library
-/// itself registered the attribute for the type, `value` is ignored.
+/// Sets an attribute of a type. The value is retained forever. Type index None only creates the
+/// column. If the library itself registered the attribute for the type, `value` is ignored.
 ///
 /// # Errors
-/// TypeError for an address, which the library calls if the attribute is a hook: see [`register_attr_unchecked`]; InternalError for
-/// an unknown type; RuntimeError if the type already has the attribute; ValueError for a null raw string; MemoryError. On failure
-/// no value is changed.
+/// TypeError for an address, which the library calls if the attribute is a hook: see
+/// [`register_attr_unchecked`]; InternalError for an unknown type; RuntimeError if the type already
+/// has the attribute; ValueError for a null raw string; MemoryError. On failure no value is
+/// changed.
 ///
 /// # Upstream
 /// `TVMFFITypeRegisterAttr`, which does not check whether the type is known.
@@ -197,9 +206,13 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
 /// The errors of [`register_attr`], but no TypeError.
 ///
 /// # Safety
-/// An address must be that of a function with the signature of the attribute, such as `__any_hash__` or `__s_visit__`, and stay valid
-/// until the process ends.
-pub unsafe fn register_attr_unchecked(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
+/// An address must be that of a function with the signature of the attribute, such as
+/// `__any_hash__` or `__s_visit__`, and stay valid until the process ends.
+pub unsafe fn register_attr_unchecked(
+    type_index: i32,
+    name: &[u8],
+    value: AnyView<'_>,
+) -> Result<()> {
     ensure_provided();
     let column = columns::get_or_make(name)?;
     if type_index == NONE || library_members::has_attr(type_index, column) {
@@ -227,8 +240,8 @@ impl From<NoMemory> for MemberError {
 /// Adds a member to a type. The published record owns a copy of `value`.
 ///
 /// # Safety
-/// `record` must be a record of the given kind. Each of its strings must be valid for the call or have null data, and
-/// `value` must be valid.
+/// `record` must be a record of the given kind. Each of its strings must be valid for the call or
+/// have null data, and `value` must be valid.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn add(
@@ -256,7 +269,7 @@ unsafe fn add(
     let value = unsafe { Any::from_raw(owned.assume_init()) };
     let added = {
         let registry = REGISTRY.lock();
-        // SAFETY: the texts were checked, and the caller guarantees them.
+        // SAFETY: the strings were checked, and the caller guarantees them.
         unsafe { publish(&registry.arena, entry, records, record, value.as_raw()) }
     };
     match added {
@@ -279,7 +292,7 @@ unsafe fn add(
 /// `record` must be a record of the given kind.
 unsafe fn check_texts(records: &MemberLayout, record: *const TVMFFIByteArray) -> Result<()> {
     let count = records.text_count.into();
-    // SAFETY: the record begins with that many texts.
+    // SAFETY: the record begins with that many strings.
     let texts = unsafe { core::slice::from_raw_parts(record, count) };
     for text in texts {
         plain_ensure!(
@@ -294,8 +307,8 @@ unsafe fn check_texts(records: &MemberLayout, record: *const TVMFFIByteArray) ->
     Ok(())
 }
 
-/// Whether strings equal to those of the previous member are shared. Size-optimised builds copy each one instead, which
-/// takes more memory but less code.
+/// Whether strings equal to those of the previous member are shared. Size-optimised builds copy
+/// each one instead, which takes more memory but less code.
 const SHARES_TEXTS: bool = cfg!(feature = "speed");
 
 /// Writes a member to the type's array and publishes it. The caller holds the registry's lock.
@@ -330,8 +343,8 @@ unsafe fn publish(
         _ => array.len(),
     };
     let place = array.place(arena, index)?.as_ptr();
-    // SAFETY: the array has space for the record, which is not read before it is published; the value of an attribute
-    // is only read once its type index is set.
+    // SAFETY: the array has space for the record, which is not read before it is published; the
+    // value of an attribute is only read once its type index is set.
     unsafe {
         if kind == MemberKind::Metadata && array.len() != 0 {
             let is_same = is_same_metadata(&*place.cast(), &*record.cast());
@@ -351,7 +364,8 @@ unsafe fn publish(
             }
             (&raw mut (*to).small_str_len).write(value.small_str_len);
             (&raw mut (*to).payload).write(value.payload);
-            AtomicI32::from_ptr(&raw mut (*to).type_index).store(value.type_index, Ordering::Release);
+            AtomicI32::from_ptr(&raw mut (*to).type_index)
+                .store(value.type_index, Ordering::Release);
         }
     }
     array.publish(index);
@@ -362,7 +376,9 @@ unsafe fn publish(
         }
         MemberKind::Method => entry.own_methods.add(index),
         // SAFETY: as above.
-        MemberKind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.own.add(entry.type_index()),
+        MemberKind::Attr => {
+            unsafe { &*(*record.cast::<Attr>()).column }.own.add(entry.type_index())
+        }
         MemberKind::Metadata => {}
     }
     Ok(())
@@ -399,18 +415,20 @@ unsafe fn is_there_already(
             )
         }
     };
-    // SAFETY: the caller guarantees the texts.
+    // SAFETY: the caller guarantees the strings.
     let name = unsafe { (*record).as_slice() };
     Error::plain(__error_site!(), template, &[entry.type_key().into(), name.into()])
 }
 
-/// Replaces the strings of a record by copies that live forever. An empty string becomes null data, as in upstream.
+/// Replaces the strings of a record by copies that live forever. An empty string becomes null data,
+/// as in upstream.
 ///
-/// In speed builds, strings after the name are shared with `before`, the strings of the previous member, if they are
-/// equal: fields of one type often have the same doc and metadata.
+/// In speed builds, strings after the name are shared with `before`, the strings of the previous
+/// member, if they are equal: fields of one type often have the same doc and metadata.
 ///
 /// # Safety
-/// `texts` and `before` point to `count` valid strings each. Those of `before` were copied by this function.
+/// `texts` and `before` point to `count` valid strings each. Those of `before` were copied by this
+/// function.
 unsafe fn keep_texts(
     arena: &Arena,
     texts: *mut TVMFFIByteArray,
@@ -418,7 +436,7 @@ unsafe fn keep_texts(
     before: Option<*const TVMFFIByteArray>,
 ) -> core::result::Result<(), NoMemory> {
     for at in 0..count.into() {
-        // SAFETY: the caller guarantees the texts.
+        // SAFETY: the caller guarantees the strings.
         let text = unsafe { &mut *texts.add(at) };
         let from = core::mem::replace(&mut text.data, ptr::null());
         if text.size != 0 {
@@ -466,7 +484,8 @@ pub(super) unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArr
 unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata) -> bool {
     const DOC_BYTES: usize = size_of::<TVMFFIByteArray>();
     const REST_BYTES: usize = size_of::<TVMFFITypeMetadata>() - DOC_BYTES;
-    const _: () = assert!(REST_BYTES == size_of::<*const c_void>() + 2 * size_of::<i32>(), "no padding");
+    const _: () =
+        assert!(REST_BYTES == size_of::<*const c_void>() + 2 * size_of::<i32>(), "no padding");
     // SAFETY: the doc is followed by a pointer and two numbers, all initialised, without padding.
     let rest = |metadata: &TVMFFITypeMetadata| unsafe {
         ptr::from_ref(metadata).byte_add(DOC_BYTES).cast::<[u8; REST_BYTES]>().read()

@@ -1,8 +1,9 @@
-//! The type table: lookup of types by index and by key, with lock-free readers, records at fixed addresses and
-//! serialised registration.
+//! The type table: lookup of types by index and by key, with lock-free readers, records at fixed
+//! addresses and serialised registration.
 //!
-//! Built-in types are static tables. Other types, and all registered members, are in memory that is never freed, since
-//! C readers keep pointers to it. A reader concurrent with a registration sees the state either before or after it.
+//! Built-in types are static tables. Other types, and all registered members, are in memory that is
+//! never freed, since C readers keep pointers to it. A reader concurrent with a registration sees
+//! the state either before or after it.
 
 mod arena;
 mod attr_column;
@@ -65,8 +66,8 @@ pub(crate) struct Registry {
 /// Returns the type registered at an index, or `None`. Its record never moves and is never freed.
 ///
 /// # Threads
-/// Lock-free, allocates nothing. Bare-metal builds create the record of a built-in type at its first lookup, under a
-/// lock, and return `None` when out of memory.
+/// Lock-free, allocates nothing. Bare-metal builds create the record of a built-in type at its
+/// first lookup, under a lock, and return `None` when out of memory.
 ///
 /// # Upstream
 /// `TVMFFIGetTypeInfo`, which terminates the process for an unknown index.
@@ -82,10 +83,12 @@ pub fn type_key_of(type_index: i32) -> &'static [u8] {
 
 /// Returns the members that a registered type has. An unregistered type has none.
 pub fn members(type_index: i32) -> Members {
-    type_info(type_index).map_or(Members { fields: 0, methods: 0, total_size: None }, |entry| Members {
-        fields: entry.fields().len(),
-        methods: entry.methods().len(),
-        total_size: entry.metadata().map(|metadata| metadata.total_size),
+    type_info(type_index).map_or(Members { fields: 0, methods: 0, total_size: None }, |entry| {
+        Members {
+            fields: entry.fields().len(),
+            methods: entry.methods().len(),
+            total_size: entry.metadata().map(|metadata| metadata.total_size),
+        }
     })
 }
 
@@ -101,7 +104,9 @@ pub fn find_field(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIFieldIn
 
 /// Finds a method by name: of the type itself, or of its nearest ancestor that has one.
 pub fn find_method(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIMethodInfo> {
-    find_member(type_index, |entry| entry.methods().iter().find(|method| is_named(&method.name, name)))
+    find_member(type_index, |entry| {
+        entry.methods().iter().find(|method| is_named(&method.name, name))
+    })
 }
 
 /// Returns the metadata of a registered field.
@@ -122,7 +127,8 @@ fn find_member<R>(type_index: i32, find: impl Fn(&'static TypeEntry) -> Option<R
     let entry = type_info(type_index)?;
     find(entry).or_else(|| {
         // SAFETY: ancestors are registered types, whose records live forever.
-        let indices = entry.ancestors().iter().rev().map(|ancestor| unsafe { (**ancestor).type_index });
+        let indices =
+            entry.ancestors().iter().rev().map(|ancestor| unsafe { (**ancestor).type_index });
         indices.filter_map(type_info).find_map(find)
     })
 }
@@ -137,7 +143,8 @@ fn known_key(type_index: i32) -> Option<&'static [u8]> {
     builtin_types::key(type_index).or_else(|| slots::entry(type_index).map(TypeEntry::type_key))
 }
 
-/// Returns `true` if children of a built-in type may get indices other than those reserved for them.
+/// Returns `true` if children of a built-in type may get indices other than those reserved for
+/// them.
 const fn may_overflow(type_index: i32) -> bool {
     type_index == OBJECT || type_index == VISIT_INTERRUPT
 }
@@ -173,7 +180,8 @@ pub fn is_instance(type_index: i32, target_index: i32) -> bool {
         || (type_index >= STATIC_OBJECT_END && slots::descends_from(type_index, target_index))
 }
 
-/// Returns `true` if the type at `type_index` is registered and has the one at `target_index` among its ancestors.
+/// Returns `true` if the type at `type_index` is registered and has the one at `target_index` among
+/// its ancestors.
 fn has_ancestor(type_index: i32, target_index: i32) -> bool {
     let Some(entry) = slots::entry(type_index) else { return false };
     // SAFETY: ancestors are registered types, whose records live forever; an index never changes.

@@ -1,7 +1,7 @@
 //! Registration of types by key.
 //!
-//! Steps that may call a custom allocator, raise errors or write to the log run before the registry's lock is taken or
-//! after it is released.
+//! Steps that may call a custom allocator, raise errors or write to the log run before the
+//! registry's lock is taken or after it is released.
 
 use core::cell::Cell;
 use core::ptr;
@@ -17,7 +17,8 @@ use super::arena::{Arena, NoMemory};
 use super::entry::{NewType, TypeEntry};
 use super::records::NewTypeRequest;
 use super::{
-    KEY_NOT_FOUND, REGISTRY, Registry, ensure_provided, key_to_index, keys, known_key, slots, type_info,
+    KEY_NOT_FOUND, REGISTRY, Registry, ensure_provided, key_to_index, keys, known_key, slots,
+    type_info,
 };
 
 /// Parent index of a request that only queries a key.
@@ -25,12 +26,13 @@ const QUERY_ONLY: i32 = -2;
 
 /// Returns the index of the type with this key. Registers the type if it is unknown.
 ///
-/// For a known key, the rest of the request is ignored. For an unknown key, a query returns [`KEY_NOT_FOUND`].
+/// For a known key, the rest of the request is ignored. For an unknown key, a query returns
+/// [`KEY_NOT_FOUND`].
 ///
 /// # Errors
-/// InternalError if the parent is unknown, cannot have more children, or its depth is not one less than the type's; if
-/// the static index is in use or out of range; or if the number of child slots is negative or exceeds the index range.
-/// MemoryError. On failure nothing is changed.
+/// InternalError if the parent is unknown, cannot have more children, or its depth is not one less
+/// than the type's; if the static index is in use or out of range; or if the number of child slots
+/// is negative or exceeds the index range. MemoryError. On failure nothing is changed.
 ///
 /// # Upstream
 /// `TVMFFITypeGetOrAllocIndex`, `TypeTable::GetOrAllocTypeIndex` in `object.cc`.
@@ -55,10 +57,12 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
     allocated.map_err(|refusal| refusal.into_error(request))
 }
 
-/// Reasons why a type was not registered. Converted to an error after the registry's lock is released.
+/// Reasons why a type was not registered. Converted to an error after the registry's lock is
+/// released.
 enum RegisterError {
     NoMemory(NoMemory),
-    /// An invalid request: the message, with placeholders for the key, or for the key and the static index.
+    /// An invalid request: the message, with placeholders for the key, or for the key and the
+    /// static index.
     Contradiction(Template<2>),
 }
 
@@ -79,8 +83,8 @@ impl RegisterError {
     }
 }
 
-/// Returns a `RegisterError::Contradiction` from the enclosing function unless the condition holds. The message has
-/// placeholders for the key, or for the key and the static index.
+/// Returns a `RegisterError::Contradiction` from the enclosing function unless the condition holds.
+/// The message has placeholders for the key, or for the key and the static index.
 macro_rules! ensure {
     ($condition:expr, $($text:tt)+) => {
         if !$condition {
@@ -103,7 +107,8 @@ fn allocate_index(
         type_index,
         type_key: request.type_key,
         num_slots,
-        // Overflowing children would be outside the reserved indices of a parent that cannot overflow.
+        // Overflowing children would be outside the reserved indices of a parent that cannot
+        // overflow.
         child_slots_can_overflow: request.child_slots_can_overflow
             && parent.is_none_or(|parent| parent.child_slots_can_overflow),
     };
@@ -116,8 +121,8 @@ fn allocate_index(
     Ok(type_index)
 }
 
-/// Chooses the index of a new type without reserving it. Returns the index, and the counter of used indices in its
-/// range.
+/// Chooses the index of a new type without reserving it. Returns the index, and the counter of used
+/// indices in its range.
 fn choose_index<'a>(
     arena: &Arena,
     next_index: &'a Cell<i32>,
@@ -216,7 +221,8 @@ pub(super) fn insert_entry(
     let key = new.type_key;
     let bytes = size_of::<TypeEntry>() + depth * size_of::<*const TVMFFITypeInfo>() + key.len() + 1;
     let place = arena.carve(bytes, align_of::<TypeEntry>())?.cast::<TypeEntry>();
-    // SAFETY: the allocation is new, has space for the entry, its ancestors, its key and a zero, and lives forever.
+    // SAFETY: the allocation is new, has space for the entry, its ancestors, its key and a zero,
+    // and lives forever.
     let entry = unsafe {
         let ancestors = place.add(1).cast::<*const TVMFFITypeInfo>().as_ptr();
         if let Some(parent) = parent {

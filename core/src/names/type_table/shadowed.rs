@@ -13,7 +13,8 @@ use super::type_info;
 pub(super) unsafe fn warn(type_index: i32, name: &TVMFFIByteArray) {
     let Some(entry) = type_info(type_index) else { return };
     for ancestor in entry.ancestors() {
-        // SAFETY: ancestors are registered types, whose records are never freed; the caller guarantees the name.
+        // SAFETY: ancestors are registered types, whose records are never freed; the caller
+        // guarantees the name.
         let (name, ancestor_key) = unsafe {
             if !has_field(*ancestor, name) {
                 continue;

@@ -3,8 +3,8 @@
 use super::*;
 use crate::abi::type_index::{FUNCTION, MODULE, NONE, STR};
 use crate::abi::{
-    TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo, TVMFFITypeMetadata,
-    kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
+    TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIFieldInfo, TVMFFIMethodInfo,
+    TVMFFITypeMetadata, kTVMFFIFieldFlagBitMaskHasDefault, kTVMFFIFieldFlagBitSetterIsFunctionObj,
 };
 use crate::error::Error;
 use crate::value::any::{Any, AnyView};
@@ -130,7 +130,8 @@ fn bad_requests_change_nothing() {
 
 #[test]
 fn reserved_places_are_used_before_others() -> Result<()> {
-    let parent = get_or_alloc_index(&NewTypeRequest { num_child_slots: 2, ..request("test.Reserving") })?;
+    let parent =
+        get_or_alloc_index(&NewTypeRequest { num_child_slots: 2, ..request("test.Reserving") })?;
     let other = child_of(OBJECT, "test.AfterReserving")?;
     assert!(other > parent + 2);
     assert_eq!(child_of(parent, "test.Reserved1")?, parent + 1);
@@ -164,7 +165,8 @@ fn a_full_type_that_cannot_overflow_refuses_children() -> Result<()> {
 
 #[test]
 fn free_static_indices_may_be_taken_once() -> Result<()> {
-    let index = get_or_alloc_index(&NewTypeRequest { static_type_index: 100, ..request("test.Static") })?;
+    let index =
+        get_or_alloc_index(&NewTypeRequest { static_type_index: 100, ..request("test.Static") })?;
     assert_eq!((index, type_key_of(100)), (100, &b"test.Static"[..]));
     let again = NewTypeRequest { static_type_index: 100, ..request("test.OtherStatic") };
     assert_eq!(kind(get_or_alloc_index(&again).unwrap_err()), "InternalError");
@@ -187,7 +189,7 @@ fn fields_are_copied_and_found() -> Result<()> {
     drop(default);
     assert!(before.is_empty());
     let fields = type_info(index).unwrap().fields();
-    // SAFETY: texts of registered fields live forever.
+    // SAFETY: strings of registered fields live forever.
     let names = fields.iter().map(|field| unsafe { field.name.as_slice() });
     assert!(names.eq([b"f0", b"f1", b"f2", b"f3", b"f4"]));
     assert!(fields[0].metadata.data.is_null() && fields[0].metadata.size == 0);
@@ -207,7 +209,7 @@ fn each_field_has_its_own_texts_or_the_same_ones() -> Result<()> {
     }
     let fields = type_info(index).unwrap().fields();
     for (field, doc) in fields.iter().zip(docs) {
-        // SAFETY: texts of registered fields live forever, and non-empty ones end with a zero.
+        // SAFETY: strings of registered fields live forever, and non-empty ones end with a zero.
         unsafe {
             assert_eq!(field.doc.as_slice(), doc.as_bytes());
             assert!(doc.is_empty() || *field.doc.data.add(doc.len()) == 0);
@@ -284,8 +286,12 @@ fn functions_given_to_a_type_live_on() -> Result<()> {
 #[test]
 fn metadata_is_given_once() -> Result<()> {
     let index = child_of(OBJECT, "test.Metadata")?;
-    let metadata =
-        TVMFFITypeMetadata { doc: text("a type"), creator: None, total_size: 32, structural_eq_hash_kind: 1 };
+    let metadata = TVMFFITypeMetadata {
+        doc: text("a type"),
+        creator: None,
+        total_size: 32,
+        structural_eq_hash_kind: 1,
+    };
     // SAFETY: the docs are static.
     let register = |metadata: &TVMFFITypeMetadata| unsafe { register_metadata(index, metadata) };
     assert!(type_info(index).unwrap().metadata().is_none());
@@ -324,7 +330,10 @@ fn attributes_have_a_column_that_stays() -> Result<()> {
         assert!(attr(without, name).is_none());
     }
     let error = register_attr(STR, name, 6i64.into()).unwrap_err();
-    assert_eq!(error.message_bytes(), b"Type `ffi.String`: TypeAttr `__test_attr__` is already registered");
+    assert_eq!(
+        error.message_bytes(),
+        b"Type `ffi.String`: TypeAttr `__test_attr__` is already registered"
+    );
     assert_eq!(kind(register_attr(-5, name, 6i64.into()).unwrap_err()), "InternalError");
     assert_eq!(kind(register_attr(i32::MAX, name, 6i64.into()).unwrap_err()), "InternalError");
     assert!(attr_column(b"__test_unknown__").is_none());
@@ -347,7 +356,7 @@ fn columns_of_the_library_are_there_from_the_start() -> Result<()> {
 fn built_in_types_can_grow_too() -> Result<()> {
     add_field(MODULE, &field("test_extra"))?;
     let fields = type_info(MODULE).unwrap().fields();
-    // SAFETY: texts of registered fields live forever.
+    // SAFETY: strings of registered fields live forever.
     let names = fields.iter().map(|field| unsafe { field.name.as_slice() });
     // Builds without std have no field of modules.
     let expected = [&b"imports_"[..], &b"test_extra"[..]];
@@ -387,8 +396,9 @@ fn the_imports_field_of_modules_is_read_and_set() -> Result<()> {
     unsafe {
         assert_eq!(imports.getter.unwrap()(field, &mut value), 0);
         assert_eq!(value.type_index, NONE);
-        let setter =
-            core::mem::transmute::<*mut core::ffi::c_void, crate::abi::TVMFFIFieldSetter>(imports.setter);
+        let setter = core::mem::transmute::<*mut core::ffi::c_void, crate::abi::TVMFFIFieldSetter>(
+            imports.setter,
+        );
         assert_eq!(setter(field, &value), -1);
     }
     assert_eq!(
@@ -418,12 +428,14 @@ fn threads_register_and_read_at_once() {
                     };
                     add_field(shared, &info).unwrap();
                     let fields = type_info(shared).unwrap().fields();
-                    // SAFETY: texts of registered fields live forever.
-                    let has =
-                        |name: &[u8]| fields.iter().any(|field| unsafe { field.name.as_slice() } == name);
+                    // SAFETY: strings of registered fields live forever.
+                    let has = |name: &[u8]| {
+                        fields.iter().any(|field| unsafe { field.name.as_slice() } == name)
+                    };
                     assert!(has(name.as_bytes()));
                     register_attr(own, b"__test_race__", i64::from(own).into()).unwrap();
-                    let losers = register_attr(same, b"__test_race_once__", i64::from(thread).into());
+                    let losers =
+                        register_attr(same, b"__test_race_once__", i64::from(thread).into());
                     assert!(losers.is_ok() || kind(losers.unwrap_err()) == "RuntimeError");
                     assert_eq!(attr(own, b"__test_race__").get::<i64>().unwrap(), i64::from(own));
                 }

@@ -2,11 +2,13 @@
 
 use crate::abi::TVMFFIObject;
 
-/// State of an object that is borrowed exclusively. States up to [`MOST_SHARED`] are numbers of shared borrows.
+/// State of an object that is borrowed exclusively. States up to [`MOST_SHARED`] are numbers of
+/// shared borrows.
 const EXCLUSIVE: u32 = u32::MAX;
 /// State of a tensor over the memory of another object, where its borrows are. It never changes.
 pub const FORWARDED: u32 = EXCLUSIVE - 1;
-/// Largest number of shared borrows, far from the other states. Safe code reaches it by leaking guards.
+/// Largest number of shared borrows, far from the other states. Safe code reaches it by leaking
+/// guards.
 pub const MOST_SHARED: u32 = 1 << 31;
 
 #[cfg(target_has_atomic = "32")]
@@ -31,11 +33,11 @@ mod atomic {
         unsafe { AtomicU32::from_ptr(&raw mut (*object).padding) }
     }
 
-    /// Adds a shared borrow unless the object is borrowed exclusively. Returns `true` if it was added. Later accesses happen
-    /// after those of earlier exclusive borrows.
+    /// Adds a shared borrow unless the object is borrowed exclusively. Returns `true` if it was
+    /// added. Later accesses happen after those of earlier exclusive borrows.
     ///
-    /// A process with one thread does it without locked instructions. Signal handlers end their borrows before they return,
-    /// so they leave the state as they find it.
+    /// A process with one thread does it without locked instructions. Signal handlers end their
+    /// borrows before they return, so they leave the state as they find it.
     ///
     /// # Safety
     /// `object` must be live.
@@ -92,8 +94,9 @@ mod atomic {
         }
     }
 
-    /// Makes the exclusive borrow if the object has `shared` shared borrows, all of which are the caller's and end. Returns
-    /// `true` if it was made. Later accesses happen after those of all earlier borrows.
+    /// Makes the exclusive borrow if the object has `shared` shared borrows, all of which are the
+    /// caller's and end. Returns `true` if it was made. Later accesses happen after those of all
+    /// earlier borrows.
     ///
     /// # Safety
     /// `object` must be live, and the caller must have `shared` shared borrows.
@@ -127,15 +130,16 @@ mod masked {
     use super::{EXCLUSIVE, FORWARDED, MOST_SHARED, TVMFFIObject};
     use crate::platform::sync::critical;
 
-    /// Replaces the state `seen` of an object by `next(seen)`, in a critical section, unless that is `None`. Returns `true`
-    /// if it was replaced.
+    /// Replaces the state `seen` of an object by `next(seen)`, in a critical section, unless that
+    /// is `None`. Returns `true` if it was replaced.
     ///
     /// # Safety
     /// `object` must be live.
     #[inline(never)]
     unsafe fn update(object: *mut TVMFFIObject, next: impl FnOnce(u32) -> Option<u32>) -> bool {
         critical(|| {
-            // SAFETY: the caller guarantees the object; the critical section excludes other accesses of the word.
+            // SAFETY: the caller guarantees the object; the critical section excludes other
+            // accesses of the word.
             unsafe {
                 let state = &raw mut (*object).padding;
                 next(state.read()).map(|new| state.write(new)).is_some()
@@ -143,7 +147,8 @@ mod masked {
         })
     }
 
-    /// Adds a shared borrow unless the object is borrowed exclusively. Returns `true` if it was added.
+    /// Adds a shared borrow unless the object is borrowed exclusively. Returns `true` if it was
+    /// added.
     ///
     /// # Safety
     /// `object` must be live.
@@ -166,7 +171,8 @@ mod masked {
     /// # Safety
     /// `object` must be live.
     pub unsafe fn is_forwarded(object: *mut TVMFFIObject) -> bool {
-        // SAFETY: the word is aligned and lives as long as the object. Interrupt handlers change it as a whole.
+        // SAFETY: the word is aligned and lives as long as the object. Interrupt handlers change it
+        // as a whole.
         unsafe { (&raw const (*object).padding).read_volatile() == FORWARDED }
     }
 
@@ -179,7 +185,8 @@ mod masked {
         unsafe { update(object, |seen| Some(seen.wrapping_sub(1))) };
     }
 
-    /// Makes the exclusive borrow if the object has `shared` shared borrows, all of which are the caller's. Returns `true` if it was made.
+    /// Makes the exclusive borrow if the object has `shared` shared borrows, all of which are the
+    /// caller's. Returns `true` if it was made.
     ///
     /// # Safety
     /// `object` must be live, and the caller must have `shared` shared borrows.
@@ -211,14 +218,22 @@ mod tests {
 
     macro_rules! states {
         ($implementation:ident) => {{
-            use super::$implementation::{claim, is_forwarded, is_shareable, share, unclaim, unshare};
+            use super::$implementation::{
+                claim, is_forwarded, is_shareable, share, unclaim, unshare,
+            };
             let object = object();
             let at = object.as_ptr();
             // SAFETY: the object is live, and borrows end once each.
             unsafe {
                 assert!(share(at) && share(at) && !claim(at, 0) && !claim(at, 1));
                 unshare(at);
-                assert!(is_shareable(at) && claim(at, 1) && !share(at) && !is_shareable(at) && !claim(at, 0));
+                assert!(
+                    is_shareable(at)
+                        && claim(at, 1)
+                        && !share(at)
+                        && !is_shareable(at)
+                        && !claim(at, 0)
+                );
                 unclaim(at, 1);
                 assert!(share(at) && !claim(at, 0));
                 unshare(at);

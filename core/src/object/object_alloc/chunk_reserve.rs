@@ -1,7 +1,7 @@
 //! A reserve of free chunks for objects created later.
 //!
-//! It prefers chunks at high addresses: C libraries return the top of their heap to the system when it is free, and
-//! would have to request it again for the next document.
+//! It prefers chunks at high addresses: C libraries return the top of their heap to the system when
+//! it is free, and would have to request it again for the next document.
 
 use core::ptr::{self, NonNull};
 
@@ -23,14 +23,15 @@ impl ChunkReserve {
         Self { waiting, next }
     }
 
-    /// Takes a chunk from the next slot. Returns `None` if that slot is empty, even if another slot has a chunk.
+    /// Takes a chunk from the next slot. Returns `None` if that slot is empty, even if another slot
+    /// has a chunk.
     pub(super) fn take(&self) -> Option<NonNull<u8>> {
         let place = self.next.fetch_sub(1, Ordering::Relaxed).wrapping_sub(1);
         self.exchange(place, ptr::null_mut())
     }
 
-    /// Stores a chunk in the next slot. If the slot is occupied, keeps the chunk at the higher address and returns the
-    /// other.
+    /// Stores a chunk in the next slot. If the slot is occupied, keeps the chunk at the higher
+    /// address and returns the other.
     pub(super) fn put(&self, chunk: NonNull<u8>) -> Option<NonNull<u8>> {
         let place = self.next.fetch_add(1, Ordering::Relaxed);
         let other = self.exchange(place, chunk.as_ptr())?;
@@ -62,11 +63,14 @@ mod tests {
         // SAFETY: each pointer is within the array.
         let chunk = |place: usize| unsafe { start.add(place) };
         // Ascending addresses replace all earlier chunks; descending ones are all returned.
-        let upwards: Vec<_> = (SLOTS..3 * SLOTS).filter_map(|place| reserve.put(chunk(place))).collect();
+        let upwards: Vec<_> =
+            (SLOTS..3 * SLOTS).filter_map(|place| reserve.put(chunk(place))).collect();
         assert!(upwards.into_iter().map(place_of).eq(SLOTS..2 * SLOTS));
-        let downwards: Vec<_> = (0..SLOTS).rev().filter_map(|place| reserve.put(chunk(place))).collect();
+        let downwards: Vec<_> =
+            (0..SLOTS).rev().filter_map(|place| reserve.put(chunk(place))).collect();
         assert!(downwards.into_iter().map(place_of).eq((0..SLOTS).rev()));
-        let mut left: Vec<_> = (0..2 * SLOTS).filter_map(|_| reserve.take()).map(place_of).collect();
+        let mut left: Vec<_> =
+            (0..2 * SLOTS).filter_map(|_| reserve.take()).map(place_of).collect();
         left.sort_unstable();
         assert!(left.into_iter().eq(2 * SLOTS..3 * SLOTS));
     }
@@ -85,7 +89,8 @@ mod tests {
                     for _ in 0..if cfg!(miri) { 50 } else { 5_000 } {
                         let Some(mut chunk) = reserve.take() else { continue };
                         loop {
-                            // SAFETY: the chunks of this test are counters, which outlive the threads.
+                            // SAFETY: the chunks of this test are counters, which outlive the
+                            // threads.
                             let users = unsafe { chunk.cast::<AtomicUsize>().as_ref() };
                             assert_eq!(users.fetch_add(1, Ordering::Relaxed), 0);
                             users.fetch_sub(1, Ordering::Relaxed);

@@ -1,17 +1,17 @@
-//! Chunks: arenas in which objects created in sequence lie side by side. The last object of a chunk to be destroyed
-//! frees the chunk.
+//! Chunks: arenas in which objects created in sequence lie side by side. The last object of a chunk
+//! to be destroyed frees the chunk.
 //!
-//! Allocation advances an offset and release decrements a count; neither calls the heap. The cost: an object that
-//! outlives its neighbours retains their memory. The retained memory is at most [`MAX_BYTES`], and at most the size of
-//! all objects allocated before the chunk.
+//! Allocation advances an offset and release decrements a count; neither calls the heap. The cost:
+//! an object that outlives its neighbours retains their memory. The retained memory is at most
+//! [`MAX_BYTES`], and at most the size of all objects allocated before the chunk.
 //!
 //! ```text
 //! living  bytes | chunk  delete_space  object ... | chunk  delete_space  object ... |
 //! ```
 //!
-//! Objects in chunks have the usual ABI allocation header, which says how their memory is released. While a chunk is
-//! being filled, its count of living objects includes a large surplus, so that allocation need not change the count;
-//! the surplus is subtracted when the chunk is full.
+//! Objects in chunks have the usual ABI allocation header, which says how their memory is released.
+//! While a chunk is being filled, its count of living objects includes a large surplus, so that
+//! allocation need not change the count; the surplus is subtracted when the chunk is full.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -29,11 +29,12 @@ use crate::platform::sync::{is_single_threaded, single_instruction};
 /// Size of the largest chunk in bytes: the most memory that one surviving object retains.
 const MAX_BYTES: usize = 16 << 10;
 
-/// Size of the smallest chunk in bytes. Objects are allocated individually until their total reaches it.
+/// Size of the smallest chunk in bytes. Objects are allocated individually until their total
+/// reaches it.
 const MIN_BYTES: usize = 1 << 10;
 
-/// Minimum ratio of a new chunk's size to the size of the object that starts it. Larger objects are allocated
-/// individually, so that little of a chunk stays unused.
+/// Minimum ratio of a new chunk's size to the size of the object that starts it. Larger objects are
+/// allocated individually, so that little of a chunk stays unused.
 const PART: usize = 8;
 
 /// Reserve of free chunks of [`MAX_BYTES`].
@@ -43,13 +44,15 @@ static RESERVE: ChunkReserve =
 /// Header of a chunk.
 #[repr(C)]
 struct Chunk {
-    /// Number of objects in the chunk that still use their memory, plus [`FILLING`] while the chunk is being filled.
+    /// Number of objects in the chunk that still use their memory, plus [`FILLING`] while the chunk
+    /// is being filled.
     living: AtomicUsize,
     /// Size of the chunk in bytes.
     bytes: usize,
 }
 
-/// Amount added to a chunk's object count while the chunk is being filled; exceeds the number of objects in any chunk.
+/// Amount added to a chunk's object count while the chunk is being filled; exceeds the number of
+/// objects in any chunk.
 const FILLING: usize = 1 << 31;
 
 const CHUNK_BYTES: usize = size_of::<Chunk>();
@@ -71,13 +74,14 @@ const _: () = {
     assert!(CHUNK_BYTES.is_multiple_of(ALIGNMENT) && align_of::<Chunk>() <= ALIGNMENT);
 };
 
-/// Chunks of memory for objects created in sequence, as by a parser. The first chunk is small; each further one doubles
-/// the total, up to 16 KiB per chunk.
+/// Chunks of memory for objects created in sequence, as by a parser. The first chunk is small; each
+/// further one doubles the total, up to 16 KiB per chunk.
 ///
-/// With a custom allocator, every object is allocated individually, since the allocator receives the size and type of
-/// each.
+/// With a custom allocator, every object is allocated individually, since the allocator receives
+/// the size and type of each.
 ///
-/// Ownership: the objects own the memory; they may outlive this value and be destroyed on any thread.
+/// Ownership: the objects own the memory; they may outlive this value and be destroyed on any
+/// thread.
 #[derive(Default)]
 pub struct Chunks {
     /// The chunk that is being filled.
@@ -92,7 +96,8 @@ pub struct Chunks {
     total: usize,
 }
 
-// SAFETY: a part of a chunk has one user, and `set_up` writes the header; other memory comes from `Apart`.
+// SAFETY: a part of a chunk has one user, and `set_up` writes the header; other memory comes from
+// `Apart`.
 unsafe impl Space for Chunks {
     #[inline]
     fn allocate(
@@ -117,15 +122,17 @@ impl Chunks {
         Self::default()
     }
 
-    /// Allocates memory for an object of `size` bytes, preceded by its allocation header. Returns `None` when out of
-    /// memory.
+    /// Allocates memory for an object of `size` bytes, preceded by its allocation header. Returns
+    /// `None` when out of memory.
     #[inline]
     fn take(&mut self, size: usize, class: &RecordLayout, type_index: i32) -> Option<NonNull<u8>> {
         // Sizes are below half the address space.
         let bytes = (size + FRONT_BYTES).next_multiple_of(ALIGNMENT);
         let may_share = class.alignment <= ALIGNMENT && source::uses_builtin();
         match self.chunk {
-            Some(chunk) if bytes <= self.bytes - self.used && may_share => Some(self.place(chunk, bytes)),
+            Some(chunk) if bytes <= self.bytes - self.used && may_share => {
+                Some(self.place(chunk, bytes))
+            }
             _ if may_share && bytes <= self.next_bytes() / PART => self.place_in_next(bytes),
             _ => {
                 self.total = self.total.saturating_add(bytes);
@@ -142,11 +149,14 @@ impl Chunks {
     /// Allocates `bytes` bytes in the chunk, which has that much free space.
     #[inline]
     fn place(&mut self, chunk: NonNull<Chunk>, bytes: usize) -> NonNull<u8> {
-        // SAFETY: the chunk has this much space after the bytes in use, whose number is a multiple of the alignment; it
-        // is not shared yet.
+        // SAFETY: the chunk has this much space after the bytes in use, whose number is a multiple
+        // of the alignment; it is not shared yet.
         let body = unsafe {
             let front = chunk.byte_add(self.used).cast::<Front>();
-            front.write(Front { chunk, header: TVMFFIObjectAllocHeader { delete_space: Some(give_back) } });
+            front.write(Front {
+                chunk,
+                header: TVMFFIObjectAllocHeader { delete_space: Some(give_back) },
+            });
             front.add(1).cast()
         };
         self.used += bytes;
@@ -184,7 +194,8 @@ impl Drop for Chunks {
     }
 }
 
-// SAFETY: the chunk being filled has no other owner except its objects, which only decrement its count.
+// SAFETY: the chunk being filled has no other owner except its objects, which only decrement its
+// count.
 unsafe impl Send for Chunks {}
 
 /// Releases the memory of an object in a chunk. Called through the object's allocation header.
@@ -232,7 +243,8 @@ unsafe fn release(chunk: NonNull<Chunk>) {
     let bytes = unsafe { (*chunk.as_ptr()).bytes };
     let gone = if bytes == MAX_BYTES { RESERVE.put(chunk.cast()) } else { Some(chunk.cast()) };
     if let Some(gone) = gone {
-        // SAFETY: the chunk came from the heap, and an exchange with the reserve makes this thread its only owner.
+        // SAFETY: the chunk came from the heap, and an exchange with the reserve makes this thread
+        // its only owner.
         unsafe { memory::release(gone, Layout::new::<u64>()) };
     }
 }
@@ -262,8 +274,9 @@ mod tests {
     fn string(text: &str, chunks: &mut Chunks) -> Result<(String, Option<NonNull<Chunk>>)> {
         let string = String::from_bytes_in(text.as_bytes(), chunks)?;
         let address = string.view().object_ptr().expect("an object").addr().get();
-        let is_in =
-            |chunk: &NonNull<Chunk>| (0..chunks.used).contains(&address.wrapping_sub(chunk.addr().get()));
+        let is_in = |chunk: &NonNull<Chunk>| {
+            (0..chunks.used).contains(&address.wrapping_sub(chunk.addr().get()))
+        };
         Ok((string, chunks.chunk.filter(is_in)))
     }
 
@@ -280,7 +293,10 @@ mod tests {
     #[test]
     fn chunks_count_their_objects() -> Result<()> {
         let strings = strings()?;
-        assert!(strings.first().is_some_and(|(_, chunk)| chunk.is_none()), "one object needs no chunk");
+        assert!(
+            strings.first().is_some_and(|(_, chunk)| chunk.is_none()),
+            "one object needs no chunk"
+        );
         let mut most = 0;
         for chunk in strings.iter().filter_map(|(_, chunk)| *chunk) {
             let here = strings.iter().filter(|(_, other)| *other == Some(chunk)).count();

@@ -37,50 +37,56 @@ pub use source::set_custom_allocator;
 /// Memory layout of an object class, and the destructor of its content.
 ///
 /// # Safety
-/// The type must be `repr(C)` with [`TVMFFIObject`] as its first field at offset `PREFIX_BYTES` (zero unless the object
-/// starts before its handle), and be aligned to at most 16 bytes.
+/// The type must be `repr(C)` with [`TVMFFIObject`] as its first field at offset `PREFIX_BYTES`
+/// (zero unless the object starts before its handle), and be aligned to at most 16 bytes.
 pub unsafe trait ObjectRecord: Sized {
     /// Number of bytes of the object before its handle.
     const PREFIX_BYTES: usize = 0;
 
-    /// Deleter of the class. A class whose objects are identified by the address of their deleter defines its own,
-    /// which calls this one.
+    /// Deleter of the class. A class whose objects are identified by the address of their deleter
+    /// defines its own, which calls this one.
     const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete::<Self>;
 
-    /// Destroys the content but does not free the memory. Called once, after the last strong reference is released.
+    /// Destroys the content but does not free the memory. Called once, after the last strong
+    /// reference is released.
     ///
     /// # Safety
     /// `this` is the handle of an initialised record with no other user.
     unsafe fn destroy(this: *mut TVMFFIObject);
 }
 
-/// Offset of objects in blocks of the built-in allocator, in bytes, if their alignment is at most this. All of the
-/// library's objects qualify. The bytes before the object store the ABI's header; there are no more, so that more small
-/// objects fit into the processor's caches.
+/// Offset of objects in blocks of the built-in allocator, in bytes, if their alignment is at most
+/// this. All of the library's objects qualify. The bytes before the object store the ABI's header;
+/// there are no more, so that more small objects fit into the processor's caches.
 const BODY_OFFSET: usize = 8;
 
-/// Maximum alignment that the built-in allocator supports: the alignment of its blocks. Objects with this alignment,
-/// which only clients request, are placed at this offset in their block.
+/// Maximum alignment that the built-in allocator supports: the alignment of its blocks. Objects
+/// with this alignment, which only clients request, are placed at this offset in their block.
 const BODY_ALIGNMENT: usize = 2 * size_of::<usize>();
 
-const _: () = assert!(size_of::<TVMFFIObjectAllocHeader>() <= BODY_OFFSET && BODY_OFFSET <= BODY_ALIGNMENT);
+const _: () =
+    assert!(size_of::<TVMFFIObjectAllocHeader>() <= BODY_OFFSET && BODY_OFFSET <= BODY_ALIGNMENT);
 
-/// Whether the built-in allocator is inlined where objects are created and freed. Size-optimised builds call it.
+/// Whether the built-in allocator is inlined where objects are created and freed. Size-optimised
+/// builds call it.
 const INLINE: bool = cfg!(feature = "speed");
 
-static BUILTIN: BuiltinAllocator =
-    BuiltinAllocator(TVMFFICustomAllocator { allocate: Some(builtin_allocate), context: ptr::null_mut() });
+static BUILTIN: BuiltinAllocator = BuiltinAllocator(TVMFFICustomAllocator {
+    allocate: Some(builtin_allocate),
+    context: ptr::null_mut(),
+});
 
 struct BuiltinAllocator(TVMFFICustomAllocator);
 
 // SAFETY: the record is never written; its fields are a function and a null pointer.
 unsafe impl Sync for BuiltinAllocator {}
 
-/// A source of memory for objects: individual allocations ([`Apart`]), or chunks that objects share ([`Chunks`]).
+/// A source of memory for objects: individual allocations ([`Apart`]), or chunks that objects share
+/// ([`Chunks`]).
 ///
 /// # Safety
-/// `allocate` returns memory with the size and alignment of the class and the trailing bytes, used by nothing else, and with a
-/// header of that type whose deleter frees it.
+/// `allocate` returns memory with the size and alignment of the class and the trailing bytes, used
+/// by nothing else, and with a header of that type whose deleter frees it.
 pub unsafe trait Space {
     /// Allocates memory for an object and sets up its header.
     ///
@@ -114,15 +120,15 @@ unsafe impl Space for Apart {
 
 /// Allocates and initialises an object.
 ///
-/// Sets up the header: counts of one, the type index, and the deleter of `R`. Then `init` receives the start of the
-/// record and writes every other field. `trailing_bytes` bytes follow the record.
+/// Sets up the header: counts of one, the type index, and the deleter of `R`. Then `init` receives
+/// the start of the record and writes every other field. `trailing_bytes` bytes follow the record.
 ///
 /// # Errors
 /// MemoryError, or the error that the custom allocator raised.
 ///
 /// # Safety
-/// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of a class with this
-/// layout.
+/// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of
+/// a class with this layout.
 #[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn allocate<R: ObjectRecord>(
     type_index: i32,
@@ -131,8 +137,8 @@ pub unsafe fn allocate<R: ObjectRecord>(
 ) -> Result<ObjectRef> {
     let body = allocate_class(const { &RecordLayout::of::<R>() }, type_index, trailing_bytes)?;
     init(body.as_ptr().cast());
-    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up; the caller guarantees
-    // for `init`.
+    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up;
+    // the caller guarantees for `init`.
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
 
@@ -151,8 +157,8 @@ pub unsafe fn allocate_in<R: ObjectRecord>(
 ) -> Result<ObjectRef> {
     let body = space.allocate(const { &RecordLayout::of::<R>() }, type_index, trailing_bytes)?;
     init(body.as_ptr().cast());
-    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up; the caller guarantees
-    // for `init`.
+    // SAFETY: the body has space for the record and the trailing bytes, and its header is set up;
+    // the caller guarantees for `init`.
     Ok(unsafe { ObjectRef::from_raw(body.add(R::PREFIX_BYTES).cast()) })
 }
 
@@ -169,14 +175,24 @@ impl RecordLayout {
     const fn of<R: ObjectRecord>() -> RecordLayout {
         const { assert!(align_of::<R>() <= 16) };
         let alignment = if align_of::<R>() > 8 { 16 } else { 8 };
-        RecordLayout { bytes: size_of::<R>(), alignment, prefix_bytes: R::PREFIX_BYTES, deleter: R::DELETER }
+        RecordLayout {
+            bytes: size_of::<R>(),
+            alignment,
+            prefix_bytes: R::PREFIX_BYTES,
+            deleter: R::DELETER,
+        }
     }
 }
 
-/// Allocates an object and sets up its header. Size-optimised builds share one copy of this function for all classes.
+/// Allocates an object and sets up its header. Size-optimised builds share one copy of this
+/// function for all classes.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
-fn allocate_class(class: &RecordLayout, type_index: i32, trailing_bytes: usize) -> Result<NonNull<u8>> {
+fn allocate_class(
+    class: &RecordLayout,
+    type_index: i32,
+    trailing_bytes: usize,
+) -> Result<NonNull<u8>> {
     let Some(size) = object_bytes(class, trailing_bytes) else {
         return Err(error::out_of_memory(usize::MAX));
     };
@@ -186,8 +202,8 @@ fn allocate_class(class: &RecordLayout, type_index: i32, trailing_bytes: usize) 
     }
 }
 
-/// Allocates an error object; the caller fills its record. Returns `None` when out of memory, since no error could be
-/// allocated for that either.
+/// Allocates an error object; the caller fills its record. Returns `None` when out of memory, since
+/// no error could be allocated for that either.
 #[cfg(not(feature = "client"))]
 pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<NonNull<R>> {
     let class = const { &RecordLayout::of::<R>() };
@@ -199,7 +215,8 @@ fn object_bytes(class: &RecordLayout, trailing_bytes: usize) -> Option<usize> {
     class.bytes.checked_add(trailing_bytes).filter(|size| *size <= MAX_BYTES)
 }
 
-/// Maximum size of an object in bytes: half the maximum allocation, which leaves space for the headers of allocators.
+/// Maximum size of an object in bytes: half the maximum allocation, which leaves space for the
+/// headers of allocators.
 const MAX_BYTES: usize = isize::MAX as usize / 2;
 
 /// Deleter of the library's objects.
@@ -219,8 +236,8 @@ pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, fla
     unsafe { delete_space(object.cast::<u8>().sub(R::PREFIX_BYTES), flags) };
 }
 
-/// Implements [`delete`] for objects with weak references. Out of line, so that the common path need not preserve the
-/// flags while it destroys the content.
+/// Implements [`delete`] for objects with weak references. Out of line, so that the common path
+/// need not preserve the flags while it destroys the content.
 ///
 /// # Safety
 /// Same requirements as [`delete`].
@@ -235,8 +252,8 @@ unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
     }
 }
 
-/// Returns the memory of an object to its allocator, if the flags say that no reference remains. Size-optimised builds
-/// share one copy of this function for all classes.
+/// Returns the memory of an object to its allocator, if the flags say that no reference remains.
+/// Size-optimised builds share one copy of this function for all classes.
 ///
 /// # Safety
 /// The body came from an allocation of this module, and the flags are correct.
@@ -261,7 +278,8 @@ unsafe fn delete_space(body: *mut u8, flags: c_int) {
 
 /// Sets up the header of an object.
 fn set_up(body: NonNull<u8>, class: &RecordLayout, type_index: i32) -> NonNull<u8> {
-    // SAFETY: the body has space for the record, whose prefix precedes the handle; the memory is not shared yet.
+    // SAFETY: the body has space for the record, whose prefix precedes the handle; the memory is
+    // not shared yet.
     unsafe {
         let handle = body.add(class.prefix_bytes).cast::<TVMFFIObject>();
         handle.write(TVMFFIObject {
@@ -304,20 +322,22 @@ fn allocate_builtin(size: usize, alignment: usize) -> Option<NonNull<u8>> {
 fn allocate_behind<const OFFSET: usize>(size: usize) -> Option<NonNull<u8>> {
     let total = size + OFFSET;
     // SAFETY: the size is far below half the address space, and the alignment is a power of two.
-    let block = memory::allocate(unsafe { Layout::from_size_align_unchecked(total, BODY_ALIGNMENT) })?;
+    let block =
+        memory::allocate(unsafe { Layout::from_size_align_unchecked(total, BODY_ALIGNMENT) })?;
     // SAFETY: the block is new and large enough.
     Some(unsafe { adopt_block::<OFFSET>(block) })
 }
 
-/// Writes the allocator's header to the first `OFFSET` bytes of a block. Returns the address of the object, which
-/// follows.
+/// Writes the allocator's header to the first `OFFSET` bytes of a block. Returns the address of the
+/// object, which follows.
 ///
 /// # Safety
-/// The block came from [`memory`], has more than `OFFSET` bytes, and is owned by the caller; `OFFSET` is a multiple of
-/// 8.
+/// The block came from [`memory`], has more than `OFFSET` bytes, and is owned by the caller;
+/// `OFFSET` is a multiple of 8.
 #[inline]
 unsafe fn adopt_block<const OFFSET: usize>(block: NonNull<u8>) -> NonNull<u8> {
-    // SAFETY: the block starts with OFFSET bytes of the allocator, the last of which are the ABI's header.
+    // SAFETY: the block starts with OFFSET bytes of the allocator, the last of which are the ABI's
+    // header.
     unsafe {
         let body = block.add(OFFSET);
         body.cast::<TVMFFIObjectAllocHeader>()

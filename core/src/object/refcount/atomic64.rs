@@ -93,28 +93,30 @@ impl Counts {
         if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
-    /// Releases the only reference after a load has seen that it is the only one, which is how most objects end. Needs
-    /// no read-modify-write, since no other owner or signal handler can change the word between the load and the store.
-    /// The load's Acquire pairs with the Release of earlier owners.
+    /// Releases the only reference after a load has seen that it is the only one, which is how most
+    /// objects end. Needs no read-modify-write, since no other owner or signal handler can change
+    /// the word between the load and the store. The load's Acquire pairs with the Release of
+    /// earlier owners.
     #[inline(always)]
     fn release_only(&self) -> Release {
         self.0.store(WEAK_ONE, Ordering::Relaxed);
         Release::Both
     }
 
-    /// Releases a reference in a single-threaded process. Signal handlers may have changed the word since it was read.
+    /// Releases a reference in a single-threaded process. Signal handlers may have changed the word
+    /// since it was read.
     #[inline(always)]
     fn release_single_threaded(&self) -> Release {
         let before = single_instruction::fetch_add(&self.0, STRONG_ONE.wrapping_neg());
         if is_last(before) { self.last(before) } else { Release::Alive }
     }
 
-    /// Returns the state of an object after the release of its last strong reference; `before` is the previous count
-    /// word.
+    /// Returns the state of an object after the release of its last strong reference; `before` is
+    /// the previous count word.
     #[inline(always)]
     fn last(&self, before: u64) -> Release {
-        // A load in place of a fence: as strong here, since it reads from the release sequence of the word, and thread
-        // sanitizers understand it.
+        // A load in place of a fence: as strong here, since it reads from the release sequence of
+        // the word, and thread sanitizers understand it.
         let _ = self.0.load(Ordering::Acquire);
         if before == INITIAL { Release::Both } else { Release::StrongOnly }
     }
@@ -167,9 +169,9 @@ impl Counts {
     }
 }
 
-/// Returns `true` if the strong reference subtracted from `before` was the last. Not a method of [`Counts`]: if it was
-/// not the last, other owners may have freed the object meanwhile, and even passing a reference to freed memory would
-/// be undefined behaviour.
+/// Returns `true` if the strong reference subtracted from `before` was the last. Not a method of
+/// [`Counts`]: if it was not the last, other owners may have freed the object meanwhile, and even
+/// passing a reference to freed memory would be undefined behaviour.
 #[inline(always)]
 const fn is_last(before: u64) -> bool {
     before & STRONG_MASK == STRONG_ONE

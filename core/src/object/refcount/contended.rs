@@ -1,14 +1,17 @@
-//! A small cache of contended objects: the addresses of objects whose count words several threads change concurrently.
+//! A small cache of contended objects: the addresses of objects whose count words several threads
+//! change concurrently.
 //!
-//! A release usually loads the count first, since the only reference to an object can be released without an atomic
-//! operation. Under contention that load costs a second transfer of the cache line, because another processor takes the
-//! line before the atomic operation. For contended objects the load is therefore skipped. They are stored one per slot
-//! of a small table, which is written only when a slot changes.
+//! A release usually loads the count first, since the only reference to an object can be released
+//! without an atomic operation. Under contention that load costs a second transfer of the cache
+//! line, because another processor takes the line before the atomic operation. For contended
+//! objects the load is therefore skipped. They are stored one per slot of a small table, which is
+//! written only when a slot changes.
 #![forbid(unsafe_code)]
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// A slot with the address of one object. Aligned like objects, so that bits of the address select the slot.
+/// A slot with the address of one object. Aligned like objects, so that bits of the address select
+/// the slot.
 #[repr(align(16))]
 struct Place(AtomicUsize);
 

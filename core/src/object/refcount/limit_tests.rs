@@ -1,5 +1,5 @@
-//! All implementations beside a model of two plain numbers, for every operation on every count near 0, near half of the
-//! range and near its end.
+//! All implementations beside a model of two plain numbers, for every operation on every count near
+//! 0, near half of the range and near its end.
 
 use super::{Release, masked, split32};
 use crate::platform::sync::is_single_threaded;
@@ -24,8 +24,8 @@ fn near_limits() -> Vec<u32> {
 /// Result of an operation on a strong and a weak count.
 type Outcome = (Option<Release>, Option<bool>, Option<u32>, u32, u32);
 
-/// An operation: its name, its result by the model, or `None` if it may not be called with these counts, and its
-/// implementation.
+/// An operation: its name, its result by the model, or `None` if it may not be called with these
+/// counts, and its implementation.
 type Operation<C> = (&'static str, fn(u32, u32) -> Option<Outcome>, fn(&C) -> Outcome);
 
 fn released(strong: u32, weak: u32) -> Option<Outcome> {
@@ -138,10 +138,16 @@ macro_rules! test_limits {
                 for weak in near_limits() {
                     for (name, model, operate) in operations {
                         let Some(expected) = model(strong, weak) else { continue };
-                        let Word(word) = &Word(UnsafeCell::new(u64::from(weak) << 32 | u64::from(strong)));
+                        let Word(word) =
+                            &Word(UnsafeCell::new(u64::from(weak) << 32 | u64::from(strong)));
                         // SAFETY: the word is 8 bytes, aligned, and only used here.
                         let found = operate(unsafe { &*word.get().cast::<$counts>() });
-                        assert_eq!(found, expected, "{}", format!("{name} of {strong:#x}, {weak:#x}"));
+                        assert_eq!(
+                            found,
+                            expected,
+                            "{}",
+                            format!("{name} of {strong:#x}, {weak:#x}")
+                        );
                         tried += 1;
                     }
                 }

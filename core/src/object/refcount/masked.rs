@@ -1,7 +1,7 @@
 //! Non-atomic counts, changed in a critical section, for cores without compare-and-swap.
 //!
-//! C clients on such a core change the word with non-atomic instructions. They must mask interrupts, too, if an
-//! interrupt handler uses the same object.
+//! C clients on such a core change the word with non-atomic instructions. They must mask
+//! interrupts, too, if an interrupt handler uses the same object.
 #![forbid(unsafe_code)]
 
 use super::Release;

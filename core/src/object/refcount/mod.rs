@@ -1,7 +1,8 @@
 //! Strong and weak reference counts: the 64-bit word at the start of an object's header.
 //!
-//! The low half of the word counts strong references, the high half weak ones; all strong references together hold one
-//! weak reference. C and C++ clients change the same word inline, so its layout and meaning belong to the ABI.
+//! The low half of the word counts strong references, the high half weak ones; all strong
+//! references together hold one weak reference. C and C++ clients change the same word inline, so
+//! its layout and meaning belong to the ABI.
 //!
 //! | File | Chosen for targets with | Counts |
 //! |---|---|---|
@@ -9,8 +10,8 @@
 //! | `split32.rs` | 32-bit atomics only | an atomic half each |
 //! | `masked.rs` | no compare-and-swap | plain halves, changed with interrupts masked |
 //!
-//! A half that passes 2^32 - 1 wraps, as upstream's does. It takes 2^32 references that are never released, and
-//! checking would cost every [`retain`].
+//! A half that passes 2^32 - 1 wraps, as upstream's does. It takes 2^32 references that are never
+//! released, and checking would cost every [`retain`].
 //!
 //! # Upstream
 //! `Object::IncRef`, `DecRef`, `TryPromoteWeakPtr` and their relatives in `object.h`.
@@ -53,8 +54,9 @@ const _: () = assert!(size_of::<Counts>() == 8 && align_of::<Counts>() <= 8);
 /// # Safety
 /// `object` is the header of an object whose memory is not freed before the end of `'a`.
 unsafe fn counts<'a>(object: *mut TVMFFIObject) -> &'a Counts {
-    // SAFETY: the word is the header's first field, 8 bytes with the layout of `Counts`; it is only changed atomically
-    // (or masked), which `Counts` allows for. Objects are at multiples of 8 (ABI).
+    // SAFETY: the word is the header's first field, 8 bytes with the layout of `Counts`; it is only
+    // changed atomically (or masked), which `Counts` allows for. Objects are at multiples of 8
+    // (ABI).
     unsafe { &*(&raw const (*object).combined_ref_count).cast::<Counts>() }
 }
 
@@ -68,7 +70,8 @@ pub unsafe fn retain(object: *mut TVMFFIObject) {
     unsafe { counts(object) }.retain();
 }
 
-/// Releases a strong reference. All uses of the object by earlier owners happen before a return that reports its end.
+/// Releases a strong reference. All uses of the object by earlier owners happen before a return
+/// that reports its end.
 ///
 /// # Safety
 /// The caller transfers a strong reference, and acts on the result as [`Release`] says.
@@ -78,8 +81,8 @@ pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
     unsafe { counts(object) }.release()
 }
 
-/// The fast path of [`release`]: releases a strong reference if the process is single-threaded and other strong
-/// references remain. Otherwise returns `false` and changes nothing.
+/// The fast path of [`release`]: releases a strong reference if the process is single-threaded and
+/// other strong references remain. Otherwise returns `false` and changes nothing.
 ///
 /// # Safety
 /// The caller owns a strong reference.
@@ -90,8 +93,9 @@ pub unsafe fn try_release_shared(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.try_release_shared()
 }
 
-/// Releases a strong reference like [`release`], and stays fast if several threads count the same object concurrently.
-/// `single_threaded` is the result of [`is_single_threaded`](crate::platform::sync::is_single_threaded).
+/// Releases a strong reference like [`release`], and stays fast if several threads count the same
+/// object concurrently. `single_threaded` is the result of
+/// [`is_single_threaded`](crate::platform::sync::is_single_threaded).
 ///
 /// # Safety
 /// Same requirements as [`release`].
@@ -111,11 +115,13 @@ pub unsafe fn retain_masked(object: *mut TVMFFIObject) {
     unsafe { counts(object) }.retain_masked();
 }
 
-/// Releases a strong reference (`half` is 0) or a weak one (`half` is 1). Returns the number of remaining references of
-/// that kind. Uses relaxed ordering, for programs on one core whose only concurrency is interrupts.
+/// Releases a strong reference (`half` is 0) or a weak one (`half` is 1). Returns the number of
+/// remaining references of that kind. Uses relaxed ordering, for programs on one core whose only
+/// concurrency is interrupts.
 ///
 /// # Safety
-/// The caller transfers a reference of this kind, and destroys the content, or frees the memory, when none remains.
+/// The caller transfers a reference of this kind, and destroys the content, or frees the memory,
+/// when none remains.
 #[inline]
 pub unsafe fn release_relaxed(object: *mut TVMFFIObject, half: usize) -> u32 {
     // SAFETY: the caller's promise.
@@ -132,7 +138,8 @@ pub unsafe fn retain_weak(object: *mut TVMFFIObject) {
     unsafe { counts(object) }.retain_weak();
 }
 
-/// Releases a weak reference; returns `true` if it was the last of either kind and the caller must free the memory.
+/// Releases a weak reference; returns `true` if it was the last of either kind and the caller must
+/// free the memory.
 ///
 /// # Safety
 /// The caller transfers a weak reference.
@@ -143,8 +150,8 @@ pub unsafe fn release_weak(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.release_weak()
 }
 
-/// Adds a strong reference unless none remains. Returns `true` if it was added. An object without strong references is
-/// never revived.
+/// Adds a strong reference unless none remains. Returns `true` if it was added. An object without
+/// strong references is never revived.
 ///
 /// # Safety
 /// The caller has a weak reference, or borrows one.
@@ -155,8 +162,8 @@ pub unsafe fn try_upgrade(object: *mut TVMFFIObject) -> bool {
     unsafe { counts(object) }.try_upgrade()
 }
 
-/// Returns `true` if the caller's strong reference is the only reference, strong or weak, so that the object may be
-/// changed in place. All uses by earlier owners happen before a return of `true`.
+/// Returns `true` if the caller's strong reference is the only reference, strong or weak, so that
+/// the object may be changed in place. All uses by earlier owners happen before a return of `true`.
 ///
 /// # Safety
 /// The caller has a strong reference.
@@ -176,8 +183,8 @@ pub unsafe fn strong_count(object: *mut TVMFFIObject) -> u32 {
     unsafe { counts(object) }.strong_count()
 }
 
-/// Returns the number of weak references; all strong references together count as one. Other threads may change it at
-/// any time.
+/// Returns the number of weak references; all strong references together count as one. Other
+/// threads may change it at any time.
 ///
 /// # Safety
 /// The caller has a reference of either kind, or borrows one.
@@ -230,8 +237,8 @@ mod tests {
     /// Runs the same tests on each implementation, on a word with the ABI's layout.
     macro_rules! test_counts {
         ($name:ident, $on_threads:ident, $counts:ty) => {
-            /// Several threads own references, and the last owner frees the memory: no other may access it after
-            /// releasing its own.
+            /// Several threads own references, and the last owner frees the memory: no other may
+            /// access it after releasing its own.
             #[test]
             fn $on_threads() {
                 // SAFETY: each thread holds a reference until it releases it.
@@ -244,7 +251,10 @@ mod tests {
                 };
                 let end = |block: &Block, left: Release| {
                     let is_over = || counts(block).release_weak();
-                    free_if(block, left == Release::Both || left == Release::StrongOnly && is_over());
+                    free_if(
+                        block,
+                        left == Release::Both || left == Release::StrongOnly && is_over(),
+                    );
                 };
                 let blocks: Vec<Block> = (0..30).map(|_| Block::new()).collect();
                 blocks.iter().for_each(|block| {

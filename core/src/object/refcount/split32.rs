@@ -1,10 +1,11 @@
 //! Strong and weak count in one 32-bit atomic each, for targets without 64-bit atomics.
 //!
-//! The halves cannot be read atomically together, which matters only to [`Counts::is_unique`]: between its two loads
-//! another thread could make a weak reference, drop its strong one, upgrade and drop the weak one. New weak references
-//! are therefore made under the crate's lock, which `is_unique` takes as well. The weak half is read first. If it shows
-//! no weak reference, none can appear while the lock is held, so no thread can upgrade; if the strong half then shows
-//! one reference, it is the caller's.
+//! The halves cannot be read atomically together, which matters only to [`Counts::is_unique`]:
+//! between its two loads another thread could make a weak reference, drop its strong one, upgrade
+//! and drop the weak one. New weak references are therefore made under the crate's lock, which
+//! `is_unique` takes as well. The weak half is read first. If it shows no weak reference, none can
+//! appear while the lock is held, so no thread can upgrade; if the strong half then shows one
+//! reference, it is the caller's.
 #![forbid(unsafe_code)]
 
 use super::Release;
@@ -31,7 +32,8 @@ impl Counts {
         if !cfg!(target_os = "none") {
             return self.retain();
         }
-        self.0[STRONG].store(self.0[STRONG].load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.0[STRONG]
+            .store(self.0[STRONG].load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
     #[inline]
@@ -44,10 +46,11 @@ impl Counts {
         if self.0[STRONG].fetch_sub(1, Ordering::Release) != 1 {
             return Release::Alive;
         }
-        // No strong reference can appear from here on. Acquire pairs with the Release of earlier owners; a load in
-        // place of a fence, since thread sanitizers understand it.
+        // No strong reference can appear from here on. Acquire pairs with the Release of earlier
+        // owners; a load in place of a fence, since thread sanitizers understand it.
         let _ = self.0[STRONG].load(Ordering::Acquire);
-        // One: only the weak reference held by the strong ones remains, and no owner is left to make another.
+        // One: only the weak reference held by the strong ones remains, and no owner is left to
+        // make another.
         if self.0[WEAK].load(Ordering::Acquire) == 1 { Release::Both } else { Release::StrongOnly }
     }
 
@@ -80,7 +83,8 @@ impl Counts {
         let mut seen = self.0[STRONG].load(Ordering::Relaxed);
         while seen != 0 {
             let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
-            match self.0[STRONG].compare_exchange_weak(seen, seen.wrapping_add(1), acquire, relaxed) {
+            match self.0[STRONG].compare_exchange_weak(seen, seen.wrapping_add(1), acquire, relaxed)
+            {
                 Ok(_) => return true,
                 Err(now) => seen = now,
             }

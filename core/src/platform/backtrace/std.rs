@@ -26,8 +26,8 @@ pub struct BacktraceRequest<'a> {
     pub func: Option<&'a [u8]>,
     /// Whether to include frames beyond the innermost call through the C ABI.
     pub cross_ffi_boundary: bool,
-    /// Address of the C function that received the request, or zero. The frames of that function and of its callees are
-    /// omitted.
+    /// Address of the C function that received the request, or zero. The frames of that function
+    /// and of its callees are omitted.
     pub entry: usize,
 }
 
@@ -40,7 +40,8 @@ impl BacktraceRequest<'_> {
     }
 }
 
-/// Writes one frame as `  File "F", line N, in SYM`, the format that Python prints and clients parse.
+/// Writes one frame as `  File "F", line N, in SYM`, the format that Python prints and clients
+/// parse.
 pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(&[u8])) {
     struct Pieces<'a>(&'a mut dyn FnMut(&[u8]));
     impl Write for Pieces<'_> {
@@ -50,7 +51,8 @@ pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(
         }
     }
     // The sink cannot fail, and neither can these arguments.
-    let _ = writeln!(Pieces(sink), "  File \"{}\", line {line}, in {}", Lossy(filename), Lossy(func));
+    let _ =
+        writeln!(Pieces(sink), "  File \"{}\", line {line}, in {}", Lossy(filename), Lossy(func));
 }
 
 /// Writes a backtrace to the sink, in one or more pieces.
@@ -98,7 +100,8 @@ fn collect(request: &BacktraceRequest<'_>, text: &mut Buffer<u8>) {
 
 /// Captures a backtrace for C. `entry` is the address of the C function that received the request.
 ///
-/// Never returns null. The result is valid until the next call on this thread or the end of the thread.
+/// Never returns null. The result is valid until the next call on this thread or the end of the
+/// thread.
 ///
 /// # Safety
 /// `filename` and `func` must each be null or a NUL-terminated string.
@@ -114,7 +117,8 @@ pub unsafe fn capture_for_c(
 ) -> *const TVMFFIByteArray {
     // SAFETY: the caller guarantees both strings, which are only used during this call.
     let (filename, func) = unsafe { (text_or_none(filename), text_or_none(func)) };
-    let request = BacktraceRequest { filename, line, func, cross_ffi_boundary, entry: entry.addr() };
+    let request =
+        BacktraceRequest { filename, line, func, cross_ffi_boundary, entry: entry.addr() };
     store::with(|text| collect(&request, text)).unwrap_or(&raw const EMPTY.0)
 }
 
@@ -133,15 +137,19 @@ mod tests {
 
     #[test]
     fn without_a_provider_only_the_callers_line_is_known() {
-        let request =
-            BacktraceRequest { filename: Some(b"a.c"), line: 3, func: Some(b"f"), ..Default::default() };
+        let request = BacktraceRequest {
+            filename: Some(b"a.c"),
+            line: 3,
+            func: Some(b"f"),
+            ..Default::default()
+        };
         assert_eq!(&*text(&request), b"  File \"a.c\", line 3, in f\n");
         assert!(text(&BacktraceRequest { func: None, ..request }).is_empty());
     }
 
     #[test]
     fn the_text_for_c_is_replaced_by_the_next() {
-        // SAFETY: the strings are NUL-terminated; the texts are read before the next call.
+        // SAFETY: the strings are NUL-terminated; the strings are read before the next call.
         unsafe {
             let first = capture_for_c(c"a.c".as_ptr(), 1, c"f".as_ptr(), false, ptr::null());
             assert_eq!((*first).as_slice(), b"  File \"a.c\", line 1, in f\n");

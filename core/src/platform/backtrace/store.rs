@@ -11,8 +11,8 @@ struct LastText {
 
 crate::per_thread!(static LAST: LastText = LastText { text: Buffer::new(), array: TVMFFIByteArray::EMPTY });
 
-/// Runs `fill` to replace the stored backtrace, and returns its address. Returns `None` while the thread is ending, if
-/// there is no memory to store one, and if called from within `fill`.
+/// Runs `fill` to replace the stored backtrace, and returns its address. Returns `None` while the
+/// thread is ending, if there is no memory to store one, and if called from within `fill`.
 pub(super) fn with(fill: impl FnOnce(&mut Buffer<u8>)) -> Option<*const TVMFFIByteArray> {
     per_thread::with(&LAST, |last| {
         fill(&mut last.text);

@@ -1,8 +1,11 @@
-//! Default implementations of the platform hooks: memory from the pool, and a single thread of execution.
+//! Default implementations of the platform hooks: memory from the pool, and a single thread of
+//! execution.
 //!
-//! On bare metal each has a weak symbol, which the linker uses unless firmware defines the function. A hook therefore costs no
-//! memory and works before `main`, and a replaced default is not linked. Stable Rust cannot declare a weak function; assembly can
-//! declare a weak alias of one, if both are in one object file: hence the aliases are beside the functions, and none is inlined.
+//! On bare metal each has a weak symbol, which the linker uses unless firmware defines the
+//! function. A hook therefore costs no memory and works before `main`, and a replaced default is
+//! not linked. Stable Rust cannot declare a weak function; assembly can declare a weak alias of
+//! one, if both are in one object file: hence the aliases are beside the functions, and none is
+//! inlined.
 
 use core::alloc::Layout;
 use core::cell::UnsafeCell;

@@ -1,7 +1,8 @@
-//! Platform hooks, by which firmware replaces the library's memory allocation and integrates the tasks of its operating
-//! system.
+//! Platform hooks, by which firmware replaces the library's memory allocation and integrates the
+//! tasks of its operating system.
 //!
-//! On bare metal, each hook is a weak symbol that firmware may override. Other builds call the defaults directly.
+//! On bare metal, each hook is a weak symbol that firmware may override. Other builds call the
+//! defaults directly.
 
 mod defaults;
 #[cfg(target_os = "none")]

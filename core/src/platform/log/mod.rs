@@ -1,4 +1,5 @@
-//! Lines of the log on hosts: standard error. On bare metal `error::log` passes them to a function that firmware sets.
+//! Lines of the log on hosts: standard error. On bare metal `error::log` passes them to a function
+//! that firmware sets.
 
 #[cfg_attr(unix, path = "stderr/unix.rs")]
 #[cfg_attr(not(unix), path = "stderr/other.rs")]

@@ -3,11 +3,11 @@
 
 use core::num::NonZeroUsize;
 
-/// Out of memory: an allocation of this many bytes failed. `usize::MAX` stands for a size that overflows the address
-/// space.
+/// Out of memory: an allocation of this many bytes failed. `usize::MAX` stands for a size that
+/// overflows the address space.
 ///
-/// A plain number, so that it can be returned while a lock is held. Converting it to an [`Error`](crate::Error)
-/// allocates, possibly with a user's allocator.
+/// A plain number, so that it can be returned while a lock is held. Converting it to an
+/// [`Error`](crate::Error) allocates, possibly with a user's allocator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocError(NonZeroUsize);
 

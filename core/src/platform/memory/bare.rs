@@ -21,7 +21,8 @@ pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     unsafe { hooks::release(block.as_ptr().cast()) }
 }
 
-/// Resizes a block by moving it. Returns `None` when out of memory; the old block is then unchanged.
+/// Resizes a block by moving it. Returns `None` when out of memory; the old block is then
+/// unchanged.
 ///
 /// # Safety
 /// The requirements of `move_block`.

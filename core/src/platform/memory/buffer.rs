@@ -10,10 +10,11 @@ use core::{fmt, slice};
 
 /// A contiguous, growable array of `T`: a vector with fallible growth.
 ///
-/// Methods that grow the buffer return an [`AllocError`] when out of memory, and then leave it unchanged.
+/// Methods that grow the buffer return an [`AllocError`] when out of memory, and then leave it
+/// unchanged.
 ///
-/// Ownership: owns its elements and its block. Threads: `Send` and `Sync` if `T` is. Allocation: none while empty;
-/// capacity doubles.
+/// Ownership: owns its elements and its block. Threads: `Send` and `Sync` if `T` is. Allocation:
+/// none while empty; capacity doubles.
 pub struct Buffer<T> {
     raw: RawBuffer,
     owns: PhantomData<T>,
@@ -74,7 +75,8 @@ impl<T> Buffer<T> {
         unsafe { slice::from_raw_parts_mut(self.raw.block.cast().as_ptr(), self.raw.len) }
     }
 
-    /// Reserves capacity for `additional` more elements. The error is not an object, so the caller may hold a lock.
+    /// Reserves capacity for `additional` more elements. The error is not an object, so the caller
+    /// may hold a lock.
     ///
     /// # Errors
     /// [`AllocError`] when the size overflows or out of memory.
@@ -118,9 +120,14 @@ impl<T> Buffer<T> {
         T: Copy,
     {
         self.try_reserve(elements.len())?;
-        // SAFETY: the capacity is reserved; `elements` cannot overlap this block, which is borrowed exclusively.
+        // SAFETY: the capacity is reserved; `elements` cannot overlap this block, which is borrowed
+        // exclusively.
         unsafe {
-            ptr::copy_nonoverlapping(elements.as_ptr(), self.place(self.raw.len).as_ptr(), elements.len())
+            ptr::copy_nonoverlapping(
+                elements.as_ptr(),
+                self.place(self.raw.len).as_ptr(),
+                elements.len(),
+            )
         };
         self.raw.len += elements.len();
         Ok(())
@@ -151,8 +158,8 @@ impl<T> Buffer<T> {
         Some(unsafe { self.place(self.raw.len).read() })
     }
 
-    /// Removes and returns the element at `at`, and shifts the later elements down. Returns `None` if `at` is out of
-    /// bounds.
+    /// Removes and returns the element at `at`, and shifts the later elements down. Returns `None`
+    /// if `at` is out of bounds.
     pub fn remove(&mut self, at: usize) -> Option<T> {
         if at >= self.raw.len {
             return None;
@@ -161,8 +168,8 @@ impl<T> Buffer<T> {
         self.pop()
     }
 
-    /// Removes and returns the element at `at`, and moves the last element there. Returns `None` if `at` is out of
-    /// bounds.
+    /// Removes and returns the element at `at`, and moves the last element there. Returns `None` if
+    /// `at` is out of bounds.
     pub fn swap_remove(&mut self, at: usize) -> Option<T> {
         let last = self.raw.len.checked_sub(1).filter(|last| at <= *last)?;
         self.as_mut_slice().swap(at, last);
@@ -175,14 +182,16 @@ impl<T> Buffer<T> {
             // SAFETY: the length is within the block.
             let first = unsafe { self.place(len) }.as_ptr();
             let tail = ptr::slice_from_raw_parts_mut(first, self.raw.len - len);
-            // The length is set first, so that a destructor that reads the buffer sees no dead elements.
+            // The length is set first, so that a destructor that reads the buffer sees no dead
+            // elements.
             self.raw.len = len;
             // SAFETY: the tail was initialised and the length no longer covers it.
             unsafe { ptr::drop_in_place(tail) };
         }
     }
 
-    /// Shortens the buffer to at most `len` elements, without dropping the others, which must have been moved out.
+    /// Shortens the buffer to at most `len` elements, without dropping the others, which must have
+    /// been moved out.
     pub fn forget_from(&mut self, len: usize) {
         self.raw.len = self.raw.len.min(len);
     }
@@ -204,25 +213,27 @@ impl<T> Buffer<T> {
         self.truncate(kept);
     }
 
-    /// Returns the address, length and capacity of the block, which the caller then owns. If the capacity is 0, the
-    /// address is not that of a block of [`crate::platform::memory`].
+    /// Returns the address, length and capacity of the block, which the caller then owns. If the
+    /// capacity is 0, the address is not that of a block of [`crate::platform::memory`].
     pub fn into_raw_parts(self) -> (NonNull<T>, usize, usize) {
         let buffer = ManuallyDrop::new(self);
         (buffer.raw.block.cast(), buffer.raw.len, buffer.raw.capacity)
     }
 
-    /// Creates a buffer from the parts returned by [`Buffer::into_raw_parts`], and takes ownership of them.
+    /// Creates a buffer from the parts returned by [`Buffer::into_raw_parts`], and takes ownership
+    /// of them.
     ///
     /// # Safety
-    /// The parts must come from `into_raw_parts`, or be a block of [`crate::platform::memory`] for `capacity` elements, the first
-    /// `len` of which are initialised. The caller must no longer use them.
+    /// The parts must come from `into_raw_parts`, or be a block of [`crate::platform::memory`] for
+    /// `capacity` elements, the first `len` of which are initialised. The caller must no longer use
+    /// them.
     pub const unsafe fn from_raw_parts(block: NonNull<T>, len: usize, capacity: usize) -> Self {
         Self { raw: RawBuffer { block: block.cast(), capacity, len }, owns: PhantomData }
     }
 }
 
-/// A reserved slot after the last element of a [`Buffer`]. Filling it cannot fail, so compilers construct the element
-/// in place.
+/// A reserved slot after the last element of a [`Buffer`]. Filling it cannot fail, so compilers
+/// construct the element in place.
 pub struct SpareSlot<'b, T>(&'b mut Buffer<T>);
 
 impl<'b, T> SpareSlot<'b, T> {
@@ -241,8 +252,8 @@ impl<'b, T> SpareSlot<'b, T> {
     }
 }
 
-/// The untyped part of a buffer, shared by all element types. Its methods take the layout of an element, which must
-/// always be the same.
+/// The untyped part of a buffer, shared by all element types. Its methods take the layout of an
+/// element, which must always be the same.
 struct RawBuffer {
     block: NonNull<u8>,
     capacity: usize,
@@ -268,11 +279,14 @@ impl RawBuffer {
         self.reallocate(needed.max(self.capacity.saturating_mul(2)).max(4), element)
     }
 
-    /// Moves the elements to a block for `capacity` elements. The capacity must be positive and at least the length.
+    /// Moves the elements to a block for `capacity` elements. The capacity must be positive and at
+    /// least the length.
     fn reallocate(&mut self, capacity: usize, element: Layout) -> Result<(), AllocError> {
-        let (old_bytes, bytes) = (self.capacity * element.size(), capacity.saturating_mul(element.size()));
+        let (old_bytes, bytes) =
+            (self.capacity * element.size(), capacity.saturating_mul(element.size()));
         // SAFETY: the old block has `old_bytes` bytes, and the new one takes over its elements.
-        let block = unsafe { super::allocate_instead(self.block, old_bytes, bytes, element.align()) };
+        let block =
+            unsafe { super::allocate_instead(self.block, old_bytes, bytes, element.align()) };
         self.block = block.ok_or(AllocError::new(bytes))?;
         self.capacity = capacity;
         Ok(())
@@ -281,14 +295,17 @@ impl RawBuffer {
     /// Frees the block, if any.
     ///
     /// # Safety
-    /// The caller must replace the block or forget the buffer, and must have dropped or moved the elements.
+    /// The caller must replace the block or forget the buffer, and must have dropped or moved the
+    /// elements.
     unsafe fn release_block(&mut self, element: Layout) {
         if self.capacity != 0 {
-            // SAFETY: the block was allocated with this layout, so its size did not overflow; the caller's promise covers its
-            // elements.
+            // SAFETY: the block was allocated with this layout, so its size did not overflow; the
+            // caller's promise covers its elements.
             unsafe {
-                let layout =
-                    Layout::from_size_align_unchecked(self.capacity * element.size(), element.align());
+                let layout = Layout::from_size_align_unchecked(
+                    self.capacity * element.size(),
+                    element.align(),
+                );
                 super::release(self.block, layout);
             }
         }
@@ -336,7 +353,8 @@ impl fmt::Write for Buffer<u8> {
     }
 }
 
-/// An owning iterator over the elements of a buffer. Drops the remaining elements when it is dropped.
+/// An owning iterator over the elements of a buffer. Drops the remaining elements when it is
+/// dropped.
 pub struct IntoIter<T> {
     rest: Buffer<T>,
     next: usize,
@@ -350,7 +368,8 @@ impl<T> Iterator for IntoIter<T> {
             return None;
         }
         self.next += 1;
-        // SAFETY: the element is initialised and, since `next` advanced, neither read again nor dropped.
+        // SAFETY: the element is initialised and, since `next` advanced, neither read again nor
+        // dropped.
         Some(unsafe { self.rest.place(self.next - 1).read() })
     }
 

@@ -1,7 +1,7 @@
 //! Allocation of large blocks in huge pages on Linux, requested with `madvise`.
 //!
-//! A huge page takes one page fault and one TLB entry instead of 512. A large table read in random order has more small
-//! pages than the TLB has entries.
+//! A huge page takes one page fault and one TLB entry instead of 512. A large table read in random
+//! order has more small pages than the TLB has entries.
 
 use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
@@ -9,7 +9,8 @@ use core::ptr::NonNull;
 
 use super::heap;
 
-/// Size of a huge page if normal pages have 4 KiB. On systems with larger pages the advice may have no effect.
+/// Size of a huge page if normal pages have 4 KiB. On systems with larger pages the advice may have
+/// no effect.
 const PAGE_BYTES: usize = 2 << 20;
 
 /// The advice `MADV_HUGEPAGE` of `madvise`.
@@ -19,9 +20,9 @@ unsafe extern "C" {
     fn madvise(address: *mut c_void, bytes: usize, advice: c_int) -> c_int;
 }
 
-/// Allocates a block. A block of at least the size of a huge page is aligned to huge pages if possible, and huge pages
-/// are requested for it. The first write to a huge page commits all of it, so this is for blocks that are written
-/// completely. Returns `None` when out of memory.
+/// Allocates a block. A block of at least the size of a huge page is aligned to huge pages if
+/// possible, and huge pages are requested for it. The first write to a huge page commits all of it,
+/// so this is for blocks that are written completely. Returns `None` when out of memory.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     if layout.size() < PAGE_BYTES { heap::allocate(layout) } else { allocate_in_huge_pages(layout) }
@@ -34,7 +35,8 @@ fn allocate_in_huge_pages(layout: Layout) -> Option<NonNull<u8>> {
         return heap::allocate(layout);
     };
     let whole = layout.size() / PAGE_BYTES * PAGE_BYTES;
-    // SAFETY: the range lies in the block, and the advice does not change its content. A refusal leaves the pages as they are.
+    // SAFETY: the range lies in the block, and the advice does not change its content. A refusal
+    // leaves the pages as they are.
     unsafe { madvise(block.as_ptr().cast(), whole, HUGE_PAGES) };
     Some(block)
 }
@@ -45,9 +47,12 @@ mod tests {
 
     #[test]
     fn large_blocks_start_with_a_huge_page() {
-        for (bytes, alignment) in
-            [(4096, 8), (PAGE_BYTES - 1, 8), (PAGE_BYTES, PAGE_BYTES), (2 * PAGE_BYTES + 5, PAGE_BYTES)]
-        {
+        for (bytes, alignment) in [
+            (4096, 8),
+            (PAGE_BYTES - 1, 8),
+            (PAGE_BYTES, PAGE_BYTES),
+            (2 * PAGE_BYTES + 5, PAGE_BYTES),
+        ] {
             let layout = Layout::from_size_align(bytes, 8).unwrap();
             let block = allocate(layout).unwrap();
             assert_eq!(block.addr().get() % alignment, 0);

@@ -1,4 +1,5 @@
-//! Memory allocation: the C heap on hosts; firmware hooks or a block pool elsewhere. Every allocation may fail.
+//! Memory allocation: the C heap on hosts; firmware hooks or a block pool elsewhere. Every
+//! allocation may fail.
 
 mod alloc_error;
 mod buffer;
@@ -33,26 +34,28 @@ use core::ptr::NonNull;
 
 /// Allocates an uninitialised block of `layout.size()` bytes, aligned to `layout.align()`.
 ///
-/// Ownership: the caller owns the block until it passes it to [`release`]. A size of zero returns a distinct block.
+/// Ownership: the caller owns the block until it passes it to [`release`]. A size of zero returns a
+/// distinct block.
 ///
 /// Returns `None` when out of memory; no error is raised.
 ///
-/// Threads: any. Without `std` a lock is held meanwhile, for a time that grows with the number of free blocks.
+/// Threads: any. Without `std` a lock is held meanwhile, for a time that grows with the number of
+/// free blocks.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     heap::allocate(layout)
 }
 
-/// Allocates a block as [`allocate`] does, on Linux in huge pages if available. For large blocks that are written
-/// completely at once and then read in random order.
+/// Allocates a block as [`allocate`] does, on Linux in huge pages if available. For large blocks
+/// that are written completely at once and then read in random order.
 #[inline]
 pub fn allocate_large(layout: Layout) -> Option<NonNull<u8>> {
     huge_pages::allocate(layout)
 }
 
-/// Allocates a block that replaces a block of `old_bytes` bytes and takes over its content. If `old_bytes` is 0, there
-/// is no old block. Returns `None` when out of memory; the old block is then unchanged. Not inlined in size-optimised
-/// builds, so that all callers share one copy.
+/// Allocates a block that replaces a block of `old_bytes` bytes and takes over its content. If
+/// `old_bytes` is 0, there is no old block. Returns `None` when out of memory; the old block is
+/// then unchanged. Not inlined in size-optimised builds, so that all callers share one copy.
 ///
 /// # Safety
 /// The requirements of [`resize`].
@@ -72,9 +75,11 @@ unsafe fn allocate_instead(
     unsafe { resize(block, Layout::from_size_align_unchecked(old_bytes, alignment), new) }
 }
 
-/// Frees a block of [`allocate`]. Of `layout`, only the alignment counts: every heap knows the sizes of its blocks.
+/// Frees a block of [`allocate`]. Of `layout`, only the alignment counts: every heap knows the
+/// sizes of its blocks.
 ///
-/// On hosts this is C's `free`, which also accepts blocks that a C++ client allocated with `malloc`.
+/// On hosts this is C's `free`, which also accepts blocks that a C++ client allocated with
+/// `malloc`.
 ///
 /// # Safety
 /// `block` must come from [`allocate`] (on hosts also: from C's `malloc`), and no longer be used.
@@ -84,14 +89,15 @@ pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
     unsafe { heap::release(block, layout) }
 }
 
-/// Grows or shrinks a block of [`allocate`], in place if the heap can. Its content is kept up to the smaller size.
+/// Grows or shrinks a block of [`allocate`], in place if the heap can. Its content is kept up to
+/// the smaller size.
 ///
-/// Ownership: the returned block replaces the old one. Returns `None` when out of memory; the old block is then
-/// unchanged.
+/// Ownership: the returned block replaces the old one. Returns `None` when out of memory; the old
+/// block is then unchanged.
 ///
 /// # Safety
-/// `block` must come from [`allocate`] with the layout `old`, whose alignment is that of `new`. It must no longer be
-/// used if another block is returned.
+/// `block` must come from [`allocate`] with the layout `old`, whose alignment is that of `new`. It
+/// must no longer be used if another block is returned.
 #[inline]
 pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     // SAFETY: both heaps require exactly the caller's promise.
@@ -105,7 +111,8 @@ pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Opt
 #[cold]
 unsafe fn move_block(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     let target = allocate(new)?;
-    // SAFETY: both blocks have at least as many bytes and do not overlap; the caller guarantees the old one.
+    // SAFETY: both blocks have at least as many bytes and do not overlap; the caller guarantees the
+    // old one.
     unsafe {
         target.copy_from_nonoverlapping(block, old.size().min(new.size()));
         release(block, old);

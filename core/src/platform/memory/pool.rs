@@ -1,9 +1,10 @@
 //! A block pool for builds without a heap: first-fit allocation from a free list sorted by address.
 //!
-//! The pool starts with a static region of [`POOL_BYTES`] zero bytes, which costs no flash and is not linked if
-//! nothing allocates. A program may add regions. Every block starts with a word that stores its size, a multiple of two
-//! words; its content follows at an address that is a multiple of two words. A free block also stores the address of
-//! the next free block. Adjacent free blocks are always joined; regions are never joined.
+//! The pool starts with a static region of [`POOL_BYTES`] zero bytes, which costs no flash and is
+//! not linked if nothing allocates. A program may add regions. Every block starts with a word that
+//! stores its size, a multiple of two words; its content follows at an address that is a multiple
+//! of two words. A free block also stores the address of the next free block. Adjacent free blocks
+//! are always joined; regions are never joined.
 //!
 //! ```text
 //! region   word      2 words                        word + size
@@ -37,7 +38,8 @@ pub unsafe fn release(block: NonNull<u8>) {
     with_pool(|pool| unsafe { pool.release(block) });
 }
 
-/// Adds a region of `bytes` bytes at `start` to the pool. Returns `false` if it is too small for a block.
+/// Adds a region of `bytes` bytes at `start` to the pool. Returns `false` if it is too small for a
+/// block.
 ///
 /// # Safety
 /// The caller transfers ownership of these bytes to the pool.
@@ -59,10 +61,15 @@ pub struct PoolStats {
 
 /// Returns the usage statistics of the pool, which help to choose its size.
 pub fn stats() -> PoolStats {
-    with_pool(|pool| PoolStats { capacity: pool.capacity, used: pool.used, high_water: pool.high_water })
+    with_pool(|pool| PoolStats {
+        capacity: pool.capacity,
+        used: pool.used,
+        high_water: pool.high_water,
+    })
 }
 
-/// Returns the size of the largest allocation that would succeed now. The time grows with the number of free blocks.
+/// Returns the size of the largest allocation that would succeed now. The time grows with the
+/// number of free blocks.
 pub fn largest_free() -> usize {
     with_pool(|pool| pool.largest_free())
 }
@@ -70,7 +77,8 @@ pub fn largest_free() -> usize {
 /// Calls `body` with the pool while its lock is held. Adds the static region to the pool first.
 fn with_pool<R>(body: impl FnOnce(&mut Pool) -> R) -> R {
     critical(|| {
-        // SAFETY: critical sections exclude each other, and the pool's operations neither nest them nor call out.
+        // SAFETY: critical sections exclude each other, and the pool's operations neither nest them
+        // nor call out.
         let pool = unsafe { &mut *POOL.0.get() };
         pool.prepare();
         body(pool)
@@ -97,8 +105,8 @@ const UNIT: usize = 2 * WORD;
 #[repr(C, align(16))]
 struct Region<const BYTES: usize>(UnsafeCell<[MaybeUninit<u8>; BYTES]>);
 
-// SAFETY: the bytes are only accessed through the raw pointer of `start`, by the pool while its lock is held and by the
-// owners of blocks.
+// SAFETY: the bytes are only accessed through the raw pointer of `start`, by the pool while its
+// lock is held and by the owners of blocks.
 unsafe impl<const BYTES: usize> Sync for Region<BYTES> {}
 
 impl<const BYTES: usize> Region<BYTES> {
@@ -119,8 +127,9 @@ struct FreeBlock {
     next: *mut FreeBlock,
 }
 
-/// The free list and the statistics. The pool owns all its memory exclusively, except for the content of allocated
-/// blocks. The callers of `add_region` guarantee this, and the unsafe blocks below rely on it.
+/// The free list and the statistics. The pool owns all its memory exclusively, except for the
+/// content of allocated blocks. The callers of `add_region` guarantee this, and the unsafe blocks
+/// below rely on it.
 struct Pool {
     free: *mut FreeBlock,
     capacity: usize,
@@ -140,7 +149,8 @@ impl Pool {
     fn prepare(&mut self) {
         let usable = usable(POOL_BYTES, FIRST_SKIPPED);
         if usable != 0 && self.capacity == 0 {
-            // SAFETY: the region belongs to the program's one pool and is added once; its start is aligned.
+            // SAFETY: the region belongs to the program's one pool and is added once; its start is
+            // aligned.
             unsafe { self.add_block(REGION.start().add(FIRST_SKIPPED), usable) };
         }
     }
@@ -162,8 +172,8 @@ impl Pool {
     /// Adds `usable` bytes at `block` to the pool as a free block.
     ///
     /// # Safety
-    /// A block of `usable` bytes may start at `block`, and the caller must transfer ownership of these bytes to this
-    /// pool.
+    /// A block of `usable` bytes may start at `block`, and the caller must transfer ownership of
+    /// these bytes to this pool.
     unsafe fn add_block(&mut self, block: *mut u8, usable: usize) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -180,7 +190,9 @@ impl Pool {
         unsafe {
             while let Some(block) = (*link).as_mut() {
                 let front = bytes_before(block, layout.align());
-                if let Some(rest) = block.bytes.checked_sub(front).and_then(|room| room.checked_sub(wanted)) {
+                if let Some(rest) =
+                    block.bytes.checked_sub(front).and_then(|room| room.checked_sub(wanted))
+                {
                     self.used += wanted;
                     self.high_water = self.high_water.max(self.used);
                     return NonNull::new(cut(link, front, wanted, rest));
@@ -252,8 +264,8 @@ unsafe fn join(block: *mut FreeBlock) {
     }
 }
 
-/// Allocates `wanted` bytes within the free block at `link`. The parts before and after them stay free. Returns the
-/// address of the content.
+/// Allocates `wanted` bytes within the free block at `link`. The parts before and after them stay
+/// free. Returns the address of the content.
 ///
 /// # Safety
 /// `link` must point to a free block of `front + wanted + rest` bytes, each a multiple of the unit.
@@ -278,8 +290,8 @@ unsafe fn cut(link: *mut *mut FreeBlock, front: usize, wanted: usize, rest: usiz
     }
 }
 
-/// Returns the number of bytes of a region that precede its first block. At least one word stays unused, so that blocks
-/// of two regions are never adjacent.
+/// Returns the number of bytes of a region that precede its first block. At least one word stays
+/// unused, so that blocks of two regions are never adjacent.
 const fn skipped(start: usize) -> usize {
     (start + 2 * WORD).next_multiple_of(UNIT) - WORD - start
 }
@@ -292,17 +304,18 @@ const fn usable(bytes: usize, skipped: usize) -> usize {
     bytes.saturating_sub(skipped) / UNIT * UNIT
 }
 
-/// Returns the size of the block for a request: the size word and the content, rounded up. A layout is at most half the
-/// address space, so the sum does not overflow.
+/// Returns the size of the block for a request: the size word and the content, rounded up. A layout
+/// is at most half the address space, so the sum does not overflow.
 fn block_bytes(layout: Layout) -> usize {
     (layout.size() + WORD + UNIT - 1) & !(UNIT - 1)
 }
 
-/// Returns the distance from the start of a free block to the first position at which the content of a block would be
-/// aligned to `align`.
+/// Returns the distance from the start of a free block to the first position at which the content
+/// of a block would be aligned to `align`.
 fn bytes_before(block: *const FreeBlock, align: usize) -> usize {
     let content = block.addr() + WORD;
-    // The two's complement of an address is its distance to the next multiple of a power of two, modulo that power.
+    // The two's complement of an address is its distance to the next multiple of a power of two,
+    // modulo that power.
     content.wrapping_neg() & (align - 1)
 }
 
@@ -331,7 +344,8 @@ mod tests {
 
     impl TestPool {
         fn new() -> Self {
-            let mut own = Self { region: Box::into_raw(Box::new(Region::new())), pool: Pool::new() };
+            let mut own =
+                Self { region: Box::into_raw(Box::new(Region::new())), pool: Pool::new() };
             // SAFETY: the region belongs to this pool alone.
             assert!(unsafe { own.pool.add_region(own.region.cast(), 1024) });
             own

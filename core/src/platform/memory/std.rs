@@ -1,4 +1,5 @@
-//! Memory on hosts: the C heap. C++ clients reallocate and free side buffers, so blocks must come from plain `malloc`.
+//! Memory on hosts: the C heap. C++ clients reallocate and free side buffers, so blocks must come
+//! from plain `malloc`.
 
 #[cfg_attr(windows, path = "aligned/windows.rs")]
 #[cfg_attr(not(windows), path = "aligned/posix.rs")]
@@ -17,8 +18,8 @@ unsafe extern "C" {
     fn free(block: *mut c_void);
 }
 
-/// Allocates a block with `malloc`, or with the system's function for aligned blocks if `malloc` does not align enough.
-/// Returns `None` when out of memory.
+/// Allocates a block with `malloc`, or with the system's function for aligned blocks if `malloc`
+/// does not align enough. Returns `None` when out of memory.
 #[inline]
 pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     if layout.align() > MALLOC_ALIGN {
@@ -29,7 +30,8 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     NonNull::new(unsafe { malloc(layout.size().max(1)) }.cast())
 }
 
-/// Frees a block with `free`, which knows the size of the block, or with the system's function for aligned blocks.
+/// Frees a block with `free`, which knows the size of the block, or with the system's function for
+/// aligned blocks.
 ///
 /// # Safety
 /// `block` must come from this heap with the same alignment, and no longer be used.
@@ -39,21 +41,25 @@ pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
         // SAFETY: the caller's promise.
         return unsafe { aligned::release(block) };
     }
-    // SAFETY: the caller's promise; `free` takes aligned blocks, too, unless the system has another function for them.
+    // SAFETY: the caller's promise; `free` takes aligned blocks, too, unless the system has another
+    // function for them.
     unsafe { free(block.as_ptr().cast()) }
 }
 
-/// Resizes a block, in place if possible. Returns `None` when out of memory; the old block is then unchanged.
+/// Resizes a block, in place if possible. Returns `None` when out of memory; the old block is then
+/// unchanged.
 ///
 /// # Safety
-/// `block` must come from this heap with the same alignment, and no longer be used if another block is returned.
+/// `block` must come from this heap with the same alignment, and no longer be used if another block
+/// is returned.
 #[inline]
 pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     if old.align() > MALLOC_ALIGN {
         // SAFETY: the caller's promise; `realloc` would not preserve this alignment.
         return unsafe { super::move_block(block, old, new) };
     }
-    // SAFETY: the caller's promise; blocks of `malloc` have the alignment of `malloc` whatever their size.
+    // SAFETY: the caller's promise; blocks of `malloc` have the alignment of `malloc` whatever
+    // their size.
     NonNull::new(unsafe { realloc(block.as_ptr().cast(), new.size().max(1)) }.cast())
 }
 

@@ -1,5 +1,5 @@
-//! Recursion limit of nested calls. When the library and user callbacks call each other too deeply, calls fail before
-//! the stack overflows.
+//! Recursion limit of nested calls. When the library and user callbacks call each other too deeply,
+//! calls fail before the stack overflows.
 #![forbid(unsafe_code)]
 
 use crate::platform::config;
@@ -20,11 +20,12 @@ pub const MAX_NESTED_CALLS: usize = config::NESTED_CALLS;
 // Depth of nested calls without known bounds.
 crate::per_thread!(static NESTED: usize = 0);
 
-/// Runs `body`, which may run user callbacks that call the library again, unless calls are nested too deep.
+/// Runs `body`, which may run user callbacks that call the library again, unless calls are nested
+/// too deep.
 ///
-/// If the stack bounds are known, calls may nest until 128 KiB of the stack are left, or half of a smaller stack. If
-/// they are unknown, or the thread runs on another stack than its own, the limit is [`MAX_NESTED_CALLS`], counted over
-/// all threads in builds without `std`.
+/// If the stack bounds are known, calls may nest until 128 KiB of the stack are left, or half of a
+/// smaller stack. If they are unknown, or the thread runs on another stack than its own, the limit
+/// is [`MAX_NESTED_CALLS`], counted over all threads in builds without `std`.
 ///
 /// # Errors
 /// Errors of `body`. [`TooDeep`], a ValueError, if the limit is reached; `body` is not called then.

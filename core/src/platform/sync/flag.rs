@@ -1,7 +1,8 @@
-//! Spin locks based on an atomic flag, for builds without std, `spin` and `critical-section`: WebAssembly, and
-//! libraries built with `no_std`.
+//! Spin locks based on an atomic flag, for builds without std, `spin` and `critical-section`:
+//! WebAssembly, and libraries built with `no_std`.
 //!
-//! On WebAssembly without threads a lock is never contended. Elsewhere waiting threads spin for a short time.
+//! On WebAssembly without threads a lock is never contended. Elsewhere waiting threads spin for a
+//! short time.
 
 use super::atomic::{AtomicBool, Ordering};
 use core::cell::UnsafeCell;
@@ -69,8 +70,8 @@ impl<T> Drop for MutexGuard<'_, T> {
 /// In this build, [`Lock`] and [`Mutex`] are the same type.
 pub use self::Mutex as Lock;
 
-/// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither take locks nor run user
-/// callbacks.
+/// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither
+/// take locks nor run user callbacks.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     static CRITICAL: Mutex<()> = Mutex::new(());
     let _guard = CRITICAL.lock();

@@ -1,10 +1,10 @@
-//! Fork safety. The library's locks are held across `fork`, so that a child process finds all locks free and all
-//! guarded state consistent.
+//! Fork safety. The library's locks are held across `fork`, so that a child process finds all locks
+//! free and all guarded state consistent.
 //!
-//! A child has a copy of the memory, but only the forking thread: a lock held by another thread would never be
-//! released. Therefore every lock, and every other state that threads change in several steps, is a *part* ([`AtFork`])
-//! in the list of its ring (`forks.rs` of each crate). All parts are prepared before a fork, and released afterwards in
-//! the parent and in the child:
+//! A child has a copy of the memory, but only the forking thread: a lock held by another thread
+//! would never be released. Therefore every lock, and every other state that threads change in
+//! several steps, is a *part* ([`AtFork`]) in the list of its ring (`forks.rs` of each crate). All
+//! parts are prepared before a fork, and released afterwards in the parent and in the child:
 //!
 //! | Step | Order | Action of a [`Mutex`] |
 //! |---|---|---|
@@ -12,19 +12,20 @@
 //! | `parent`, `child` | the reverse | releases it |
 //!
 //! # Order
-//! A lock may be taken while locks listed before it are held, but not while locks listed after it are held, so that a
-//! fork and a thread cannot deadlock. Code of an outer ring may hold its locks when it calls inward; inner rings hold
-//! none when they call outward. No lock is held while user callbacks run, so a fork never waits for one.
-//! Initialisations by user callbacks, such as handles initialised once, hold no lock: the child abandons those of the
-//! parent's other threads.
+//! A lock may be taken while locks listed before it are held, but not while locks listed after it
+//! are held, so that a fork and a thread cannot deadlock. Code of an outer ring may hold its locks
+//! when it calls inward; inner rings hold none when they call outward. No lock is held while user
+//! callbacks run, so a fork never waits for one. Initialisations by user callbacks, such as handles
+//! initialised once, hold no lock: the child abandons those of the parent's other threads.
 //!
 //! # Fork handlers of other libraries
-//! Handlers that are registered after the library's run before them when the process forks, and after them in parent
-//! and child, so these handlers may use the library. The library therefore registers its handlers when it is loaded,
-//! but after those of the memory allocator, whose locks are taken while the library's are held.
+//! Handlers that are registered after the library's run before them when the process forks, and
+//! after them in parent and child, so these handlers may use the library. The library therefore
+//! registers its handlers when it is loaded, but after those of the memory allocator, whose locks
+//! are taken while the library's are held.
 //!
-//! `_Fork`, `vfork` and raw system calls run no handlers; their children may only do what signal handlers may. Systems without
-//! forks, such as Windows, have parts, too, which nothing prepares.
+//! `_Fork`, `vfork` and raw system calls run no handlers; their children may only do what signal
+//! handlers may. Systems without forks, such as Windows, have parts, too, which nothing prepares.
 
 #[cfg_attr(unix, path = "fork/unix.rs")]
 #[cfg_attr(not(unix), path = "fork/other.rs")]
@@ -34,9 +35,11 @@ use core::cell::UnsafeCell;
 
 use super::imp::{Mutex, MutexGuard};
 
-/// State that must be consistent while the process forks: a lock, or other state that threads change in several steps.
+/// State that must be consistent while the process forks: a lock, or other state that threads
+/// change in several steps.
 pub trait AtFork: Sync {
-    /// Makes the state consistent before a fork: takes the lock, or waits until other threads are done.
+    /// Makes the state consistent before a fork: takes the lock, or waits until other threads are
+    /// done.
     ///
     /// # Safety
     /// [`parent`](Self::parent) or [`child`](Self::child) follows on the same thread.
@@ -48,8 +51,8 @@ pub trait AtFork: Sync {
     /// This thread called [`prepare`](Self::prepare) for the same fork.
     unsafe fn parent(&'static self);
 
-    /// Releases the state in the child process, whose only thread is the calling one, and abandons the unfinished work
-    /// of other threads.
+    /// Releases the state in the child process, whose only thread is the calling one, and abandons
+    /// the unfinished work of other threads.
     ///
     /// # Safety
     /// Same requirements as [`parent`](Self::parent).
@@ -77,7 +80,8 @@ pub enum Ring {
 /// Number of rings.
 const RING_COUNT: usize = Ring::Legacy as usize + 1;
 
-/// Parts of each ring. A fork takes this lock before all others; it also serialises concurrent forks.
+/// Parts of each ring. A fork takes this lock before all others; it also serialises concurrent
+/// forks.
 static RINGS: Mutex<[Parts; RING_COUNT]> = Mutex::new([&[]; RING_COUNT]);
 
 /// Registers the parts of a ring. Repeating the call changes nothing.
@@ -124,11 +128,13 @@ impl<T: Send + 'static, const N: usize> AtFork for [Mutex<T>; N] {
     }
 }
 
-/// A mutex whose value refers to threads. After a fork, the child repairs the value before it releases the lock.
+/// A mutex whose value refers to threads. After a fork, the child repairs the value before it
+/// releases the lock.
 pub struct Repaired<T: 'static> {
     /// The mutex, held across the fork.
     pub mutex: &'static Mutex<T>,
-    /// Removes the work of other threads from the value. Takes no lock that is listed before this one.
+    /// Removes the work of other threads from the value. Takes no lock that is listed before this
+    /// one.
     pub repair: fn(&mut T),
 }
 
@@ -185,7 +191,8 @@ impl AtFork for Hook {
 /// Storage for a mutex's guard while the process forks.
 pub(super) struct AcrossFork<T: 'static>(UnsafeCell<Option<MutexGuard<'static, T>>>);
 
-// SAFETY: only used between `prepare` and `parent` or `child`, by the forking thread, which holds the mutex.
+// SAFETY: only used between `prepare` and `parent` or `child`, by the forking thread, which holds
+// the mutex.
 unsafe impl<T> Sync for AcrossFork<T> {}
 // SAFETY: a mutex that can be moved is not borrowed forever, so no guard is stored.
 unsafe impl<T> Send for AcrossFork<T> {}
@@ -210,9 +217,9 @@ impl<T> AcrossFork<T> {
     }
 }
 
-/// Registers a function to run when the library or program that contains it is loaded: before `main`, and before the
-/// constructors of dependent libraries. Has no effect on object formats without constructors; call the function on
-/// first use there.
+/// Registers a function to run when the library or program that contains it is loaded: before
+/// `main`, and before the constructors of dependent libraries. Has no effect on object formats
+/// without constructors; call the function on first use there.
 #[macro_export]
 macro_rules! at_load {
     ($function:path) => {

@@ -11,15 +11,16 @@ use crate::platform::hooks;
 
 /// A mutex whose value is only accessible in a critical section.
 ///
-/// Locking it again while it is held would alias exclusive references. It deadlocks instead, like the other
-/// implementations.
+/// Locking it again while it is held would alias exclusive references. It deadlocks instead, like
+/// the other implementations.
 #[derive(Default)]
 pub struct Mutex<T> {
     held: Cell<bool>,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: `held` and `value` are only accessed in a critical section, which admits one execution at a time.
+// SAFETY: `held` and `value` are only accessed in a critical section, which admits one execution at
+// a time.
 unsafe impl<T: Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
@@ -28,10 +29,11 @@ impl<T> Mutex<T> {
         Self { held: Cell::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Enters a critical section for the lifetime of the guard. Guards must be dropped in the reverse order of locking.
+    /// Enters a critical section for the lifetime of the guard. Guards must be dropped in the
+    /// reverse order of locking.
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        // SAFETY: the returned guard leaves exactly once; guards are locals of short functions and so end in reverse
-        // order.
+        // SAFETY: the returned guard leaves exactly once; guards are locals of short functions and
+        // so end in reverse order.
         MutexGuard { mutex: self, restore: unsafe { enter(&self.held) }, _not_sync: PhantomData }
     }
 }
@@ -65,8 +67,8 @@ unsafe fn leave(held: &Cell<bool>, restore: RestoreState) {
 pub struct MutexGuard<'a, T> {
     mutex: &'a Mutex<T>,
     restore: RestoreState,
-    /// Makes the guard `Sync` only if the value is, and never `Send`: the thread that entered a critical section must
-    /// leave it.
+    /// Makes the guard `Sync` only if the value is, and never `Send`: the thread that entered a
+    /// critical section must leave it.
     _not_sync: PhantomData<*const T>,
 }
 
@@ -98,7 +100,8 @@ impl<T> Drop for MutexGuard<'_, T> {
 
 /// A lock whose value is only accessible in a critical section, by shared references.
 ///
-/// Locking it again while it is held returns another shared reference, which is harmless, so the lock needs no flag.
+/// Locking it again while it is held returns another shared reference, which is harmless, so the
+/// lock needs no flag.
 pub struct Lock<T>(T);
 
 // SAFETY: the value is only accessed in a critical section, which admits one execution at a time.
@@ -110,7 +113,8 @@ impl<T> Lock<T> {
         Self(value)
     }
 
-    /// Enters a critical section for the lifetime of the guard. Guards must be dropped in the reverse order of locking.
+    /// Enters a critical section for the lifetime of the guard. Guards must be dropped in the
+    /// reverse order of locking.
     pub fn lock(&self) -> LockGuard<'_, T> {
         // SAFETY: as for `Mutex`.
         LockGuard { value: &self.0, restore: unsafe { critical_section::acquire() } }
@@ -138,7 +142,8 @@ impl<T> Drop for LockGuard<'_, T> {
     }
 }
 
-/// Runs `body` with interrupts masked. `body` must be short and must not run user callbacks. Calls may be nested.
+/// Runs `body` with interrupts masked. `body` must be short and must not run user callbacks. Calls
+/// may be nested.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     critical_section::with(|_| body())
 }
@@ -148,8 +153,9 @@ pub fn pause(_round: u32) {
     hooks::yield_now();
 }
 
-/// Identifies the current task by the address of its raised-error slot. Without tasks the address is constant: a lock
-/// can only be held by the code that the caller interrupted, so the caller must not wait for it.
+/// Identifies the current task by the address of its raised-error slot. Without tasks the address
+/// is constant: a lock can only be held by the code that the caller interrupted, so the caller must
+/// not wait for it.
 pub fn current_thread() -> Option<NonZeroUsize> {
     NonZeroUsize::new(hooks::raised_slot().addr())
 }

@@ -14,10 +14,11 @@
 //! | [`per_thread`] | thread-local state |
 //! | `fork` | holds the locks across forks, on hosts |
 //!
-//! No lock may be held while a user callback runs. Bare-metal builds without `spin` mask interrupts while a lock is
-//! held, through the `critical-section` crate, so tables may be used from interrupt handlers; the time under a lock is
-//! bounded by the sizes of the tables and of the pool. These builds are for one core, whose memory accesses need no
-//! barriers. With `spin` several cores may share the tables, but an interrupt handler must not use them.
+//! No lock may be held while a user callback runs. Bare-metal builds without `spin` mask interrupts
+//! while a lock is held, through the `critical-section` crate, so tables may be used from interrupt
+//! handlers; the time under a lock is bounded by the sizes of the tables and of the pool. These
+//! builds are for one core, whose memory accesses need no barriers. With `spin` several cores may
+//! share the tables, but an interrupt handler must not use them.
 
 pub mod atomic;
 #[cfg(feature = "std")]
@@ -54,8 +55,8 @@ pub(crate) use object_mutex::OBJECT_LOCKS;
 pub use object_mutex::{ObjectMutex, ObjectMutexGuard};
 pub use single_threaded::{find_thread_flag, is_single_threaded};
 
-/// Declares a constructor that is `const`, for use in statics. The constructor of the model checker's version is not
-/// `const`.
+/// Declares a constructor that is `const`, for use in statics. The constructor of the model
+/// checker's version is not `const`.
 #[cfg(not(feature = "client"))]
 macro_rules! const_new {
     ($(#[$meta:meta])* $vis:vis fn $($rest:tt)*) => { $(#[$meta])* $vis const fn $($rest)* };

@@ -1,5 +1,5 @@
-//! Mutexes in objects. All objects share a small set of locks, since a fork holds every lock, and it could not hold one
-//! per object.
+//! Mutexes in objects. All objects share a small set of locks, since a fork holds every lock, and
+//! it could not hold one per object.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;

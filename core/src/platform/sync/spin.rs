@@ -4,8 +4,8 @@
 use core::num::NonZeroUsize;
 pub use spin::mutex::{SpinMutex as Mutex, SpinMutex as Lock, SpinMutexGuard as MutexGuard};
 
-/// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither take locks nor run user
-/// callbacks.
+/// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither
+/// take locks nor run user callbacks.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     static CRITICAL: Mutex<()> = Mutex::new(());
     let _guard = CRITICAL.lock();

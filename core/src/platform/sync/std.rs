@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use super::fork::AcrossFork;
 
-/// A mutex that stays usable after its holder panicked, since guarded state changes in single steps only. Every static
-/// mutex is listed in `forks.rs` of its crate, so that it is held across forks.
+/// A mutex that stays usable after its holder panicked, since guarded state changes in single steps
+/// only. Every static mutex is listed in `forks.rs` of its crate, so that it is held across forks.
 pub struct Mutex<T: 'static> {
     inner: std::sync::Mutex<T>,
     pub(super) across_fork: AcrossFork<T>,
@@ -40,8 +40,8 @@ pub use self::Mutex as Lock;
 
 pub(crate) static CRITICAL: Mutex<()> = Mutex::new(());
 
-/// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither take locks nor run user
-/// callbacks.
+/// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither
+/// take locks nor run user callbacks.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
     let _guard = CRITICAL.lock();
     body()
@@ -55,8 +55,8 @@ pub fn pause(round: u32) {
     }
 }
 
-/// Identifies the current thread among living threads. Returns `None` while its thread-local storage is being
-/// destroyed.
+/// Identifies the current thread among living threads. Returns `None` while its thread-local
+/// storage is being destroyed.
 pub fn current_thread() -> Option<NonZeroUsize> {
     std::thread_local!(static HERE: u8 = const { 0 });
     HERE.try_with(|here| core::ptr::from_ref(here).addr()).ok().and_then(NonZeroUsize::new)

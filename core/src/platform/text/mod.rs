@@ -33,7 +33,8 @@ impl fmt::Debug for Lossy<'_> {
     }
 }
 
-/// Writes text into a byte slice. Text beyond the end of the slice is dropped, but its length is counted.
+/// Writes text into a byte slice. Text beyond the end of the slice is dropped, but its length is
+/// counted.
 pub struct Writer<'a> {
     target: &'a mut [u8],
     /// Number of bytes written so far, including dropped ones.
@@ -51,7 +52,8 @@ impl<'a> Writer<'a> {
         lossy::append(self, text);
     }
 
-    /// Writes bytes as text. In speed-optimised builds, invalid UTF-8 is replaced with the replacement character.
+    /// Writes bytes as text. In speed-optimised builds, invalid UTF-8 is replaced with the
+    /// replacement character.
     pub fn put_lossy(&mut self, text: &[u8]) {
         lossy::put(self, text);
     }
@@ -87,8 +89,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Divides a number by ten. Returns the quotient, and the remainder as an ASCII digit. Uses 32-bit divisions, which are
-/// cheaper than 64-bit ones on small cores.
+/// Divides a number by ten. Returns the quotient, and the remainder as an ASCII digit. Uses 32-bit
+/// divisions, which are cheaper than 64-bit ones on small cores.
 fn divide_by_ten(number: u64) -> (u64, u8) {
     let (high, low) = ((number >> 32) as u32, number as u32);
     let middle = ((high % 10) << 16) | (low >> 16);
@@ -128,11 +130,13 @@ impl Write for SliceWriter<'_> {
     }
 }
 
-/// Characters that have a short escape in JSON strings: each with the character that follows the backslash.
+/// Characters that have a short escape in JSON strings: each with the character that follows the
+/// backslash.
 pub const ESCAPES: [[u8; 2]; 8] =
     [*b"\"\"", *b"\\\\", *b"//", *b"\x08b", *b"\x0cf", *b"\nn", *b"\rr", *b"\tt"];
 
-/// Writes the content of a JSON string, escaping quotes, backslashes, slashes and control characters.
+/// Writes the content of a JSON string, escaping quotes, backslashes, slashes and control
+/// characters.
 pub fn write_json_escaped(out: &mut Writer<'_>, text: &[u8]) {
     for byte in text {
         match byte {
@@ -196,6 +200,9 @@ mod tests {
         let mut out = Writer::new(&mut room);
         write_json_escaped(&mut out, "{\"a\\\n/\u{1}\u{1f}\u{e9}\u{8}\u{c}\r\t".as_bytes());
         let len = out.wanted;
-        assert_eq!(room.get(..len), Some("{\\\"a\\\\\\n\\/\\u0001\\u001f\u{e9}\\b\\f\\r\\t".as_bytes()));
+        assert_eq!(
+            room.get(..len),
+            Some("{\\\"a\\\\\\n\\/\\u0001\\u001f\u{e9}\\b\\f\\r\\t".as_bytes())
+        );
     }
 }

@@ -1,8 +1,9 @@
-//! Compatibility with earlier releases of upstream where a later release changed behaviour incompatibly.
+//! Compatibility with earlier releases of upstream where a later release changed behaviour
+//! incompatibly.
 //!
-//! Upstream's Python package and its library are released together, and this library follows the latest release. A
-//! process with an earlier package selects its release before it uses types, and the library then behaves like that
-//! release:
+//! Upstream's Python package and its library are released together, and this library follows the
+//! latest release. A process with an earlier package selects its release before it uses types, and
+//! the library then behaves like that release:
 //!
 //! | Until | Behaviour |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | 0.1.13 | structural visits of maps include the keys |
 //! | 0.1.14 | a function's type schema lists result and parameters as `args` |
 //!
-//! All release-dependent code calls the predicates of this module. Builds without `std` support only the latest
-//! release.
+//! All release-dependent code calls the predicates of this module. Builds without `std` support
+//! only the latest release.
 
 use core::sync::atomic::{AtomicU32, Ordering};
 
@@ -37,7 +38,8 @@ static SERVED: AtomicU32 = AtomicU32::new(LAST);
 /// Selects the release that the library is compatible with, for the whole process.
 ///
 /// # Threads
-/// One atomic store. Types that are already registered keep the form of the previously selected release.
+/// One atomic store. Types that are already registered keep the form of the previously selected
+/// release.
 pub fn serve(release: UpstreamRelease) {
     SERVED.store(release.0, Ordering::Relaxed);
 }
@@ -48,13 +50,14 @@ pub fn served() -> UpstreamRelease {
     UpstreamRelease(SERVED.load(Ordering::Relaxed))
 }
 
-/// Returns `true` if a type may have several fields with the same name, and fields with the name of an ancestor's
-/// field.
+/// Returns `true` if a type may have several fields with the same name, and fields with the name of
+/// an ancestor's field.
 pub fn fields_may_repeat() -> bool {
     served() < UpstreamRelease::new(0, 1, 11)
 }
 
-/// Returns `true` if copy functions of the library's classes are registered as methods, in addition to type attributes.
+/// Returns `true` if copy functions of the library's classes are registered as methods, in addition
+/// to type attributes.
 pub fn copies_are_methods() -> bool {
     served() < UpstreamRelease::new(0, 1, 11)
 }
@@ -75,7 +78,8 @@ pub fn visits_give_keys() -> bool {
     served() < UpstreamRelease::new(0, 1, 14)
 }
 
-/// Returns `true` if the type schema of a function lists its result and parameter types as `args`, the result first.
+/// Returns `true` if the type schema of a function lists its result and parameter types as `args`,
+/// the result first.
 pub fn schemas_have_args() -> bool {
     served() < UpstreamRelease::new(0, 1, 15)
 }

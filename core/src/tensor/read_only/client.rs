@@ -1,5 +1,5 @@
-//! The read-only flag of tensors that were imported from DLPack, which the loaded library knows: Ferrite's exports it again, upstream's
-//! forgets it.
+//! The read-only flag of tensors that were imported from DLPack, which the loaded library knows:
+//! Ferrite's exports it again, upstream's forgets it.
 
 use core::ptr;
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -9,7 +9,8 @@ use crate::call::function::{Function, check_status};
 use crate::error::Result;
 use crate::value::any::AnyView;
 
-/// Returns whether the value is a tensor object over memory that its producer does not permit to write, as far as the library knows.
+/// Returns whether the value is a tensor object over memory that its producer does not permit to
+/// write, as far as the library knows.
 ///
 /// # Errors
 /// MemoryError.
@@ -32,7 +33,8 @@ pub fn is_read_only(view: AnyView<'_>) -> Result<bool> {
     }
 }
 
-/// Returns whether the library keeps the flags of imports: whether it is Ferrite's. Asks once, since an export may allocate.
+/// Returns whether the library keeps the flags of imports: whether it is Ferrite's. Asks once,
+/// since an export may allocate.
 fn keeps_flags() -> Result<bool> {
     const UNKNOWN: u8 = 2;
     static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);

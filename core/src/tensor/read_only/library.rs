@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::tensor::borrowing;
 use crate::value::any::AnyView;
 
-/// Returns whether the value is a tensor object over memory that its producer does not permit to write.
+/// Returns whether the value is a tensor object over memory that its producer does not permit to
+/// write.
 ///
 /// # Errors
 /// None; the twin for clients of a loaded library has some.

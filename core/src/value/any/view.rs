@@ -15,7 +15,8 @@ use crate::value::convert::{self, AnyCompatible, FromAny, FromView, TargetTexts}
 use crate::value::string;
 use crate::{plain_bail, plain_error};
 
-/// Difference between the type index of a raw string or byte array and that of its small owned copy.
+/// Difference between the type index of a raw string or byte array and that of its small owned
+/// copy.
 const COPY_OFFSET: i32 = type_index::SMALL_STR - type_index::RAW_STR;
 const _: () = assert!(type_index::SMALL_BYTES - type_index::BYTE_ARRAY_PTR == COPY_OFFSET);
 
@@ -67,16 +68,18 @@ impl<'a> AnyView<'a> {
         unsafe { &*core::ptr::from_ref(raw).cast() }
     }
 
-    /// Reinterprets `len` raw cells as views, such as the arguments of a packed call. Returns an empty slice if `cells`
-    /// is null.
+    /// Reinterprets `len` raw cells as views, such as the arguments of a packed call. Returns an
+    /// empty slice if `cells` is null.
     ///
     /// # Safety
-    /// `cells` must be null or valid for reads of `len` cells for `'a`, each as [`AnyView::from_raw`] requires.
+    /// `cells` must be null or valid for reads of `len` cells for `'a`, each as
+    /// [`AnyView::from_raw`] requires.
     pub unsafe fn slice_from_raw(cells: *const TVMFFIAny, len: usize) -> &'a [AnyView<'a>] {
         if cells.is_null() {
             return &[];
         }
-        // SAFETY: AnyView is transparent over the cell; the caller guarantees pointer, length and lifetime.
+        // SAFETY: AnyView is transparent over the cell; the caller guarantees pointer, length and
+        // lifetime.
         unsafe { slice::from_raw_parts(cells.cast(), len) }
     }
 
@@ -109,7 +112,8 @@ impl<'a> AnyView<'a> {
 
     /// Returns the 64 bits of the payload, for a value of any type.
     pub fn payload_bits(self) -> u64 {
-        // SAFETY: every member of the union is plain data of at most 8 bytes, and constructors write all 8.
+        // SAFETY: every member of the union is plain data of at most 8 bytes, and constructors
+        // write all 8.
         unsafe { self.raw.payload.v_uint64 }
     }
 
@@ -127,8 +131,8 @@ impl<'a> AnyView<'a> {
         NonNull::new(self.payload_pointer().cast())
     }
 
-    /// Borrows the bytes of a string in any form (small, object, raw), which need not be UTF-8. Returns `None` for
-    /// other values.
+    /// Borrows the bytes of a string in any form (small, object, raw), which need not be UTF-8.
+    /// Returns `None` for other values.
     #[inline]
     pub fn bytes_of_string(&self) -> Option<&[u8]> {
         match self.raw.type_index {
@@ -137,12 +141,14 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Borrows the content of a bytes value in any form (small, object, byte array pointer). Returns `None` for other
-    /// values.
+    /// Borrows the content of a bytes value in any form (small, object, byte array pointer).
+    /// Returns `None` for other values.
     #[inline]
     pub fn bytes_of_bytes(&self) -> Option<&[u8]> {
         match self.raw.type_index {
-            type_index::SMALL_BYTES | type_index::BYTES | type_index::BYTE_ARRAY_PTR => self.content(),
+            type_index::SMALL_BYTES | type_index::BYTES | type_index::BYTE_ARRAY_PTR => {
+                self.content()
+            }
             _ => None,
         }
     }
@@ -156,19 +162,22 @@ impl<'a> AnyView<'a> {
             type_index::STR | type_index::BYTES => self.content_of_object(),
             type_index::RAW_STR => {
                 let text: *const core::ffi::c_char = self.payload_pointer().cast();
-                // SAFETY: a raw string is null or NUL-terminated and outlives the view (contract of `from_raw`).
+                // SAFETY: a raw string is null or NUL-terminated and outlives the view (contract of
+                // `from_raw`).
                 (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
             }
             type_index::BYTE_ARRAY_PTR => {
                 let array: *const TVMFFIByteArray = self.payload_pointer().cast();
-                // SAFETY: the pointer is null or a byte array that outlives the view (contract of `from_raw`).
+                // SAFETY: the pointer is null or a byte array that outlives the view (contract of
+                // `from_raw`).
                 unsafe { array.as_ref() }.map(|array| unsafe { array.as_slice() })
             }
             _ => None,
         }
     }
 
-    /// Borrows the content of a string or bytes object. Returns `None` for other values. Always inlined.
+    /// Borrows the content of a string or bytes object. Returns `None` for other values. Always
+    /// inlined.
     #[inline(always)]
     pub fn content_of_object(&self) -> Option<&[u8]> {
         if !matches!(self.raw.type_index, type_index::STR | type_index::BYTES) {
@@ -187,13 +196,15 @@ impl<'a> AnyView<'a> {
     /// Converts the value to `T` by upstream's rules (bool to int, int to float, …).
     ///
     /// # Errors
-    /// TypeError that states the expected and the actual type; the errors of [`try_get`](AnyView::try_get).
+    /// TypeError that states the expected and the actual type; the errors of
+    /// [`try_get`](AnyView::try_get).
     #[inline]
     pub fn get<T: FromAny>(self) -> Result<T> {
         self.get_in_place()
     }
 
-    /// Converts the value as [`get`](AnyView::get) does, to a type that may borrow from the view: `&str`.
+    /// Converts the value as [`get`](AnyView::get) does, to a type that may borrow from the view:
+    /// `&str`.
     ///
     /// # Errors
     /// The errors of [`get`](AnyView::get).
@@ -208,25 +219,28 @@ impl<'a> AnyView<'a> {
     /// Converts the value to `T`, or returns `None` if it does not convert.
     ///
     /// # Errors
-    /// MemoryError when out of memory; ValueError for a string that does not name a dtype; errors of user callbacks.
+    /// MemoryError when out of memory; ValueError for a string that does not name a dtype; errors
+    /// of user callbacks.
     #[inline]
     pub fn try_get<T: FromAny>(self) -> Result<Option<T>> {
         T::from_view(&self)
     }
 
-    /// Creates an owned value: retains objects, copies raw strings and byte arrays, and moves the object out of an
-    /// rvalue reference.
+    /// Creates an owned value: retains objects, copies raw strings and byte arrays, and moves the
+    /// object out of an rvalue reference.
     ///
     /// # Errors
-    /// MemoryError; ValueError for a null raw string, byte array or object, or a small string of invalid length;
-    /// TypeError for a type index that no value has; InternalError for an rvalue reference that was already moved from.
+    /// MemoryError; ValueError for a null raw string, byte array or object, or a small string of
+    /// invalid length; TypeError for a type index that no value has; InternalError for an rvalue
+    /// reference that was already moved from.
     ///
     /// # Upstream
     /// `TVMFFIAnyViewToOwnedAny`.
     #[inline]
     pub fn to_owned(self) -> Result<Any> {
         if cfg!(feature = "speed") {
-            // In registers: loading a cell right after its halves were stored defeats store forwarding.
+            // In registers: loading a cell right after its halves were stored defeats store
+            // forwarding.
             return match self.retain() {
                 Some(owned) => Ok(owned),
                 None => self.to_owned_slow(),
@@ -248,14 +262,15 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Fast path of [`to_owned`](AnyView::to_owned): returns the owned form of plain values, small strings and objects,
-    /// and `None` for all other values. Allocates nothing.
+    /// Fast path of [`to_owned`](AnyView::to_owned): returns the owned form of plain values, small
+    /// strings and objects, and `None` for all other values. Allocates nothing.
     #[inline]
     pub fn retain(self) -> Option<Any> {
         self.has_owned_form().then(|| self.retained())
     }
 
-    /// Returns `true` if the cell has the form of an owned value: a plain value, a small string or an object.
+    /// Returns `true` if the cell has the form of an owned value: a plain value, a small string or
+    /// an object.
     #[inline]
     pub fn has_owned_form(&self) -> bool {
         match self.raw.type_index {
@@ -267,8 +282,8 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Writes the owned form of the value, as [`AnyView::to_owned`] creates it, to a cell, which the caller then owns.
-    /// The previous content of the cell is not released.
+    /// Writes the owned form of the value, as [`AnyView::to_owned`] creates it, to a cell, which
+    /// the caller then owns. The previous content of the cell is not released.
     ///
     /// # Errors
     /// The errors of [`AnyView::to_owned`]. The cell is then unchanged.
@@ -278,7 +293,8 @@ impl<'a> AnyView<'a> {
         unsafe { write_owned_at(&self.raw, cell.as_mut_ptr()) }
     }
 
-    /// Returns the object pointer that an rvalue reference points to, or `None` for other values and null references.
+    /// Returns the object pointer that an rvalue reference points to, or `None` for other values
+    /// and null references.
     pub(crate) fn rvalue_slot(self) -> Option<NonNull<*mut TVMFFIObject>> {
         if self.raw.type_index != type_index::OBJECT_RVALUE_REF {
             return None;
@@ -296,8 +312,8 @@ impl<'a> AnyView<'a> {
     }
 }
 
-/// Writes the owned form of a view to a cell, as [`AnyView::write_owned`] does. Takes pointers, because the view and
-/// its content may lie in the cell itself.
+/// Writes the owned form of a view to a cell, as [`AnyView::write_owned`] does. Takes pointers,
+/// because the view and its content may lie in the cell itself.
 ///
 /// # Errors
 /// The errors of [`AnyView::write_owned`].
@@ -307,7 +323,8 @@ impl<'a> AnyView<'a> {
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
-    // SAFETY: the caller guarantees both; the view borrows a live object, and is not read after the cell is written.
+    // SAFETY: the caller guarantees both; the view borrows a live object, and is not read after the
+    // cell is written.
     unsafe {
         let owned = AnyView::in_place(&*view);
         if !owned.has_owned_form() {
@@ -332,7 +349,8 @@ unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Resu
     let index = view.raw.type_index;
     match index {
         type_index::RAW_STR | type_index::BYTE_ARRAY_PTR => match view.content() {
-            // SAFETY: the content outlives the view (contract of `from_raw`); the caller guarantees the cell.
+            // SAFETY: the content outlives the view (contract of `from_raw`); the caller guarantees
+            // the cell.
             Some(content) => unsafe { string::write_copy(cell, index + COPY_OFFSET, content) },
             None => Err(null_value(index)),
         },
@@ -355,15 +373,20 @@ unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Resu
 ///
 /// # Safety
 /// The slot must be that of an rvalue reference, and the cell must be writable.
-unsafe fn take_rvalue(slot: Option<NonNull<*mut TVMFFIObject>>, cell: *mut TVMFFIAny) -> Result<()> {
+unsafe fn take_rvalue(
+    slot: Option<NonNull<*mut TVMFFIObject>>,
+    cell: *mut TVMFFIAny,
+) -> Result<()> {
     let taken = slot.and_then(|slot| {
-        // SAFETY: an rvalue reference points to the caller's object pointer, which is moved from (ABI).
+        // SAFETY: an rvalue reference points to the caller's object pointer, which is moved from
+        // (ABI).
         NonNull::new(unsafe { slot.as_ptr().replace(core::ptr::null_mut()) })
     });
     let Some(object) = taken else {
         plain_bail!(INTERNAL_ERROR, "RValueRef already moved"; "already moved");
     };
-    // SAFETY: the strong reference of the caller's variable was taken out of it; the caller guarantees the cell.
+    // SAFETY: the strong reference of the caller's variable was taken out of it; the caller
+    // guarantees the cell.
     unsafe { cell.write(ObjectRef::from_raw(object).into_any().into_raw()) };
     Ok(())
 }
@@ -396,7 +419,8 @@ impl<'a, T: AnyCompatible> From<&'a Option<T>> for AnyView<'a> {
     }
 }
 
-/// Borrows a C string as a raw string. For an owned string, use [`String`](crate::value::string::String).
+/// Borrows a C string as a raw string. For an owned string, use
+/// [`String`](crate::value::string::String).
 impl<'a> From<&'a CStr> for AnyView<'a> {
     fn from(text: &'a CStr) -> AnyView<'a> {
         AnyView::pointer(type_index::RAW_STR, text.as_ptr().cast_mut().cast())
@@ -441,7 +465,8 @@ mod tests {
     #[test]
     fn raw_strings_become_owned_strings() -> Result<()> {
         let text = c"a string that is longer than seven bytes";
-        let view: AnyView<'_> = AnyView::pointer(type_index::RAW_STR, text.as_ptr().cast_mut().cast());
+        let view: AnyView<'_> =
+            AnyView::pointer(type_index::RAW_STR, text.as_ptr().cast_mut().cast());
         let owned = view.to_owned()?;
         assert_eq!(owned.type_index(), type_index::STR);
         assert_eq!(owned.view().bytes_of_string(), Some(text.to_bytes()));
@@ -457,7 +482,8 @@ mod tests {
             [(&[0xff; 9][..], type_index::BYTES), (&[0xff; 2][..], type_index::SMALL_BYTES)]
         {
             let mut array = TVMFFIByteArray { data: content.as_ptr().cast(), size: content.len() };
-            let view: AnyView<'_> = AnyView::pointer(type_index::BYTE_ARRAY_PTR, (&raw mut array).cast());
+            let view: AnyView<'_> =
+                AnyView::pointer(type_index::BYTE_ARRAY_PTR, (&raw mut array).cast());
             assert_eq!((view.bytes_of_bytes(), view.bytes_of_string()), (Some(content), None));
             assert_eq!(view.get::<crate::Bytes>()?.as_bytes(), content);
             let owned = view.to_owned()?;
@@ -493,9 +519,13 @@ mod tests {
 
     #[test]
     fn an_rvalue_reference_is_taken_once() -> Result<()> {
-        let mut slot =
-            String::new("longer than seven bytes")?.into_any().get::<ObjectRef>()?.into_raw().as_ptr();
-        let view: AnyView<'_> = AnyView::pointer(type_index::OBJECT_RVALUE_REF, (&raw mut slot).cast());
+        let mut slot = String::new("longer than seven bytes")?
+            .into_any()
+            .get::<ObjectRef>()?
+            .into_raw()
+            .as_ptr();
+        let view: AnyView<'_> =
+            AnyView::pointer(type_index::OBJECT_RVALUE_REF, (&raw mut slot).cast());
         assert_eq!(view.to_owned()?.type_index(), type_index::STR);
         assert!(slot.is_null());
         assert_eq!(view.to_owned().unwrap_err().kind_bytes(), b"InternalError");

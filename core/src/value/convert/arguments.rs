@@ -9,8 +9,8 @@ use crate::value::convert::{AnyCompatible, IntoAny, slice_into_any};
 
 /// A value that can be passed in a call.
 ///
-/// Types that are [`AnyCompatible`], by value or by reference, are viewed in place. Texts, vectors and maps of Rust are copied to
-/// objects first.
+/// Types that are [`AnyCompatible`], by value or by reference, are viewed in place. Strings,
+/// vectors and maps of Rust are copied to objects first.
 ///
 /// # Upstream
 /// `IntoArgHolder` of the crate `tvm-ffi`.
@@ -85,8 +85,8 @@ impl<T: Argument> Argument for Option<T> {
     }
 }
 
-/// Implements [`Argument`](crate::value::convert::Argument) for types that are [`AnyCompatible`](crate::AnyCompatible):
-/// `any_argument!([T: Object] ObjectArc<T>)`.
+/// Implements [`Argument`](crate::value::convert::Argument) for types that are
+/// [`AnyCompatible`](crate::AnyCompatible): `any_argument!([T: Object] ObjectArc<T>)`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! any_argument {

@@ -16,7 +16,8 @@ unsafe impl AnyCompatible for Error {
         view_object(self)
     }
 
-    /// Converts the error to a value. Completes its backtrace first, so that errors returned as values have one too.
+    /// Converts the error to a value. Completes its backtrace first, so that errors returned as
+    /// values have one too.
     fn into_any(mut self) -> Any {
         self.complete_backtrace();
         own_object(self)

@@ -1,11 +1,11 @@
-//! Keys of look-ups in maps: the key type itself, or a text for keys that are texts.
+//! Keys of look-ups in maps: the key type itself, or a string for keys that are strings.
 
 use super::AnyCompatible;
 use crate::error::Result;
 use crate::value::any::{Any, AnyView};
 use crate::value::string;
 
-/// A value by which maps with keys of type `K` are searched: a `K`, or a `str` if keys are texts.
+/// A value by which maps with keys of type `K` are searched: a `K`, or a `str` if keys are strings.
 #[diagnostic::on_unimplemented(message = "`{Self}` is no key of a map whose keys are `{K}`")]
 pub trait KeyOf<K> {
     /// Calls `look` with a view of the key.

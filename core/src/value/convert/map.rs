@@ -1,4 +1,5 @@
-//! Maps of Rust as values. They are read and made by the library's global functions, so that any build has them that has containers.
+//! Maps of Rust as values. They are read and made by the library's global functions, so that any
+//! build has them that has containers.
 #![forbid(unsafe_code)]
 
 use alloc::collections::BTreeMap;
@@ -11,9 +12,12 @@ use crate::call::function::Function;
 use crate::error::{Result, out_of_memory};
 use crate::value::any::{Any, AnyView};
 
-/// Calls `each` with each entry of a Map or Dict until it returns `false`. Returns `None` for other values, else what the last call
-/// returned, or `true`.
-fn for_each(view: &AnyView<'_>, each: &mut dyn FnMut(&Any, &Any) -> Result<bool>) -> Result<Option<bool>> {
+/// Calls `each` with each entry of a Map or Dict until it returns `false`. Returns `None` for other
+/// values, else what the last call returned, or `true`.
+fn for_each(
+    view: &AnyView<'_>,
+    each: &mut dyn FnMut(&Any, &Any) -> Result<bool>,
+) -> Result<Option<bool>> {
     let (size, iterator) = match view.type_index() {
         type_index::MAP => ("ffi.MapSize", "ffi.MapForwardIterFunctor"),
         type_index::DICT => ("ffi.DictSize", "ffi.DictForwardIterFunctor"),
@@ -33,10 +37,16 @@ fn for_each(view: &AnyView<'_>, each: &mut dyn FnMut(&Any, &Any) -> Result<bool>
     }
 }
 
-/// Calls `each` with each entry of a Map or Dict, converted. Returns `false` if the value is neither, or an entry does not convert.
-fn for_each_as<K: FromAny, V: FromAny>(view: &AnyView<'_>, mut each: impl FnMut(K, V)) -> Result<bool> {
+/// Calls `each` with each entry of a Map or Dict, converted. Returns `false` if the value is
+/// neither, or an entry does not convert.
+fn for_each_as<K: FromAny, V: FromAny>(
+    view: &AnyView<'_>,
+    mut each: impl FnMut(K, V),
+) -> Result<bool> {
     let whole = for_each(view, &mut |key, value| {
-        let (Some(key), Some(value)) = (K::from_view(key.as_view())?, V::from_view(value.as_view())?) else {
+        let (Some(key), Some(value)) =
+            (K::from_view(key.as_view())?, V::from_view(value.as_view())?)
+        else {
             return Ok(false);
         };
         each(key, value);
@@ -127,7 +137,9 @@ mod hashed {
         [S] HashMap<K, V, S>;
     }
 
-    impl<'a, K: FromAny + Eq + Hash, V: FromAny, S: BuildHasher + Default> FromView<'a> for HashMap<K, V, S> {
+    impl<'a, K: FromAny + Eq + Hash, V: FromAny, S: BuildHasher + Default> FromView<'a>
+        for HashMap<K, V, S>
+    {
         fn from_view(view: &'a AnyView<'a>) -> Result<Option<Self>> {
             let mut map = HashMap::default();
             let is_whole = for_each_as(view, |key, value| drop(map.insert(key, value)))?;

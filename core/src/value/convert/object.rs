@@ -43,8 +43,8 @@ impl ObjectRef {
         self.into_any_of(index)
     }
 
-    /// Moves the reference into an owned value. `index` is the type index of the object, which the caller already
-    /// knows.
+    /// Moves the reference into an owned value. `index` is the type index of the object, which the
+    /// caller already knows.
     #[inline]
     pub(crate) fn into_any_of(self, index: i32) -> Any {
         let view = AnyView::pointer(index, self.into_raw().as_ptr().cast());
@@ -64,8 +64,8 @@ impl fmt::Debug for ObjectRef {
     }
 }
 
-/// Implements [`AnyCompatible`](crate::AnyCompatible) for an [`ObjectClass`] to which only objects of the class
-/// convert.
+/// Implements [`AnyCompatible`](crate::AnyCompatible) for an [`ObjectClass`] to which only objects
+/// of the class convert.
 #[macro_export]
 macro_rules! object_conversions {
     ($name:ty) => {
@@ -86,7 +86,9 @@ macro_rules! object_conversions {
                 $crate::value::convert::own_object(self)
             }
 
-            fn try_from_view(view: $crate::value::any::AnyView<'_>) -> $crate::error::Result<Option<Self>> {
+            fn try_from_view(
+                view: $crate::value::any::AnyView<'_>,
+            ) -> $crate::error::Result<Option<Self>> {
                 Ok($crate::value::convert::object_of(view))
             }
         }
@@ -101,14 +103,15 @@ pub fn view_object<T: ObjectClass>(value: &T) -> AnyView<'_> {
     value.as_object().view()
 }
 
-/// Moves a typed reference into an owned value; for [`object_conversions!`](crate::object_conversions).
+/// Moves a typed reference into an owned value; for
+/// [`object_conversions!`](crate::object_conversions).
 #[doc(hidden)]
 pub fn own_object<T: ObjectClass>(value: T) -> Any {
     value.into_object().into_any()
 }
 
-/// Returns a new reference to the object of `view`, or `None` if it is not an instance of `T`. Follows rvalue references. For
-/// [`object_conversions!`](crate::object_conversions).
+/// Returns a new reference to the object of `view`, or `None` if it is not an instance of `T`.
+/// Follows rvalue references. For [`object_conversions!`](crate::object_conversions).
 #[doc(hidden)]
 pub fn object_of<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
     let object = instance_from_view(view, T::type_index())?;
@@ -116,7 +119,8 @@ pub fn object_of<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
     Some(unsafe { T::from_object_unchecked(object) })
 }
 
-/// Implements [`object_of`] with the class as an argument, so that all classes share one function body.
+/// Implements [`object_of`] with the class as an argument, so that all classes share one function
+/// body.
 #[cfg_attr(feature = "speed", inline(never))]
 fn instance_from_view(view: AnyView<'_>, class: i32) -> Option<ObjectRef> {
     let object = match view.rvalue_slot() {
@@ -124,7 +128,8 @@ fn instance_from_view(view: AnyView<'_>, class: i32) -> Option<ObjectRef> {
         Some(slot) => core::ptr::NonNull::new(unsafe { slot.as_ptr().read() })?,
         None => view.object_ptr()?,
     };
-    // SAFETY: the view borrows a live object, whose header is readable and whose strong count is not zero.
+    // SAFETY: the view borrows a live object, whose header is readable and whose strong count is
+    // not zero.
     unsafe {
         if !type_table::is_instance((*object.as_ptr()).type_index, class) {
             return None;

@@ -1,4 +1,5 @@
-//! Addresses as values. Reading one is safe; a function that gets one may follow it, so making one is not.
+//! Addresses as values. Reading one is safe; a function that gets one may follow it, so making one
+//! is not.
 
 use core::ffi::c_void;
 
@@ -9,7 +10,8 @@ use crate::value::any::{Any, AnyView};
 
 /// An address as a value: a parameter `void*` of C code.
 ///
-/// Parameters and results may have the type `*mut c_void`; arguments and results of functions are made of this type.
+/// Parameters and results may have the type `*mut c_void`; arguments and results of functions are
+/// made of this type.
 ///
 /// # Examples
 /// ```
@@ -41,8 +43,8 @@ impl OpaquePtr {
     /// Creates a value of an address.
     ///
     /// # Safety
-    /// Functions follow the address by their own rules. Every function and registration that gets this value, or a copy of it, must
-    /// find there what it documents, for as long as it documents.
+    /// Functions follow the address by their own rules. Every function and registration that gets
+    /// this value, or a copy of it, must find there what it documents, for as long as it documents.
     pub const unsafe fn new(address: *mut c_void) -> OpaquePtr {
         OpaquePtr(address)
     }
@@ -60,7 +62,11 @@ unsafe impl AnyCompatible for OpaquePtr {
     const TEXT: &'static TypeText = TEXT;
 
     fn view(&self) -> AnyView<'_> {
-        if self.0.is_null() { AnyView::NONE } else { AnyView::pointer(type_index::OPAQUE_PTR, self.0) }
+        if self.0.is_null() {
+            AnyView::NONE
+        } else {
+            AnyView::pointer(type_index::OPAQUE_PTR, self.0)
+        }
     }
 
     fn into_any(self) -> Any {

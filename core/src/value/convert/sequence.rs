@@ -1,5 +1,5 @@
-//! Sequences of Rust as values: Arrays, or bytes if the elements are `u8`. Arrays of fixed length need no allocator on the Rust side,
-//! `Vec<T>` and `Box<[T]>` need the feature `alloc`.
+//! Sequences of Rust as values: Arrays, or bytes if the elements are `u8`. Arrays of fixed length
+//! need no allocator on the Rust side, `Vec<T>` and `Box<[T]>` need the feature `alloc`.
 #![forbid(unsafe_code)]
 
 use super::{Described, IntoAny, TypeText};
@@ -62,8 +62,11 @@ mod owned {
     use crate::value::string::Bytes;
 
     impl<T: Described> Described for Vec<T> {
-        const TYPE: &'static TypeText =
-            if T::IS_BYTE { Bytes::TEXT } else { &TypeText::generic("Array", "ffi.Array", &[T::TYPE]) };
+        const TYPE: &'static TypeText = if T::IS_BYTE {
+            Bytes::TEXT
+        } else {
+            &TypeText::generic("Array", "ffi.Array", &[T::TYPE])
+        };
 
         fn accepts(view: &AnyView<'_>) -> bool {
             T::IS_BYTE && view.bytes_of_bytes().is_some()
@@ -114,7 +117,10 @@ mod owned {
 
         fn is_exact(view: &'a AnyView<'a>) -> Result<bool> {
             if T::IS_BYTE {
-                return Ok(matches!(view.type_index(), type_index::BYTES | type_index::SMALL_BYTES));
+                return Ok(matches!(
+                    view.type_index(),
+                    type_index::BYTES | type_index::SMALL_BYTES
+                ));
             }
             if !sequence::is_array(view) {
                 return Ok(false);

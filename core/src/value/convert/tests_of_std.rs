@@ -73,7 +73,8 @@ fn vectors_are_arrays_and_bytes() -> Result<()> {
         "TypeError: Mismatched type on argument #0 when calling: `(0: Array<float>) -> float`. Expected `Array<float>` but got \
          `Array[index 0: ffi.SmallStr]`"
     );
-    let flip = Function::from_typed(|bytes: &[u8]| bytes.iter().rev().copied().collect::<Vec<u8>>())?;
+    let flip =
+        Function::from_typed(|bytes: &[u8]| bytes.iter().rev().copied().collect::<Vec<u8>>())?;
     let flipped: Any = flip.call((vec![1u8, 2, 3],))?;
     assert_eq!(flipped.type_index(), type_index::SMALL_BYTES);
     assert_eq!(flipped.get::<Vec<u8>>()?, [3, 2, 1]);
@@ -85,7 +86,10 @@ fn vectors_are_arrays_and_bytes() -> Result<()> {
 #[test]
 fn tuples_are_arrays_of_their_length() -> Result<()> {
     let swap = Function::from_typed(|(a, b): (i64, String)| (b, a))?;
-    assert_eq!(swap.call::<(String, i64)>(((1, "one and more"),))?, ("one and more".to_string(), 1));
+    assert_eq!(
+        swap.call::<(String, i64)>(((1, "one and more"),))?,
+        ("one and more".to_string(), 1)
+    );
     assert!(
         text_of(swap.call::<Any>(((1, "x", 2),)))
             .ends_with("Expected `Tuple<int, str>` but got `Array[size=3]`")
@@ -126,7 +130,10 @@ fn registered_functions_are_called_by_name() -> Result<()> {
         text_of(Function::global("test.values.none")),
         "ValueError: Function test.values.none not found"
     );
-    assert_eq!(Function::register("test.values.greet", greet).unwrap_err().kind(), ErrorKind::RuntimeError);
+    assert_eq!(
+        Function::register("test.values.greet", greet).unwrap_err().kind(),
+        ErrorKind::RuntimeError
+    );
     Ok(())
 }
 

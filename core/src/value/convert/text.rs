@@ -1,4 +1,5 @@
-//! Texts and bytes of Rust as values: `&str`, `char`, `&[u8]`, and owned texts with the feature `alloc`.
+//! Strings and bytes of Rust as values: `&str`, `char`, `&[u8]`, and owned strings with the feature
+//! `alloc`.
 #![forbid(unsafe_code)]
 
 use super::value::owned_param;

@@ -11,7 +11,8 @@ use crate::value::sequence::{self, Builder};
 /// Whether a value converts to the type of an element, and what to write if it does not.
 type Element = (fn(&AnyView<'_>) -> bool, fn(AnyView<'_>, &mut Writer<'_>));
 
-/// Writes the type and position of the first element that does not convert, or the number of elements if it is wrong.
+/// Writes the type and position of the first element that does not convert, or the number of
+/// elements if it is wrong.
 fn describe(view: AnyView<'_>, elements: &[Element], out: &mut Writer<'_>) {
     let Some(len) = sequence::len(&view) else { return super::describe_type(view, out) };
     out.put(b"Array");

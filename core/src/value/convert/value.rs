@@ -1,4 +1,5 @@
-//! Types of parameters, results and elements: those with a value form of their own, and Rust types that are converted.
+//! Types of parameters, results and elements: those with a value form of their own, and Rust types
+//! that are converted.
 #![forbid(unsafe_code)]
 
 use super::{AnyCompatible, TypeText};
@@ -24,8 +25,8 @@ pub trait Described {
     #[doc(hidden)]
     fn accepts(view: &AnyView<'_>) -> bool;
 
-    /// Writes the actual type of a value that does not convert to this type: its type key, or the position and type of
-    /// a mismatching element.
+    /// Writes the actual type of a value that does not convert to this type: its type key, or the
+    /// position and type of a mismatching element.
     fn describe(view: AnyView<'_>, out: &mut Writer<'_>) {
         super::describe_type(view, out);
     }
@@ -45,7 +46,8 @@ impl<T: AnyCompatible> Described for T {
     }
 }
 
-/// A type that values convert to, and that may borrow from the value: `i64`, `&str`, `Vec<f64>`, `Tensor`.
+/// A type that values convert to, and that may borrow from the value: `i64`, `&str`, `Vec<f64>`,
+/// `Tensor`.
 ///
 /// # Upstream
 /// `TryFrom<AnyView>` of the crate `tvm-ffi`.
@@ -58,12 +60,13 @@ pub trait FromView<'a>: Described + Sized {
     /// Converts a value by upstream's rules. Returns `None` if the value has another type.
     ///
     /// # Errors
-    /// MemoryError when out of memory; OverflowError for an integer that does not fit; ValueError for a text that is not
-    /// UTF-8; errors of user callbacks.
+    /// MemoryError when out of memory; OverflowError for an integer that does not fit; ValueError
+    /// for a string that is not UTF-8; errors of user callbacks.
     fn from_view(view: &'a AnyView<'a>) -> Result<Option<Self>>;
 
-    /// Converts a value as [`from_view`](Self::from_view) does. `is_exact` is set to `false` if a value made from the result
-    /// would not be the same: an integer read as a float, a list read as an array.
+    /// Converts a value as [`from_view`](Self::from_view) does. `is_exact` is set to `false` if a
+    /// value made from the result would not be the same: an integer read as a float, a list read as
+    /// an array.
     ///
     /// # Errors
     /// The errors of [`from_view`](Self::from_view).
@@ -78,12 +81,15 @@ impl<'a, T: AnyCompatible> FromView<'a> for T {
 
     fn is_exact(view: &'a AnyView<'a>) -> Result<bool> {
         let converted = T::try_from_view(*view)?;
-        let words = |view: AnyView<'_>| (view.type_index(), view.as_raw().small_str_len, view.payload_bits());
+        let words = |view: AnyView<'_>| {
+            (view.type_index(), view.as_raw().small_str_len, view.payload_bits())
+        };
         Ok(converted.is_some_and(|converted| words(converted.view()) == words(*view)))
     }
 }
 
-/// A type that values convert to, and that borrows nothing: the results of calls, and the elements of containers.
+/// A type that values convert to, and that borrows nothing: the results of calls, and the elements
+/// of containers.
 pub trait FromAny: for<'a> FromView<'a> {}
 
 impl<T: for<'a> FromView<'a>> FromAny for T {}
@@ -108,7 +114,8 @@ pub trait Param: Described {
     #[doc(hidden)]
     const TENSOR_USE: TensorUse = TensorUse::None;
 
-    /// Converts an argument of a call, for types that name the call in messages or compare its arguments.
+    /// Converts an argument of a call, for types that name the call in messages or compare its
+    /// arguments.
     #[doc(hidden)]
     #[inline(always)]
     fn argument<'a>(call: &'a Call<'a>, place: ArgumentPlace) -> Result<Self::In<'a>> {
@@ -116,8 +123,8 @@ pub trait Param: Described {
     }
 }
 
-/// The argument that a parameter converts. The call makes one for each argument, and a conversion uses it up, so that a tensor that is
-/// borrowed exclusively becomes one output.
+/// The argument that a parameter converts. The call makes one for each argument, and a conversion
+/// uses it up, so that a tensor that is borrowed exclusively becomes one output.
 #[doc(hidden)]
 pub struct ArgumentPlace {
     index: usize,
@@ -134,7 +141,8 @@ impl ArgumentPlace {
     /// Returns the index, if the call has borrowed the elements for this use.
     ///
     /// # Errors
-    /// TypeError if the type of the parameter does not have the use of the type that it converts to.
+    /// TypeError if the type of the parameter does not have the use of the type that it converts
+    /// to.
     #[inline(always)]
     pub(crate) fn used_for(self, call: &Call<'_>, tensor_use: TensorUse) -> Result<usize> {
         if self.tensor_use == tensor_use { Ok(self.index) } else { Err(call.wrong_use(self.index)) }
@@ -150,7 +158,8 @@ impl<T: AnyCompatible> Param for T {
     }
 }
 
-/// A type that converts to a value, and may allocate for it: the results of typed functions, and the elements of containers.
+/// A type that converts to a value, and may allocate for it: the results of typed functions, and
+/// the elements of containers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not convert to a value",
     note = "numbers, `bool`, `char`, `&str`, `()` and types that are `AnyCompatible` such as `Tensor` and `Function` convert, and with \

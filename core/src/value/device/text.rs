@@ -8,8 +8,8 @@ use crate::plain_bail;
 use crate::platform::text::Writer;
 use crate::value::string::String;
 
-/// Names that parse, aliases included. As upstream, pinned host memory and oneAPI have names that are printed but not
-/// parsed.
+/// Names that parse, aliases included. As upstream, pinned host memory and oneAPI have names that
+/// are printed but not parsed.
 const PARSED: &[(&[u8], i32)] = &[
     (b"cpu", kind::CPU),
     (b"cuda", kind::CUDA),
@@ -28,9 +28,11 @@ const PARSED: &[(&[u8], i32)] = &[
 ];
 
 impl DLDevice {
-    /// Parses a device of the form `name` or `name:id`. Anything after a space is ignored. The default id is 0.
+    /// Parses a device of the form `name` or `name:id`. Anything after a space is ignored. The
+    /// default id is 0.
     ///
-    /// Returns `None` if the string is not a device name or the id is not a decimal number of at most 31 bits.
+    /// Returns `None` if the string is not a device name or the id is not a decimal number of at
+    /// most 31 bits.
     ///
     /// # Upstream
     /// `TryStringViewToDLDevice` of `include/tvm/ffi/device.h`.

@@ -21,10 +21,12 @@ pub(super) fn is(code: u8) -> bool {
     code >= CUSTOM_BEGIN
 }
 
-/// Looks up the name of a custom type, which is a string value. Returns `None` for codes of other types.
+/// Looks up the name of a custom type, which is a string value. Returns `None` for codes of other
+/// types.
 ///
 /// # Errors
-/// ValueError if the global function is missing; TypeError if it does not return a string; errors of the function.
+/// ValueError if the global function is missing; TypeError if it does not return a string; errors
+/// of the function.
 #[inline]
 pub(super) fn name(code: u8) -> Result<Option<Any>> {
     if !is(code) {
@@ -41,8 +43,8 @@ pub(super) fn name(code: u8) -> Result<Option<Any>> {
 /// Parses the `[name]` of a custom type and looks up its code.
 ///
 /// # Errors
-/// ValueError if a bracket or the global function is missing; TypeError if the function does not return an integer;
-/// MemoryError; errors of the function.
+/// ValueError if a bracket or the global function is missing; TypeError if the function does not
+/// return an integer; MemoryError; errors of the function.
 pub(super) fn read(source: &mut Source<'_>) -> Result<u8> {
     let is_open = source.take(b"[");
     let Some(name) = take_name(source).filter(|_| is_open) else {
@@ -79,7 +81,8 @@ fn unnamed(source: &Source<'_>, missing: &str) -> Error {
     )
 }
 
-/// Calls a global function that resolves custom dtypes, and replaces `value`, its argument, by the result.
+/// Calls a global function that resolves custom dtypes, and replaces `value`, its argument, by the
+/// result.
 #[inline(never)]
 fn ask(name: &str, value: &mut Any) -> Result<()> {
     let Some(function) = Function::find_global(name)? else {
@@ -88,7 +91,8 @@ fn ask(name: &str, value: &mut Any) -> Result<()> {
     function.call_packed(&[value.view()]).map(|answer| *value = answer)
 }
 
-/// Creates the TypeError of [`AnyView::get`] without linking the code that describes mismatches in detail.
+/// Creates the TypeError of [`AnyView::get`] without linking the code that describes mismatches in
+/// detail.
 #[cold]
 #[inline(never)]
 fn wrong_answer(answer: AnyView<'_>, expected: &str) -> Error {

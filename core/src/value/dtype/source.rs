@@ -6,8 +6,8 @@ use crate::error::message::SHORT;
 use crate::error::{Error, Result};
 use crate::plain_error;
 
-/// A dtype string being parsed, split into its canonical prefix and the rest, both of which errors quote.
-/// Size-optimised builds quote the string as given, with an empty prefix.
+/// A dtype string being parsed, split into its canonical prefix and the rest, both of which errors
+/// quote. Size-optimised builds quote the string as given, with an empty prefix.
 pub(super) struct Source<'a> {
     pub(super) prefix: &'static [u8],
     pub(super) tail: &'a [u8],
@@ -15,7 +15,8 @@ pub(super) struct Source<'a> {
     pub(super) rest: &'a [u8],
 }
 
-/// Creates an error that may quote the string. Size-optimised builds have one message for all such errors.
+/// Creates an error that may quote the string. Size-optimised builds have one message for all such
+/// errors.
 macro_rules! refusal {
     ($source:ident, $text:literal $(, $arg:expr)*) => {
         if SHORT { $source.unknown() } else { plain_error!(VALUE_ERROR, $text $(, $arg)*) }
@@ -56,7 +57,8 @@ impl<'a> Source<'a> {
         true
     }
 
-    /// Consumes a decimal number. Returns 0 if there are no digits, and the largest number on overflow.
+    /// Consumes a decimal number. Returns 0 if there are no digits, and the largest number on
+    /// overflow.
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn take_number(&mut self) -> u32 {
         let mut value = 0u32;
@@ -85,24 +87,33 @@ impl<'a> Source<'a> {
         match u8::try_from(number) {
             Ok(0) => Ok(default),
             Ok(bits) => Ok(bits),
-            Err(_) => {
-                Err(out_of_range!(self, number, "Bits value {} is out of range for uint8_t in dtype '{}{}'"))
-            }
+            Err(_) => Err(out_of_range!(
+                self,
+                number,
+                "Bits value {} is out of range for uint8_t in dtype '{}{}'"
+            )),
         }
     }
 
-    /// Parses the rest of a narrow float, such as `8_e4m3`. Returns the code and the number of bits.
+    /// Parses the rest of a narrow float, such as `8_e4m3`. Returns the code and the number of
+    /// bits.
     pub(super) fn take_narrow(&mut self) -> Result<(u8, u8)> {
         let Some((spelling, rest)) = spellings::narrow(self.rest) else {
             let bits = self.tail.get(..1).unwrap_or_default();
-            return Err(refusal!(self, "unknown float{} type `{}{}`", bits, self.prefix, self.tail));
+            return Err(refusal!(
+                self,
+                "unknown float{} type `{}{}`",
+                bits,
+                self.prefix,
+                self.tail
+            ));
         };
         self.rest = rest;
         Ok((spelling.code, spelling.bits))
     }
 
-    /// Parses `xN` or `xvscalexN` up to the end of the string. The default is one lane. As upstream, accepts `xvscale`
-    /// without a number.
+    /// Parses `xN` or `xvscalexN` up to the end of the string. The default is one lane. As
+    /// upstream, accepts `xvscale` without a number.
     pub(super) fn take_lanes(&mut self, may_scale: bool) -> Result<u16> {
         let is_scaled = may_scale && self.take(b"xvscale");
         let is_counted = self.take(b"x");

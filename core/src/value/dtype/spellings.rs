@@ -29,8 +29,8 @@ const TEXT: &[u8] =
     b"customboolhandlefpbfloat8_e3m4float8_e4m3b11fnuzfloat8_e4m3fnuzfloat8_e5m2fnuzfloat8_e8m0fnuint\
     float6_e2m3fnfloat6_e3m2fnfloat4_e2m1fn";
 
-/// The spellings in matching order: of two with a common prefix, the longer one comes first. Spellings of narrow floats
-/// continue that of `float`.
+/// The spellings in matching order: of two with a common prefix, the longer one comes first.
+/// Spellings of narrow floats continue that of `float`.
 static SPELLINGS: [Spelling; 23] = [
     name("int", code::INT, 32),
     short("i", code::INT, 32),
@@ -94,20 +94,21 @@ impl Spelling {
     }
 }
 
-/// Finds the spelling that a string starts with. Returns it and the rest of the string. Matches only the `float` of the
-/// names of narrow floats.
+/// Finds the spelling that a string starts with. Returns it and the rest of the string. Matches
+/// only the `float` of the names of narrow floats.
 pub(super) fn at_start(text: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     first_of(&SPELLINGS[..NARROW], text, 0)
 }
 
-/// Returns `true` if `tail`, which follows `float`, begins the name of a narrow float: `8_`, `6_` or `4_`.
-/// Size-optimised builds, which have one error message for all invalid names, do not check the digit.
+/// Returns `true` if `tail`, which follows `float`, begins the name of a narrow float: `8_`, `6_`
+/// or `4_`. Size-optimised builds, which have one error message for all invalid names, do not check
+/// the digit.
 pub(super) fn is_narrow(tail: &[u8]) -> bool {
     matches!(tail, [bits, b'_', ..] if SHORT || matches!(bits, b'8' | b'6' | b'4'))
 }
 
-/// Finds the narrow float named by `tail`, which follows `float`. Returns it and the rest of the string, which is empty
-/// or the lanes. A 4-bit float may have an underscore before the lanes.
+/// Finds the narrow float named by `tail`, which follows `float`. Returns it and the rest of the
+/// string, which is empty or the lanes. A 4-bit float may have an underscore before the lanes.
 pub(super) fn narrow(tail: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     let (spelling, rest) = first_of(&SPELLINGS[NARROW..], tail, FLOAT_BYTES)?;
     match rest {
@@ -118,8 +119,8 @@ pub(super) fn narrow(tail: &[u8]) -> Option<(&'static Spelling, &[u8])> {
     }
 }
 
-/// Finds the first spelling that a string starts with, ignoring the first `skipped` bytes of each spelling. Returns it
-/// and the rest of the string.
+/// Finds the first spelling that a string starts with, ignoring the first `skipped` bytes of each
+/// spelling. Returns it and the rest of the string.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn first_of<'a>(
     spellings: &'static [Spelling],
@@ -133,7 +134,8 @@ fn first_of<'a>(
     })
 }
 
-/// Returns the name of a type code, or `None` if it has no name. Names precede their abbreviations in the table.
+/// Returns the name of a type code, or `None` if it has no name. Names precede their abbreviations
+/// in the table.
 pub(super) fn name_of(code: u8) -> Option<&'static [u8]> {
     SPELLINGS.iter().find(|spelling| spelling.code == code && code != CUSTOM).map(Spelling::text)
 }

@@ -14,15 +14,17 @@ use crate::{error, plain_error};
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// Buffer size for the name of any dtype with a standard code. The longest has 31 bytes (`float8_e4m3b11fnuz` and
-/// lanes).
+/// Buffer size for the name of any dtype with a standard code. The longest has 31 bytes
+/// (`float8_e4m3b11fnuz` and lanes).
 const SHORT_TEXT_BYTES: usize = 32;
 
 impl DLDataType {
-    /// Parses a dtype, such as `float32`, `i8x4`, `bf16`, `float8_e4m3fn`, `int32xvscalex4` or `custom[name]`.
+    /// Parses a dtype, such as `float32`, `i8x4`, `bf16`, `float8_e4m3fn`, `int32xvscalex4` or
+    /// `custom[name]`.
     ///
-    /// The empty string and `void` are the void type. No byte beyond `text` is read. Allocates only for a custom type,
-    /// whose code is looked up by the global function `dtype.get_custom_type_code`.
+    /// The empty string and `void` are the void type. No byte beyond `text` is read. Allocates only
+    /// for a custom type, whose code is looked up by the global function
+    /// `dtype.get_custom_type_code`.
     ///
     /// # Examples
     /// ```
@@ -37,12 +39,13 @@ impl DLDataType {
     /// ```
     ///
     /// # Errors
-    /// ValueError if the string is not a dtype, or if bits or lanes are out of range; for custom types, errors of the
-    /// global function. Microcontroller builds know custom types only with the feature `custom-dtypes`.
+    /// ValueError if the string is not a dtype, or if bits or lanes are out of range; for custom
+    /// types, errors of the global function. Microcontroller builds know custom types only with the
+    /// feature `custom-dtypes`.
     ///
     /// # Upstream
-    /// `StringViewToDLDataType_` of `src/ffi/dtype.cc`. Decimal numbers of more than 64 bits are out of range here,
-    /// where upstream takes them modulo 2^64.
+    /// `StringViewToDLDataType_` of `src/ffi/dtype.cc`. Decimal numbers of more than 64 bits are
+    /// out of range here, where upstream takes them modulo 2^64.
     pub fn parse(text: &[u8]) -> Result<DLDataType> {
         if text.is_empty() || text == b"void" {
             return Ok(DLDataType { code: code::OPAQUE_HANDLE, bits: 0, lanes: 0 });
@@ -83,8 +86,8 @@ pub fn code_name(code: u8) -> Option<&'static str> {
 /// Writes the name of `dtype`: an empty string for void, `handle` for handles of any width.
 ///
 /// # Errors
-/// ValueError if the code is neither custom nor has a name; for custom codes, errors of the global function
-/// `dtype.get_custom_type_name`; MemoryError if `out` fails.
+/// ValueError if the code is neither custom nor has a name; for custom codes, errors of the global
+/// function `dtype.get_custom_type_name`; MemoryError if `out` fails.
 ///
 /// # Upstream
 /// `DLDataTypeToString_` of `src/ffi/dtype.cc`; as there, complex numbers have no name.
@@ -101,8 +104,8 @@ pub fn write_dtype(dtype: DLDataType, out: &mut dyn fmt::Write) -> Result<()> {
     write!(out, "{}", Lossy(&room[..len])).map_err(refused)
 }
 
-/// Writes the name of `dtype`, as [`to_string`](super::to_string) returns it, to a cell as a string value, which the
-/// caller then owns. The previous content of the cell is not released.
+/// Writes the name of `dtype`, as [`to_string`](super::to_string) returns it, to a cell as a string
+/// value, which the caller then owns. The previous content of the cell is not released.
 ///
 /// # Errors
 /// The errors of [`write_dtype`]. The cell is then unchanged.
@@ -217,9 +220,13 @@ mod tests {
 
     #[test]
     fn refuses_numbers_out_of_range() {
-        let lanes = "Invalid lanes specification in dtype 'int8x0'. Lanes must be a positive integer.";
+        let lanes =
+            "Invalid lanes specification in dtype 'int8x0'. Lanes must be a positive integer.";
         assert_eq!(refusal(b"int8x0"), lanes);
-        assert_eq!(refusal(b"int300"), "Bits value 300 is out of range for uint8_t in dtype 'int300'");
+        assert_eq!(
+            refusal(b"int300"),
+            "Bits value 300 is out of range for uint8_t in dtype 'int300'"
+        );
         assert_eq!(
             refusal(b"i8x70000"),
             "Lanes value 70000 is out of range for uint16_t in dtype 'int8x70000'"

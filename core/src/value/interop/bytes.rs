@@ -25,7 +25,8 @@ unsafe impl ObjectRecord for SharedRecord {
     }
 }
 
-/// Shares the content, which is copied only if it has at most seven bytes. No NUL follows it, unlike in other bytes values.
+/// Shares the content, which is copied only if it has at most seven bytes. No NUL follows it,
+/// unlike in other bytes values.
 ///
 /// # Examples
 /// ```
@@ -56,13 +57,15 @@ impl TryFrom<bytes::Bytes> for Bytes {
                 (&raw mut (*record).content).write(content);
             }
         };
-        // SAFETY: `init` writes every field behind the header; bytes objects have a byte array there.
+        // SAFETY: `init` writes every field behind the header; bytes objects have a byte array
+        // there.
         let object = unsafe { object_alloc::allocate(type_index::BYTES, 0, init) }?;
         Ok(Bytes::from_object(object))
     }
 }
 
-/// Shares the content. The crate `bytes` allocates the handle, and ends the process when out of memory.
+/// Shares the content. The crate `bytes` allocates the handle, and ends the process when out of
+/// memory.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,5 @@
-//! Numbers of 16 bits of the crate `half`: elements of tensors; as arguments and results they are floats.
+//! Numbers of 16 bits of the crate `half`: elements of tensors; as arguments and results they are
+//! floats.
 
 use half::{bf16, f16};
 

@@ -1,11 +1,13 @@
 //! Data structures of Rust as values, and values in the formats of the crate `serde`.
 //!
-//! [`to_value`] makes a value of whatever implements `Serialize`: structs and maps become Maps, sequences and tuples Arrays, unit variants of
-//! enums strings, other variants Maps of one entry, `None` and `()` the value None. [`from_value`] goes back.
+//! [`to_value`] makes a value of whatever implements `Serialize`: structs and maps become Maps,
+//! sequences and tuples Arrays, unit variants of enums strings, other variants Maps of one entry,
+//! `None` and `()` the value None. [`from_value`] goes back.
 //!
-//! [`Any`], strings, bytes, shapes, data types and devices implement `Serialize` and `Deserialize` themselves, and so do the
-//! containers of `ferrite-ffi-alloc`. Other objects, such as tensors and functions, raise TypeError; JSON text that names the classes of
-//! objects comes from the module `graph` of `ferrite-ffi`.
+//! [`Any`], strings, bytes, shapes, data types and devices implement `Serialize` and `Deserialize`
+//! themselves, and so do the containers of `ferrite-ffi-alloc`. Other objects, such as tensors and
+//! functions, raise TypeError; JSON text that names the classes of objects comes from the module
+//! `graph` of `ferrite-ffi`.
 #![forbid(unsafe_code)]
 
 mod deserialize;
@@ -50,8 +52,8 @@ const MAX_DEPTH: usize = 128;
 /// ```
 ///
 /// # Errors
-/// MemoryError; ValueError of implementations of `Serialize`; OverflowError for integers above the range of `i128`; in builds without
-/// Maps, ValueError for a structure that needs one.
+/// MemoryError; ValueError of implementations of `Serialize`; OverflowError for integers above the
+/// range of `i128`; in builds without Maps, ValueError for a structure that needs one.
 pub fn to_value<T: Serialize + ?Sized>(data: &T) -> Result<Any> {
     data.serialize(into_any::IntoAnySerializer)
 }
@@ -75,8 +77,9 @@ pub fn to_value<T: Serialize + ?Sized>(data: &T) -> Result<Any> {
 /// ```
 ///
 /// # Errors
-/// TypeError for a value of another type; OverflowError for an integer that does not fit; ValueError for missing fields, unknown
-/// variants and other content that the structure cannot hold, and for values that are nested more than 128 levels deep.
+/// TypeError for a value of another type; OverflowError for an integer that does not fit;
+/// ValueError for missing fields, unknown variants and other content that the structure cannot
+/// hold, and for values that are nested more than 128 levels deep.
 pub fn from_value<T: DeserializeOwned>(value: &Any) -> Result<T> {
     T::deserialize(from_any::FromAnyDeserializer::new(value.clone()))
 }

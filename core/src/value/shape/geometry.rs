@@ -3,7 +3,8 @@
 
 use crate::abi::DLDataType;
 
-/// Computes the number of elements of a tensor with this shape: 1 for no dimensions, 0 if any extent is 0.
+/// Computes the number of elements of a tensor with this shape: 1 for no dimensions, 0 if any
+/// extent is 0.
 ///
 /// Returns `None` if an extent is negative or the number overflows.
 ///
@@ -17,7 +18,8 @@ use crate::abi::DLDataType;
 /// ```
 #[inline]
 pub fn product(shape: &[i64]) -> Option<i64> {
-    // Unsigned saturating products take less code; the maximum represents overflow, and still gives 0 times 0.
+    // Unsigned saturating products take less code; the maximum represents overflow, and still gives
+    // 0 times 0.
     let (mut product, mut signs) = (1u64, 0);
     for &extent in shape {
         signs |= extent;
@@ -28,8 +30,8 @@ pub fn product(shape: &[i64]) -> Option<i64> {
 
 /// Computes the size in bytes of a compact tensor with this shape and packed elements of `dtype`.
 ///
-/// Returns `None` if an extent is negative, if the size exceeds the maximum allocation, or if the number of elements
-/// exceeds the address space.
+/// Returns `None` if an extent is negative, if the size exceeds the maximum allocation, or if the
+/// number of elements exceeds the address space.
 ///
 /// # Upstream
 /// `GetDataSize` of `include/tvm/ffi/container/tensor.h`, which wraps around.
@@ -44,7 +46,8 @@ pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
         return None;
     }
     // Eight elements take whole bytes; the total number of bits may overflow.
-    let (elements, element_bits) = (elements as u64, u64::from(dtype.bits) * u64::from(dtype.lanes));
+    let (elements, element_bits) =
+        (elements as u64, u64::from(dtype.bits) * u64::from(dtype.lanes));
     let rest_bits = elements % 8 * element_bits;
     let bytes = (elements / 8).checked_mul(element_bits)?.checked_add(rest_bits.div_ceil(8))?;
     isize::try_from(bytes).ok().map(isize::cast_unsigned)
@@ -52,8 +55,8 @@ pub fn data_size_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
 
 /// Returns `true` if the elements are contiguous in row-major order.
 ///
-/// Strides of dimensions with extent 1 are ignored, and so are all strides of an empty tensor. The slices must have
-/// equal lengths.
+/// Strides of dimensions with extent 1 are ignored, and so are all strides of an empty tensor. The
+/// slices must have equal lengths.
 ///
 /// # Examples
 /// ```
@@ -78,8 +81,8 @@ pub fn is_contiguous(shape: &[i64], strides: &[i64]) -> bool {
     is_compact
 }
 
-/// Iterates over the strides of a compact row-major tensor, last dimension first. Overflowing strides wrap around,
-/// which can only happen for empty tensors.
+/// Iterates over the strides of a compact row-major tensor, last dimension first. Overflowing
+/// strides wrap around, which can only happen for empty tensors.
 ///
 /// # Upstream
 /// `FillStridesFromShape` of `include/tvm/ffi/container/shape.h`.
@@ -116,7 +119,10 @@ mod tests {
         let f64x4 = DLDataType { code: 2, bits: 64, lanes: 4 };
         assert_eq!(data_size_bytes(&[2, 2], f64x4), Some(128));
         assert_eq!(data_size_bytes(&[1 << 60], f64x4), None);
-        assert_eq!(data_size_bytes(&[(1 << 58) - 1], f64x4), (((1u64 << 58) - 1) * 32).try_into().ok());
+        assert_eq!(
+            data_size_bytes(&[(1 << 58) - 1], f64x4),
+            (((1u64 << 58) - 1) * 32).try_into().ok()
+        );
         assert_eq!(data_size_bytes(&[2, -1], f64x4), None);
         assert_eq!(data_size_bytes(&[i64::MAX, i64::MAX, 0], f64x4), Some(0));
         assert_eq!(data_size_bytes(&[0, -1], f64x4), None);
@@ -141,7 +147,8 @@ mod tests {
 
     /// Calls `visit` with every shape of up to three extents.
     fn for_each_shape(mut visit: impl FnMut(&[i64])) {
-        let big = [1 << 16, (1 << 31) - 1, 1 << 31, 1 << 32, 1 << 60, 1 << 61, i64::MAX - 1, i64::MAX];
+        let big =
+            [1 << 16, (1 << 31) - 1, 1 << 31, 1 << 32, 1 << 60, 1 << 61, i64::MAX - 1, i64::MAX];
         let extents: Vec<i64> = [i64::MIN, -1].into_iter().chain(0..9).chain(big).collect();
         visit(&[]);
         for first in extents.iter().copied() {
@@ -155,7 +162,8 @@ mod tests {
         }
     }
 
-    /// Computes the number of elements in 128 bits. Returns `None` if an extent is negative or the number is longer.
+    /// Computes the number of elements in 128 bits. Returns `None` if an extent is negative or the
+    /// number is longer.
     fn wide_product(shape: &[i64]) -> Option<u128> {
         let extents = shape.iter().map(|extent| u128::try_from(*extent).ok());
         let extents = extents.collect::<Option<Vec<u128>>>()?;
@@ -186,10 +194,22 @@ mod tests {
                 let dtype = DLDataType { code: 1, bits, lanes };
                 let element_bits = u128::from(bits) * u128::from(lanes);
                 let bytes = elements.map(|elements| (elements * element_bits).div_ceil(8));
-                let expected = bytes.and_then(|bytes| isize::try_from(bytes).ok()).map(isize::cast_unsigned);
-                assert_eq!(data_size_bytes(shape, dtype), expected, "{shape:?}, {bits} bits, {lanes} lanes");
-                assert_eq!(super::super::has_possible_size(shape, dtype), expected.is_some(), "{shape:?}");
-                assert!(!super::super::is_small(shape) || expected.is_some(), "{shape:?}, {bits}, {lanes}");
+                let expected =
+                    bytes.and_then(|bytes| isize::try_from(bytes).ok()).map(isize::cast_unsigned);
+                assert_eq!(
+                    data_size_bytes(shape, dtype),
+                    expected,
+                    "{shape:?}, {bits} bits, {lanes} lanes"
+                );
+                assert_eq!(
+                    super::super::has_possible_size(shape, dtype),
+                    expected.is_some(),
+                    "{shape:?}"
+                );
+                assert!(
+                    !super::super::is_small(shape) || expected.is_some(),
+                    "{shape:?}, {bits}, {lanes}"
+                );
             }
         });
     }
@@ -198,18 +218,26 @@ mod tests {
     fn contiguity_is_that_of_the_definition() {
         let extents = 0..if cfg!(miri) { 3 } else { 4 };
         let strides = [-1, 0, 1, 2, 3, 4, 6, 9, i64::MAX];
-        for shape in extents.clone().flat_map(|first| extents.clone().map(move |second| [first, second])) {
+        for shape in
+            extents.clone().flat_map(|first| extents.clone().map(move |second| [first, second]))
+        {
             for third in extents.clone() {
                 for outer in strides {
                     for (middle, inner) in
                         strides.into_iter().flat_map(|one| strides.map(|other| (one, other)))
                     {
-                        let (shape, strides) = ([shape[0], shape[1], third], [outer, middle, inner]);
+                        let (shape, strides) =
+                            ([shape[0], shape[1], third], [outer, middle, inner]);
                         let is_right = |axis: usize| {
-                            shape[axis] == 1 || strides[axis] == shape[axis + 1..].iter().product::<i64>()
+                            shape[axis] == 1
+                                || strides[axis] == shape[axis + 1..].iter().product::<i64>()
                         };
                         let expected = shape.contains(&0) || (0..3).all(is_right);
-                        assert_eq!(is_contiguous(&shape, &strides), expected, "{shape:?}, {strides:?}");
+                        assert_eq!(
+                            is_contiguous(&shape, &strides),
+                            expected,
+                            "{shape:?}, {strides:?}"
+                        );
                     }
                 }
             }

@@ -47,9 +47,11 @@ struct ShapeRecord {
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<ShapeRecord>() == 40 && core::mem::offset_of!(ShapeRecord, cell) == 24);
+const _: () =
+    assert!(size_of::<ShapeRecord>() == 40 && core::mem::offset_of!(ShapeRecord, cell) == 24);
 #[cfg(all(target_pointer_width = "32", not(target_arch = "x86")))]
-const _: () = assert!(size_of::<ShapeRecord>() == 32 && core::mem::offset_of!(ShapeRecord, cell) == 24);
+const _: () =
+    assert!(size_of::<ShapeRecord>() == 32 && core::mem::offset_of!(ShapeRecord, cell) == 24);
 
 // SAFETY: the header comes first, and the extents are plain data, so nothing needs to be destroyed.
 unsafe impl ObjectRecord for ShapeRecord {
@@ -96,7 +98,8 @@ impl Shape {
     /// # Upstream
     /// The global function `ffi.Shape` of `src/ffi/tensor.cc`.
     pub fn from_args(args: &[AnyView<'_>]) -> Result<Shape> {
-        let is_integer = |arg: &AnyView<'_>| matches!(arg.type_index(), type_index::INT | type_index::BOOL);
+        let is_integer =
+            |arg: &AnyView<'_>| matches!(arg.type_index(), type_index::INT | type_index::BOOL);
         if !args.iter().all(is_integer) {
             plain_bail!(VALUE_ERROR, "Expect shape to take list of int arguments");
         }
@@ -110,12 +113,13 @@ impl Shape {
         if cell.data.is_null() {
             return &[];
         }
-        // SAFETY: the creator of the shape guarantees `size` extents that live unchanged as long as the shape.
+        // SAFETY: the creator of the shape guarantees `size` extents that live unchanged as long as
+        // the shape.
         unsafe { core::slice::from_raw_parts(cell.data, cell.size) }
     }
 
-    /// Computes the number of elements of a tensor with this shape. Returns `None` if an extent is negative or the
-    /// number overflows.
+    /// Computes the number of elements of a tensor with this shape. Returns `None` if an extent is
+    /// negative or the number overflows.
     pub fn product(&self) -> Option<i64> {
         product(self.as_slice())
     }
@@ -125,8 +129,8 @@ impl Shape {
         // An overflowing size fails like any other impossible allocation.
         let bytes = len.saturating_mul(size_of::<i64>());
         let init = |record: *mut ShapeRecord| {
-            // SAFETY: the object has `bytes` trailing bytes, and the record's size keeps them aligned for
-            // i64.
+            // SAFETY: the object has `bytes` trailing bytes, and the record's size keeps them
+            // aligned for i64.
             unsafe {
                 let data = record.add(1).cast::<i64>();
                 for index in 0..len {
@@ -135,7 +139,8 @@ impl Shape {
                 (*record).cell = TVMFFIShapeCell { data, size: len };
             }
         };
-        // SAFETY: `init` writes the cell, the only field beside the header, and index 69 is that of shapes.
+        // SAFETY: `init` writes the cell, the only field beside the header, and index 69 is that of
+        // shapes.
         let object = unsafe { allocate::<ShapeRecord>(type_index::SHAPE, bytes, init) }?;
         Ok(Shape(object))
     }
@@ -210,7 +215,8 @@ mod tests {
 
     #[test]
     fn an_iterator_failure_is_returned() {
-        let failure = Shape::try_from_iter([Ok(1), Err(error!(KeyError, "no extent"))]).unwrap_err();
+        let failure =
+            Shape::try_from_iter([Ok(1), Err(error!(KeyError, "no extent"))]).unwrap_err();
         assert_eq!(failure.kind_bytes(), b"KeyError");
     }
 

@@ -15,8 +15,8 @@ struct Borrowed {
 
 const _: () = assert!(offset_of!(Borrowed, array) == size_of::<TVMFFIObject>());
 
-/// Calls `look` with a view of the text. The function must not keep a reference to the value: containers that only search for a
-/// key do not.
+/// Calls `look` with a view of the text. The function must not keep a reference to the value:
+/// containers that only search for a key do not.
 pub(crate) fn with_view<R>(text: &str, look: impl FnOnce(AnyView<'_>) -> R) -> R {
     if text.len() <= SMALL_MAX {
         let mut word = [0; 8];

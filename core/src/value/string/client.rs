@@ -1,5 +1,6 @@
-//! Storage of strings and bytes in a kernel library: short content inline in the value, longer content in an object
-//! that the loaded `libtvm_ffi` creates, since its code outlives the kernel library.
+//! Storage of strings and bytes in a kernel library: short content inline in the value, longer
+//! content in an object that the loaded `libtvm_ffi` creates, since its code outlives the kernel
+//! library.
 
 use core::mem::MaybeUninit;
 
@@ -12,12 +13,16 @@ use crate::object::object_alloc::Space;
 use crate::platform::memory::Buffer;
 use crate::value::any::Any;
 
-/// Writes a string or bytes value with a copy of `content` to `cell`. `content` may lie in the cell itself.
-/// `small_index` is the type index of the small form.
+/// Writes a string or bytes value with a copy of `content` to `cell`. `content` may lie in the cell
+/// itself. `small_index` is the type index of the small form.
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
-pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
+pub(super) unsafe fn write_copy(
+    cell: *mut TVMFFIAny,
+    small_index: i32,
+    content: *const [u8],
+) -> Result<()> {
     // SAFETY: the caller guarantees the content.
     let value = match unsafe { small(small_index, &*content) } {
         Some(value) => value,
@@ -29,8 +34,8 @@ pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content:
     Ok(())
 }
 
-/// Creates a string object with a copy of `content`, which is too long for a small string. Ignores the space, since the
-/// loaded library allocates the object.
+/// Creates a string object with a copy of `content`, which is too long for a small string. Ignores
+/// the space, since the loaded library allocates the object.
 pub(super) fn object_in(_: &mut impl Space, content: &[u8]) -> Result<ObjectRef> {
     let value = large(type_index::SMALL_STR, content)?;
     value.into_object().map_err(|_| error::out_of_memory(content.len()))
@@ -54,8 +59,11 @@ pub(super) fn write_with(
 fn small(type_index: i32, content: &[u8]) -> Option<Any> {
     let mut v_bytes = [0; 8];
     v_bytes[..SMALL_MAX].get_mut(..content.len())?.copy_from_slice(content);
-    let raw =
-        TVMFFIAny { type_index, small_str_len: content.len() as u32, payload: TVMFFIAnyPayload { v_bytes } };
+    let raw = TVMFFIAny {
+        type_index,
+        small_str_len: content.len() as u32,
+        payload: TVMFFIAnyPayload { v_bytes },
+    };
     // SAFETY: a small string or small bytes cell points to nothing.
     Some(unsafe { Any::from_raw(raw) })
 }

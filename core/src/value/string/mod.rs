@@ -40,8 +40,9 @@ pub(crate) const SMALL_MAX: usize = 7;
 /// # }
 /// ```
 ///
-/// There is no `Deref<Target = str>`: C code may store bytes that are not UTF-8, of which a `str` must not be made, and a panic would
-/// bring the process down for an argument. A parameter of type `&str` raises ValueError for such a text.
+/// There is no `Deref<Target = str>`: C code may store bytes that are not UTF-8, of which a `str`
+/// must not be made, and a panic would bring the process down for an argument. A parameter of type
+/// `&str` raises ValueError for such a string.
 ///
 /// # Upstream
 /// `tvm::ffi::String` in `string.h`.
@@ -69,18 +70,20 @@ pub struct String(Any);
 #[derive(Clone)]
 pub struct Bytes(Any);
 
-/// Difference between the type indices of the object form and the small form of strings, and of bytes.
+/// Difference between the type indices of the object form and the small form of strings, and of
+/// bytes.
 const LARGE_OFFSET: i32 = type_index::STR - type_index::SMALL_STR;
 const _: () = assert!(type_index::BYTES - type_index::SMALL_BYTES == LARGE_OFFSET);
 
-/// Whether strings are composed on the stack first, so that short content is written only once. This takes extra code,
-/// so only speed builds do it.
+/// Whether strings are composed on the stack first, so that short content is written only once.
+/// This takes extra code, so only speed builds do it.
 const STARTS_ON_STACK: bool = cfg!(feature = "speed");
 
 /// Size in bytes of the stack buffer for short strings.
 const SHORT_TEXT_BYTES: usize = if STARTS_ON_STACK { 32 } else { 0 };
 
-/// Creates a string or bytes value with a copy of `content`; `small_index` is the type index of the small form.
+/// Creates a string or bytes value with a copy of `content`; `small_index` is the type index of the
+/// small form.
 ///
 /// # Errors
 /// MemoryError.
@@ -93,29 +96,37 @@ fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
     }
 }
 
-/// Writes a copy of `content` to a cell as a string or bytes value; `small_index` is the type index of the small form.
-/// The previous content of the cell is not released.
+/// Writes a copy of `content` to a cell as a string or bytes value; `small_index` is the type index
+/// of the small form. The previous content of the cell is not released.
 ///
 /// # Errors
 /// MemoryError; the cell is unchanged.
 ///
 /// # Safety
-/// The content must be readable and the cell writable. They may overlap, which is why both are pointers.
+/// The content must be readable and the cell writable. They may overlap, which is why both are
+/// pointers.
 #[doc(hidden)]
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
-pub unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
+pub unsafe fn write_copy(
+    cell: *mut TVMFFIAny,
+    small_index: i32,
+    content: *const [u8],
+) -> Result<()> {
     // SAFETY: passed on.
     unsafe { record::write_copy(cell, small_index, content) }
 }
 
-/// Composes a string in `cell` without an intermediate copy. `write` writes the content and is called twice for long
-/// content. The previous content of the cell is not released.
+/// Composes a string in `cell` without an intermediate copy. `write` writes the content and is
+/// called twice for long content. The previous content of the cell is not released.
 ///
 /// # Errors
 /// MemoryError; the cell is unchanged.
 #[cfg_attr(not(feature = "speed"), inline(never))]
-pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Writer<'_>)) -> Result<()> {
+pub(crate) fn compose(
+    cell: &mut MaybeUninit<TVMFFIAny>,
+    write: &dyn Fn(&mut Writer<'_>),
+) -> Result<()> {
     let mut short = [0; SHORT_TEXT_BYTES];
     let mut start = Writer::new(&mut short);
     write(&mut start);
@@ -125,7 +136,9 @@ pub(crate) fn compose(cell: &mut MaybeUninit<TVMFFIAny>, write: &dyn Fn(&mut Wri
         Some(text) if STARTS_ON_STACK => unsafe {
             write_copy(cell.as_mut_ptr(), type_index::SMALL_STR, text)
         },
-        _ => record::write_with(cell, type_index::SMALL_STR, len, |target| write(&mut Writer::new(target))),
+        _ => record::write_with(cell, type_index::SMALL_STR, len, |target| {
+            write(&mut Writer::new(target))
+        }),
     }
 }
 
@@ -159,7 +172,8 @@ impl String {
         String::from_bytes(text.as_bytes())
     }
 
-    /// Creates a string with a copy of bytes in any encoding. Allocates if there are more than seven.
+    /// Creates a string with a copy of bytes in any encoding. Allocates if there are more than
+    /// seven.
     ///
     /// # Errors
     /// MemoryError.
@@ -170,7 +184,8 @@ impl String {
         value_of(type_index::SMALL_STR, text).map(String)
     }
 
-    /// Creates a string with a copy of bytes in any encoding. More than seven bytes are allocated in `space`.
+    /// Creates a string with a copy of bytes in any encoding. More than seven bytes are allocated
+    /// in `space`.
     ///
     /// # Errors
     /// MemoryError.
@@ -181,12 +196,13 @@ impl String {
         record::object_in(space, text).map(|object| String(object.into_any()))
     }
 
-    /// Number of bytes to leave free at the start of a buffer, so that [`from_buffer`](Self::from_buffer) need not copy
-    /// the content.
+    /// Number of bytes to leave free at the start of a buffer, so that
+    /// [`from_buffer`](Self::from_buffer) need not copy the content.
     pub const LEAD_BYTES: usize = buffered::LEAD_BYTES;
 
     /// Creates a string from the content of a buffer, beginning at `start`. If `start` is at least
-    /// [`LEAD_BYTES`](Self::LEAD_BYTES), the string takes ownership of a long buffer instead of copying it.
+    /// [`LEAD_BYTES`](Self::LEAD_BYTES), the string takes ownership of a long buffer instead of
+    /// copying it.
     ///
     /// # Errors
     /// MemoryError.
@@ -194,8 +210,8 @@ impl String {
         buffered::string_of(buffer, start).map(String)
     }
 
-    /// Creates a string from the first `len` bytes of a word in little-endian order; `len` is at most seven. Allocates
-    /// nothing.
+    /// Creates a string from the first `len` bytes of a word in little-endian order; `len` is at
+    /// most seven. Allocates nothing.
     #[inline]
     pub const fn of_word(word: u64, len: usize) -> String {
         let len = if len < SMALL_MAX { len } else { SMALL_MAX };
@@ -231,7 +247,8 @@ impl String {
         })
     }
 
-    /// Composes a string without an intermediate copy. `write` writes the content and is called twice for long content.
+    /// Composes a string without an intermediate copy. `write` writes the content and is called
+    /// twice for long content.
     ///
     /// # Errors
     /// MemoryError.
@@ -274,7 +291,8 @@ impl String {
 }
 
 impl Bytes {
-    /// Creates a bytes value with a copy of `content`. Allocates if there are more than seven bytes.
+    /// Creates a bytes value with a copy of `content`. Allocates if there are more than seven
+    /// bytes.
     ///
     /// # Errors
     /// MemoryError.
@@ -378,7 +396,9 @@ unsafe impl AnyCompatible for String {
 
     fn try_from_view(view: AnyView<'_>) -> Result<Option<String>> {
         match view.type_index() {
-            type_index::SMALL_STR | type_index::STR => view.to_owned().map(|value| Some(String(value))),
+            type_index::SMALL_STR | type_index::STR => {
+                view.to_owned().map(|value| Some(String(value)))
+            }
             type_index::RAW_STR => view.bytes_of_string().map(String::from_bytes).transpose(),
             _ => Ok(None),
         }
@@ -399,7 +419,9 @@ unsafe impl AnyCompatible for Bytes {
 
     fn try_from_view(view: AnyView<'_>) -> Result<Option<Bytes>> {
         match view.type_index() {
-            type_index::SMALL_BYTES | type_index::BYTES => view.to_owned().map(|value| Some(Bytes(value))),
+            type_index::SMALL_BYTES | type_index::BYTES => {
+                view.to_owned().map(|value| Some(Bytes(value)))
+            }
             type_index::BYTE_ARRAY_PTR => view.bytes_of_bytes().map(Bytes::new).transpose(),
             _ => Ok(None),
         }
@@ -457,7 +479,11 @@ mod tests {
             assert_eq!(std::format!("{string}"), *text);
             for (other_at, other) in texts.iter().enumerate() {
                 let is_same = at == other_at;
-                assert_eq!((string == **other, string == *other), (is_same, is_same), "{text} and {other}");
+                assert_eq!(
+                    (string == **other, string == *other),
+                    (is_same, is_same),
+                    "{text} and {other}"
+                );
             }
         }
         Ok(())
@@ -477,8 +503,8 @@ mod tests {
         (raw.type_index, raw.small_str_len, unsafe { raw.payload.v_uint64 })
     }
 
-    /// Every length up to one more than fits inline, with every byte at every place: small values have zeros behind
-    /// their content, so that they compare as words.
+    /// Every length up to one more than fits inline, with every byte at every place: small values
+    /// have zeros behind their content, so that they compare as words.
     #[test]
     fn short_values_hold_every_byte_at_every_place() -> Result<()> {
         for len in 0..=SMALL_MAX + 1 {

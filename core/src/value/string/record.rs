@@ -9,7 +9,8 @@ use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::object::object_alloc::{self, ObjectRecord, Space};
 
-/// Record of a string or bytes object: the byte array that C code reads. The content and a NUL follow it inline.
+/// Record of a string or bytes object: the byte array that C code reads. The content and a NUL
+/// follow it inline.
 #[repr(C)]
 pub(super) struct BytesRecord {
     header: TVMFFIObject,
@@ -23,18 +24,22 @@ unsafe impl ObjectRecord for BytesRecord {
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
-/// Writes a string or bytes value with a copy of `content` to `cell`. `content` may lie in the cell itself.
-/// `small_index` is the type index of the small form.
+/// Writes a string or bytes value with a copy of `content` to `cell`. `content` may lie in the cell
+/// itself. `small_index` is the type index of the small form.
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
 #[cfg_attr(feature = "speed", inline(always))]
-pub(super) unsafe fn write_copy(cell: *mut TVMFFIAny, small_index: i32, content: *const [u8]) -> Result<()> {
+pub(super) unsafe fn write_copy(
+    cell: *mut TVMFFIAny,
+    small_index: i32,
+    content: *const [u8],
+) -> Result<()> {
     let len = content.len();
     let mut value = MaybeUninit::uninit();
     let room = reserve(&mut value, small_index, len)?;
-    // SAFETY: the reserved bytes are as long as the content, do not overlap it, and complete the value; the caller
-    // guarantees the cell, which is written last.
+    // SAFETY: the reserved bytes are as long as the content, do not overlap it, and complete the
+    // value; the caller guarantees the cell, which is written last.
     unsafe {
         ptr::copy_nonoverlapping(content.cast(), room, len);
         cell.write(value.assume_init());
@@ -62,20 +67,25 @@ pub(super) fn write_with(
 pub(super) fn object_in(space: &mut impl Space, content: &[u8]) -> Result<ObjectRef> {
     let init = |record: *mut BytesRecord| {
         // SAFETY: the allocation has space for the record, the content and a NUL.
-        unsafe { ptr::copy_nonoverlapping(content.as_ptr(), fill(record, content.len()), content.len()) };
+        unsafe {
+            ptr::copy_nonoverlapping(content.as_ptr(), fill(record, content.len()), content.len())
+        };
     };
     // SAFETY: init fills the record, which needs no destruction.
-    unsafe { object_alloc::allocate_in(space, type_index::STR, content.len().saturating_add(1), init) }
+    unsafe {
+        object_alloc::allocate_in(space, type_index::STR, content.len().saturating_add(1), init)
+    }
 }
 
-/// Writes a value of `len` uninitialised bytes to `cell`. Returns the address of the bytes, which is in the cell or in
-/// a new object.
+/// Writes a value of `len` uninitialised bytes to `cell`. Returns the address of the bytes, which
+/// is in the cell or in a new object.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> Result<*mut u8> {
     if len <= SMALL_MAX {
         let payload = TVMFFIAnyPayload { v_uint64: 0 };
-        let cell = cell.write(TVMFFIAny { type_index: small_index, small_str_len: len as u32, payload });
+        let cell =
+            cell.write(TVMFFIAny { type_index: small_index, small_str_len: len as u32, payload });
         return Ok((&raw mut cell.payload).cast());
     }
     let mut content = ptr::null_mut();
@@ -83,8 +93,10 @@ fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> R
         // SAFETY: the allocation has space for the record, the content and a NUL.
         unsafe { content = fill(record, len) };
     };
-    // SAFETY: init fills the record, which needs no destruction; string and bytes objects share this layout (ABI).
-    let object = unsafe { object_alloc::allocate(small_index + LARGE_OFFSET, len.saturating_add(1), init)? };
+    // SAFETY: init fills the record, which needs no destruction; string and bytes objects share
+    // this layout (ABI).
+    let object =
+        unsafe { object_alloc::allocate(small_index + LARGE_OFFSET, len.saturating_add(1), init)? };
     cell.write(object.into_any().into_raw());
     Ok(content)
 }

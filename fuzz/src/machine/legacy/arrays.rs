@@ -68,7 +68,8 @@ impl Api<'_> {
             return Outcome::Skipped;
         };
         // SAFETY: both live.
-        let on_cpu = [from, to].iter().all(|array| unsafe { (**array).device.device_type } == kDLCPU);
+        let on_cpu =
+            [from, to].iter().all(|array| unsafe { (**array).device.device_type } == kDLCPU);
         if !on_cpu && limits::has_driver() {
             return Outcome::Skipped;
         }
@@ -85,7 +86,8 @@ impl Api<'_> {
         let Some(array) = self.array_in(tensor) else { return Outcome::Skipped };
         let symbols = self.symbols;
         let (mut managed, mut out) = (ptr::null_mut(), ptr::null_mut());
-        // SAFETY: the export is owned, and is released once: here, or by the array that takes it back.
+        // SAFETY: the export is owned, and is released once: here, or by the array that takes it
+        // back.
         unsafe {
             let exported = (symbols.TVMArrayToDLPack)(array, &mut managed);
             if exported != 0 {

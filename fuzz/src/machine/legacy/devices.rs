@@ -53,7 +53,12 @@ impl Api<'_> {
             succeeds((symbols.TVMSetStream)(device_type, device_id, stream))?;
             succeeds((symbols.TVMSetStream)(device_type, device_id, default))?;
             succeeds((symbols.TVMSynchronize)(device_type, device_id, stream))?;
-            succeeds((symbols.TVMStreamStreamSynchronize)(device_type, device_id, stream, default))?;
+            succeeds((symbols.TVMStreamStreamSynchronize)(
+                device_type,
+                device_id,
+                stream,
+                default,
+            ))?;
             succeeds((symbols.TVMStreamFree)(device_type, device_id, stream))?;
             Ok(String::new())
         };

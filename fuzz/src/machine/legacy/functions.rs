@@ -49,15 +49,24 @@ impl Api<'_> {
         }
         let mut out = ptr::null_mut();
         // SAFETY: the name is a C string, and the result is owned.
-        handle(unsafe { (self.symbols.TVMFuncGetGlobal)(name.c_string().as_ptr().cast(), &mut out) }, out)
+        handle(
+            unsafe { (self.symbols.TVMFuncGetGlobal)(name.c_string().as_ptr().cast(), &mut out) },
+            out,
+        )
     }
 
     pub(super) fn set_global(&self, name: u8, function: Reg, allow_override: bool) -> Outcome {
-        let Some(function) = self.object_of(function, kTVMFFIFunction) else { return Outcome::Skipped };
+        let Some(function) = self.object_of(function, kTVMFFIFunction) else {
+            return Outcome::Skipped;
+        };
         let name = Text::new(texts::choose(GLOBALS, name)).c_string();
         // SAFETY: the name is a C string; the function lives.
         status(unsafe {
-            (self.symbols.TVMFuncRegisterGlobal)(name.as_ptr().cast(), function, allow_override.into())
+            (self.symbols.TVMFuncRegisterGlobal)(
+                name.as_ptr().cast(),
+                function,
+                allow_override.into(),
+            )
         })
     }
 
@@ -72,7 +81,8 @@ impl Api<'_> {
         // SAFETY: the list lives until the next call of the function.
         unsafe {
             let status = (self.symbols.TVMFuncListGlobalNames)(&mut size, &mut names);
-            let all = (0..size.max(0) as usize).all(|at| !CStr::from_ptr(*names.add(at)).is_empty());
+            let all =
+                (0..size.max(0) as usize).all(|at| !CStr::from_ptr(*names.add(at)).is_empty());
             Outcome::Shown(status, format!("some {}, all with a name {all}", size > 0))
         }
     }
@@ -81,7 +91,8 @@ impl Api<'_> {
         let mut out = ptr::null_mut();
         let own = ptr::without_provenance_mut(fails.into());
         // SAFETY: the function takes its number for the data.
-        let status = unsafe { (self.symbols.TVMFuncCreateFromCFunc)(Some(packed), own, None, &mut out) };
+        let status =
+            unsafe { (self.symbols.TVMFuncCreateFromCFunc)(Some(packed), own, None, &mut out) };
         handle(status, out)
     }
 }

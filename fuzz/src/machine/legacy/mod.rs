@@ -1,5 +1,5 @@
-//! Steps with the API of TVM 0.5 to 0.20; left out where the library has none. Handles are those of objects, except that an array
-//! is the address of the `DLTensor` in a tensor.
+//! Steps with the API of TVM 0.5 to 0.20; left out where the library has none. Handles are those of
+//! objects, except that an array is the address of the `DLTensor` in a tensor.
 
 mod arrays;
 mod devices;
@@ -51,12 +51,15 @@ impl Api<'_> {
             Legacy::DlPack { tensor, back } => self.dlpack(*tensor, *back),
             Legacy::Object { object, attribute } => self.object(*object, attribute),
             Legacy::Key { key, parent } => self.key(key, *parent),
-            Legacy::Module { module, name, imports } => self.module_function(*module, name, *imports),
+            Legacy::Module { module, name, imports } => {
+                self.module_function(*module, name, *imports)
+            }
             Legacy::Import { module, imported } => self.import(*module, *imported),
             Legacy::LoadModule { object } => self.load_module(object),
             Legacy::Error { text, python } => self.last_error(text, *python),
             Legacy::Device { device_type, device_id, size, alignment, stream } => {
-                let device = DLDevice { device_type: (*device_type).into(), device_id: (*device_id).into() };
+                let device =
+                    DLDevice { device_type: (*device_type).into(), device_id: (*device_id).into() };
                 if *stream { self.streams(device) } else { self.memory(device, *size, *alignment) }
             }
             Legacy::FuncFromEnv { module, name } => self.func_from_env(*module, name),
@@ -70,7 +73,8 @@ impl Api<'_> {
     /// Sets the last error, and takes what there is of it.
     fn last_error(&self, text: &Text, python: bool) -> Outcome {
         let (text, symbols) = (text.c_string(), self.symbols);
-        // SAFETY: the text is a C string; texts of the library live until the next call. There is no Python.
+        // SAFETY: the text is a C string; strings of the library live until the next call. There is
+        // no Python.
         unsafe {
             (symbols.TVMAPISetLastError)(text.as_ptr().cast());
             if python {

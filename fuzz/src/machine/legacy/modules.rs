@@ -23,7 +23,9 @@ impl Api<'_> {
         let mut out = ptr::null_mut();
         // SAFETY: both are C strings; the file is a shared object.
         handle(
-            unsafe { (self.symbols.TVMModLoadFromFile)(file.path.as_ptr(), c"so".as_ptr(), &mut out) },
+            unsafe {
+                (self.symbols.TVMModLoadFromFile)(file.path.as_ptr(), c"so".as_ptr(), &mut out)
+            },
             out,
         )
     }

@@ -20,11 +20,14 @@ impl Api<'_> {
         }
         // SAFETY: objects have a handle.
         let object = unsafe { value.payload.v_ptr };
-        let found =
-            self.type_of(object).and_then(|of_type| Ok((of_type, self.attribute(object, attribute)?)));
+        let found = self
+            .type_of(object)
+            .and_then(|of_type| Ok((of_type, self.attribute(object, attribute)?)));
         match found {
             Ok((_, (_, Some((bits, code))))) => self.result(bits, code),
-            Ok((of_type, (count, None))) => Outcome::Shown(0, format!("{of_type}, {count} attributes")),
+            Ok((of_type, (count, None))) => {
+                Outcome::Shown(0, format!("{of_type}, {count} attributes"))
+            }
             Err(failed) => status(failed),
         }
     }
@@ -46,17 +49,25 @@ impl Api<'_> {
         }
     }
 
-    /// Returns the number of attributes of an object, and the one of this name with its type code, if there is one.
-    fn attribute(&self, object: *mut c_void, name: &Text) -> Result<(c_int, Option<(u64, c_int)>), c_int> {
+    /// Returns the number of attributes of an object, and the one of this name with its type code,
+    /// if there is one.
+    fn attribute(
+        &self,
+        object: *mut c_void,
+        name: &Text,
+    ) -> Result<(c_int, Option<(u64, c_int)>), c_int> {
         let name = name.c_string();
         let (mut count, mut names) = (0, ptr::null_mut());
         let (mut bits, mut code, mut found) = (0, NULL, 0);
         // SAFETY: the object lives; results are valid until the next call.
         unsafe {
             succeeds((self.symbols.TVMNodeListAttrNames)(object, &mut count, &mut names))?;
-            (0..count.max(0) as usize).for_each(|at| drop(CStr::from_ptr(*names.add(at)).to_owned()));
+            (0..count.max(0) as usize)
+                .for_each(|at| drop(CStr::from_ptr(*names.add(at)).to_owned()));
             let name = name.as_ptr().cast();
-            succeeds((self.symbols.TVMNodeGetAttr)(object, name, &mut bits, &mut code, &mut found))?;
+            succeeds((self.symbols.TVMNodeGetAttr)(
+                object, name, &mut bits, &mut code, &mut found,
+            ))?;
         }
         Ok((count, (found != 0).then_some((bits, code))))
     }

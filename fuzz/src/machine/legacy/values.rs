@@ -107,7 +107,7 @@ impl Api<'_> {
                 HANDLE => plain(kTVMFFIOpaquePtr),
                 DEVICE => plain(kTVMFFIDevice),
                 ND_ARRAY => of_array(address.cast()),
-                // SAFETY: texts and bytes live until the next call.
+                // SAFETY: strings and bytes live until the next call.
                 TEXT => unsafe {
                     let text = Text(CStr::from_ptr(address.cast()).to_bytes().to_vec());
                     return self.machine.set(&Value::Text { text });

@@ -1,5 +1,6 @@
 /*
- * tvm/runtime/crt/error_codes.h: the statuses of microTVM's runtime: a category in the upper byte, a number in the lower one.
+ * tvm/runtime/crt/error_codes.h: the statuses of microTVM's runtime: a category in the upper byte,
+ * a number in the lower one.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */

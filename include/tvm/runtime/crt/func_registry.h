@@ -3,7 +3,8 @@
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
- * Generated from the Rust sources; change those instead. Part of the library when it is built with the feature `microtvm`.
+ * Generated from the Rust sources; change those instead. Part of the library when it is built with
+ * the feature `microtvm`.
  */
 
 #ifndef TVM_RUNTIME_CRT_FUNC_REGISTRY_H_
@@ -21,8 +22,8 @@ typedef uint16_t tvm_module_index_t;
  */
 typedef struct TVMFuncRegistry {
   /**
-   * The number of functions, as two bytes in little-endian order (one byte in 0.8), followed by their
-   * null-terminated names.
+   * The number of functions, as two bytes in little-endian order (one byte in 0.8), followed by
+   * their null-terminated names.
    */
   const char *names;
   /**
@@ -38,8 +39,9 @@ extern "C" {
 /**
  * Finds the index of a function in a function table by its name.
  *
- * Returns kTvmErrorNoError and stores the index in `function_index`. Returns kTvmErrorFunctionNameNotFound if there is
- * no such function, and kTvmErrorFunctionCallInvalidArg for a null pointer.
+ * Returns kTvmErrorNoError and stores the index in `function_index`. Returns
+ * kTvmErrorFunctionNameNotFound if there is no such function, and kTvmErrorFunctionCallInvalidArg
+ * for a null pointer.
  *
  * The caller must ensure:
  * The table is in generated code.
@@ -52,8 +54,9 @@ tvm_crt_error_t TVMFuncRegistry_Lookup(const struct TVMFuncRegistry *reg,
 /**
  * Finds a function in a function table by its index.
  *
- * Returns kTvmErrorNoError and stores the function in `out_func`. Returns kTvmErrorFunctionIndexInvalid if the index
- * is out of range, and kTvmErrorFunctionCallInvalidArg for a null pointer.
+ * Returns kTvmErrorNoError and stores the function in `out_func`. Returns
+ * kTvmErrorFunctionIndexInvalid if the index is out of range, and kTvmErrorFunctionCallInvalidArg
+ * for a null pointer.
  *
  * The caller must ensure:
  * The table is in generated code.

@@ -3,7 +3,8 @@
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
- * Generated from the Rust sources; change those instead. Part of the library when it is built with the feature `microtvm`.
+ * Generated from the Rust sources; change those instead. Part of the library when it is built with
+ * the feature `microtvm`.
  */
 
 #ifndef TVM_RUNTIME_CRT_MODULE_H_
@@ -35,15 +36,13 @@ extern "C" {
 #endif /* __cplusplus */
 
 /**
- * Creates the handle of a module in generated code. The handle need not be freed. Returns 0 and stores it in
- * `out_handle`, or returns -1 with ValueError raised for a null pointer.
+ * Creates the handle of a module in generated code. The handle need not be freed. Returns 0 and
+ * stores it in `out_handle`, or returns -1 with ValueError raised for a null pointer.
  *
  * The caller must ensure:
  * The module stays valid as long as the handle is used.
  */
-TVM_DLL
-int TVMModCreateFromCModule(const struct TVMModule *mod_,
-                            TVMModuleHandle *out_handle);
+TVM_DLL int TVMModCreateFromCModule(const struct TVMModule *mod_, TVMModuleHandle *out_handle);
 
 #ifdef __cplusplus
 } /* extern "C" */

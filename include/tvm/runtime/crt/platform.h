@@ -3,9 +3,10 @@
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
- * The library calls the two for memory, when it is built with the feature `microtvm`: TVMBackendAllocWorkspace and
- * TVMBackendFreeWorkspace are made of them. Firmware that defines neither gets workspaces from the buffer of FerriteWorkspaceSet. In
- * WebAssembly they are not called, and have no default. The library calls none of the others.
+ * The library calls the two for memory, when it is built with the feature `microtvm`:
+ * TVMBackendAllocWorkspace and TVMBackendFreeWorkspace are made of them. Firmware that defines
+ * neither gets workspaces from the buffer of FerriteWorkspaceSet. In WebAssembly they are not
+ * called, and have no default. The library calls none of the others.
  */
 
 #ifndef TVM_RUNTIME_CRT_PLATFORM_H_
@@ -20,7 +21,8 @@
 extern "C" {
 #endif
 
-/* Allocates memory of a device: kTvmErrorNoError and the memory in out_ptr, or anything else. Blocks are freed in reverse order. */
+/* Allocates memory of a device: kTvmErrorNoError and the memory in out_ptr, or anything else.
+ * Blocks are freed in reverse order. */
 tvm_crt_error_t TVMPlatformMemoryAllocate(size_t num_bytes, DLDevice dev, void** out_ptr);
 
 /* Frees memory of TVMPlatformMemoryAllocate. */

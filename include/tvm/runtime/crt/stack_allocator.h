@@ -1,9 +1,11 @@
 /*
- * tvm/runtime/crt/stack_allocator.h: a stack of blocks in a buffer, for the workspaces of compiled code.
+ * tvm/runtime/crt/stack_allocator.h: a stack of blocks in a buffer, for the workspaces of compiled
+ * code.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
- * Generated from the Rust sources; change those instead. Part of the library when it is built with the feature `microtvm`.
+ * Generated from the Rust sources; change those instead. Part of the library when it is built with
+ * the feature `microtvm`.
  */
 
 #ifndef TVM_RUNTIME_CRT_STACK_ALLOCATOR_H_
@@ -42,8 +44,8 @@ extern "C" {
 /**
  * Initialises a stack allocator on a buffer, which need not be aligned.
  *
- * Returns kTvmErrorNoError, or kTvmErrorFunctionCallInvalidArg for a null pointer or a buffer that is smaller than a
- * block.
+ * Returns kTvmErrorNoError, or kTvmErrorFunctionCallInvalidArg for a null pointer or a buffer that
+ * is smaller than a block.
  *
  * The caller must ensure:
  * No other code uses the buffer as long as the allocator is in use.
@@ -56,8 +58,9 @@ tvm_crt_error_t StackMemoryManager_Init(struct tvm_workspace_t *tvm_runtime_work
 /**
  * Allocates a block from a stack allocator, aligned to 16 bytes.
  *
- * Returns kTvmErrorNoError and stores the block in `current_alloc`. Returns kTvmErrorPlatformNoMemory if there is not
- * enough free space or the size is negative, and kTvmErrorFunctionCallInvalidArg for a null pointer.
+ * Returns kTvmErrorNoError and stores the block in `current_alloc`. Returns
+ * kTvmErrorPlatformNoMemory if there is not enough free space or the size is negative, and
+ * kTvmErrorFunctionCallInvalidArg for a null pointer.
  *
  * The caller must ensure:
  * `tvm_runtime_workspace` is null or an initialised stack allocator.
@@ -70,8 +73,8 @@ tvm_crt_error_t StackMemoryManager_Allocate(struct tvm_workspace_t *tvm_runtime_
 /**
  * Frees a block of a stack allocator, and all blocks allocated after it.
  *
- * Returns kTvmErrorNoError. Returns kTvmErrorPlatformStackAllocBadFree for a pointer that is not an allocated block,
- * and kTvmErrorFunctionCallInvalidArg for a null allocator.
+ * Returns kTvmErrorNoError. Returns kTvmErrorPlatformStackAllocBadFree for a pointer that is not
+ * an allocated block, and kTvmErrorFunctionCallInvalidArg for a null allocator.
  *
  * The caller must ensure:
  * `tvm_runtime_workspace` is null or an initialised stack allocator.

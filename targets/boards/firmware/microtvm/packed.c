@@ -1,6 +1,7 @@
 /*
- * packed.c: a model written by hand in the form that microTVM generated for its packed interface (0.8 to 0.14): operators and entry
- * are packed functions, errors are texts, a workspace is allocated and freed, a function of another file is looked up once.
+ * packed.c: a model written by hand in the form that microTVM generated for its packed interface
+ * (0.8 to 0.14): operators and entry are packed functions, errors are strings, a workspace is
+ * allocated and freed, a function of another file is looked up once.
  */
 // tvm target: c -keys=cpu
 #define TVM_EXPORTS

@@ -1,6 +1,7 @@
 /*
- * table.c: the tables of packed.c, written by hand in the form that microTVM generated with `--system-lib` and the C runtime: names and
- * functions, of 0.9 and later, and of 0.8, whose count of names takes one byte; and functions with facts of the model.
+ * table.c: the tables of packed.c, written by hand in the form that microTVM generated with
+ * `--system-lib` and the C runtime: names and functions, of 0.9 and later, and of 0.8, whose count
+ * of names takes one byte; and functions with facts of the model.
  */
 #include <tvm/runtime/crt/module.h>
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/* tvmgen_plain.h: header of a model, written by hand in the form that microTVM generated for its C interface. */
+/* tvmgen_plain.h: header of a model, written by hand in the form that microTVM generated for its C
+ * interface. */
 #ifndef TVMGEN_PLAIN_H_
 #define TVMGEN_PLAIN_H_
 #include <stdint.h>
@@ -27,7 +28,8 @@ int32_t tvmgen_plain_run(
 );
 #define TVMGEN_PLAIN_WORKSPACE_SIZE 1024
 
-/* The module "pools", whose memory was planned when it was compiled: the caller passes one pool, and the module has another. */
+/* The module "pools", whose memory was planned when it was compiled: the caller passes one pool,
+ * and the module has another. */
 struct tvmgen_pools_inputs {
   void* x;
 };

@@ -1,6 +1,7 @@
 /*
- * unpacked.c: the model of packed.c, written by hand in the form that microTVM generated for its C interface (0.8 to 0.14): arguments
- * in structures of pointers, operators as C functions. `plain` allocates its workspace at run time; that of `pools` was planned.
+ * unpacked.c: the model of packed.c, written by hand in the form that microTVM generated for its C
+ * interface (0.8 to 0.14): arguments in structures of pointers, operators as C functions. `plain`
+ * allocates its workspace at run time; that of `pools` was planned.
  */
 // tvm target: c -keys=arm_cpu,cpu -mcpu=cortex-m4
 #define TVM_EXPORTS

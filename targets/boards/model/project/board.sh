@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# shellcheck disable=SC2154 # board.conf sets compiler, core, defines, emulator, rust_target and stack_least
+# shellcheck disable=SC2154 # board.conf sets compiler, core, defines, emulator, rust_target and
+# stack_least
 # usage: build.sh [run]      builds firmware.elf; with `run`, runs it in the emulator
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"

@@ -2,7 +2,8 @@
 # usage: build.sh [run]      builds the program; with `run`, runs it
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
-# A clone of Ferrite, from which the library is built; without one, the folder of an installed libtvm_ffi.so of Ferrite.
+# A clone of Ferrite, from which the library is built; without one, the folder of an installed
+# libtvm_ffi.so of Ferrite.
 root=@ROOT@ installed=@LIBRARY@
 ferrite=${FERRITE:-$root}
 library=${FERRITE_LIBRARY:-$installed}

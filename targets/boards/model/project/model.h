@@ -4,7 +4,8 @@
 
 #include <tvm_ffi_model.h>
 
-/* Bytes of memory with which the model can be loaded and called, its result included. Weights are in flash. */
+/* Bytes of memory with which the model can be loaded and called, its result included. Weights are
+ * in flash. */
 #define @MODEL@_ARENA_BYTES @ARENA@
 
 /* @SIGNATURE@ */

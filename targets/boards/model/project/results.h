@@ -4,7 +4,8 @@
 
 #include <tvm/ffi/c_api.h>
 
-/* Prints the tensors in a result, which may be an array: up to 16 values of each, and the place of its largest. */
+/* Prints the tensors in a result, which may be an array: up to 16 values of each, and the place of
+ * its largest. */
 void print_result(const TVMFFIAny* result);
 
 /* Takes the raised error and prints "KIND: message". */

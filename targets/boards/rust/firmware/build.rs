@@ -18,7 +18,8 @@ fn main() {
     println!("cargo:rerun-if-changed={DATA}");
 }
 
-/// Converts every `static const TYPE mlp_f32_NAME[LENGTH] = {…};` to `pub static NAME: [TYPE; LENGTH] = […];`.
+/// Converts every `static const TYPE mlp_f32_NAME[LENGTH] = {…};` to
+/// `pub static NAME: [TYPE; LENGTH] = […];`.
 fn in_rust(header: &str) -> String {
     let mut rust = String::new();
     for array in header.split("static const ").skip(1) {

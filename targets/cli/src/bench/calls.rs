@@ -35,7 +35,12 @@ impl<'a> Calls<'a> {
             let mut cell = black_box(TVMFFIAny::NONE);
             // SAFETY: the arguments live until the call returns; the cell holds None.
             let status = unsafe {
-                safe_call(self.handle, self.arguments.as_ptr().cast(), self.arguments.len() as i32, &mut cell)
+                safe_call(
+                    self.handle,
+                    self.arguments.as_ptr().cast(),
+                    self.arguments.len() as i32,
+                    &mut cell,
+                )
             };
             if status != 0 {
                 return Err(function::take_raised().into());

@@ -23,7 +23,8 @@ pub enum Instructions {
 /// Most calls that are counted: the number of instructions hardly differs between calls.
 const MOST: u64 = 10_000;
 
-/// Numbers of calls that valgrind runs, which is slow: the difference between two processes leaves what the calls take.
+/// Numbers of calls that valgrind runs, which is slow: the difference between two processes leaves
+/// what the calls take.
 const FEW: u64 = 8;
 const MORE: u64 = 108;
 
@@ -36,7 +37,9 @@ pub fn count(work: &Calls<'_>, options: &Bench, calls: u64) -> Outcome<Instructi
     if matches!(options.instructions, Counter::Auto | Counter::Perf) {
         match PerfEvent::open() {
             Ok(counter) => return by_processor(work, &counter, calls.min(MOST)),
-            Err(error) => reasons.push(format!("the processor's counter cannot be opened ({error})")),
+            Err(error) => {
+                reasons.push(format!("the processor's counter cannot be opened ({error})"))
+            }
         }
     }
     if matches!(options.instructions, Counter::Auto | Counter::Valgrind) {
@@ -52,8 +55,9 @@ pub fn count(work: &Calls<'_>, options: &Bench, calls: u64) -> Outcome<Instructi
 }
 
 fn by_processor(work: &Calls<'_>, counter: &PerfEvent, calls: u64) -> Outcome<Instructions> {
-    let failed =
-        |error: std::io::Error| Failure::negative(format!("cannot read the processor's counter: {error}"));
+    let failed = |error: std::io::Error| {
+        Failure::negative(format!("cannot read the processor's counter: {error}"))
+    };
     let start = counter.read().map_err(failed)?;
     work.run(calls)?;
     let middle = counter.read().map_err(failed)?;
@@ -63,7 +67,8 @@ fn by_processor(work: &Calls<'_>, counter: &PerfEvent, calls: u64) -> Outcome<In
     Ok(Instructions::Counted { per_call: net.max(0.0) / calls as f64, by: "perf_event_open" })
 }
 
-/// Runs two processes under valgrind. Each has as many rounds of a loop, so that loops and all else cancel out.
+/// Runs two processes under valgrind. Each has as many rounds of a loop, so that loops and all else
+/// cancel out.
 fn by_valgrind(options: &Bench) -> Outcome<f64> {
     let more = valgrind(options, MORE, FEW)?;
     let few = valgrind(options, FEW, MORE)?;
@@ -85,8 +90,9 @@ fn valgrind(options: &Bench, calls: u64, empty: u64) -> Outcome<u64> {
     if !output.status.success() {
         return Err(Failure::negative(format!("valgrind failed ({}: {last})", output.status)));
     }
-    collected(&text)
-        .ok_or_else(|| Failure::negative(format!("valgrind printed no number of instructions ({last})")))
+    collected(&text).ok_or_else(|| {
+        Failure::negative(format!("valgrind printed no number of instructions ({last})"))
+    })
 }
 
 /// Reads `Collected : 123` in the output of valgrind.

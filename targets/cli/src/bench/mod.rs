@@ -39,7 +39,8 @@ struct Report {
 /// # Errors
 /// Same errors as `ferrite call`.
 pub fn run(options: &Bench) -> Outcome<()> {
-    let prepared = call::prepare(&options.call.library, &options.call.function, &options.call.arguments)?;
+    let prepared =
+        call::prepare(&options.call.library, &options.call.function, &options.call.arguments)?;
     let views = prepared.views();
     let calls = Calls::new(&prepared.function, &views);
     if let Some([with, without]) = options.in_process.as_deref() {
@@ -60,7 +61,9 @@ pub fn run(options: &Bench) -> Outcome<()> {
 fn text(report: &Report) -> String {
     let Times { median, min, quartiles: [first, third], runs, calls } = report.nanoseconds;
     let counted = match &report.instructions {
-        Instructions::Counted { per_call, by } => format!("{per_call:.1} per call, counted by {by}"),
+        Instructions::Counted { per_call, by } => {
+            format!("{per_call:.1} per call, counted by {by}")
+        }
         Instructions::Unavailable { reason } => format!("not counted: {reason}"),
     };
     format!(

@@ -55,7 +55,8 @@ mod linux {
         /// Opens the counter for this thread.
         ///
         /// # Errors
-        /// The error of the system: the counter is missing, as in most virtual machines, or forbidden.
+        /// The error of the system: the counter is missing, as in most virtual machines, or
+        /// forbidden.
         pub fn open() -> Result<PerfEvent> {
             let Some(number) = PERF_EVENT_OPEN else { return Err(ErrorKind::Unsupported.into()) };
             let attributes = Attributes {
@@ -69,11 +70,20 @@ mod linux {
                 (0, -1, -1, 0);
             // SAFETY: the kernel reads as many bytes of the record as it says.
             let opened = unsafe {
-                syscall(number, &raw const attributes, this_thread, any_processor, no_group, no_flags)
+                syscall(
+                    number,
+                    &raw const attributes,
+                    this_thread,
+                    any_processor,
+                    no_group,
+                    no_flags,
+                )
             };
             match c_int::try_from(opened) {
                 // SAFETY: the kernel has just opened the file for this caller.
-                Ok(descriptor @ 0..) => Ok(PerfEvent { file: unsafe { File::from_raw_fd(descriptor) } }),
+                Ok(descriptor @ 0..) => {
+                    Ok(PerfEvent { file: unsafe { File::from_raw_fd(descriptor) } })
+                }
                 _ => Err(Error::last_os_error()),
             }
         }

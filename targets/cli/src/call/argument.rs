@@ -53,8 +53,9 @@ fn new_tensor(text: &str) -> Option<(DLDataType, Outcome<Vec<i64>>)> {
     }
     let dtype = tensor::parse_name(name)?;
     let extents = rest.strip_suffix(']')?;
-    let extent =
-        |text: &str| text.trim().parse().map_err(|_| Failure::usage(format!("`{text}` is not an extent")));
+    let extent = |text: &str| {
+        text.trim().parse().map_err(|_| Failure::usage(format!("`{text}` is not an extent")))
+    };
     let extents = extents.split(',').filter(|text| !text.trim().is_empty()).map(extent);
     Some((dtype, extents.collect()))
 }
@@ -74,14 +75,16 @@ fn json(text: &str) -> Outcome<Value> {
     })
 }
 
-/// Converts JSON without a prefix: lists of numbers are tensors unless the signature says otherwise.
+/// Converts JSON without a prefix: lists of numbers are tensors unless the signature says
+/// otherwise.
 fn plain(value: &Value, expected: Option<&Type>) -> Outcome<Any> {
     let expected = expected.map_or("", |expected| expected.name.as_str());
     match (value, expected) {
         (Value::Array(_), "ffi.Shape" | "Shape") => shape(value),
-        (Value::Array(_), "ffi.Array" | "Array" | "tuple" | "Tuple" | "list" | "ffi.List" | "List") => {
-            array(value)
-        }
+        (
+            Value::Array(_),
+            "ffi.Array" | "Array" | "tuple" | "Tuple" | "list" | "ffi.List" | "List",
+        ) => array(value),
         (Value::Array(_), _) if tensor::is_numeric(value) => {
             Ok(Any::new(tensor::from_json(value, tensor::FLOAT32)?))
         }

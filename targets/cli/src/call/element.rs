@@ -36,7 +36,8 @@ const MOST_BITS: u32 = 64;
 pub const WINDOW: usize = 9;
 
 impl ElementType {
-    /// Returns the representation; `None` for types without one: scalable vectors, custom types, and numbers of more than 64 bits.
+    /// Returns the representation; `None` for types without one: scalable vectors, custom types,
+    /// and numbers of more than 64 bits.
     pub fn of(dtype: DLDataType) -> Option<ElementType> {
         let lanes = usize::from(dtype.lanes);
         // Lanes of scalable vectors are negative numbers of 16 bits.
@@ -78,7 +79,8 @@ impl ElementType {
         (first_bit + self.bits as usize).div_ceil(8)
     }
 
-    /// Reads a number from bytes, of which it begins at the bit `first_bit`, counted from the lowest one.
+    /// Reads a number from bytes, of which it begins at the bit `first_bit`, counted from the
+    /// lowest one.
     pub fn read(&self, mut bytes: [u8; WINDOW], first_bit: usize) -> Value {
         if cfg!(target_endian = "big") && self.bits > 8 {
             bytes[..self.bits as usize / 8].reverse();

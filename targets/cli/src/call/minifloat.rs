@@ -1,4 +1,5 @@
-//! Binary floating-point formats of 4 to 16 bits: float16, bfloat16, and those with 4, 6 and 8 bits of the OCP and of DLPack.
+//! Binary floating-point formats of 4 to 16 bits: float16, bfloat16, and those with 4, 6 and 8 bits
+//! of the OCP and of DLPack.
 #![forbid(unsafe_code)]
 
 use ferrite::abi::DLDataType;
@@ -47,8 +48,9 @@ impl Minifloat {
             (code::FLOAT6_E3M2FN, 6, 3, 2, 3, Finite),
             (code::FLOAT4_E2M1FN, 4, 2, 1, 1, Finite),
         ];
-        let is_same =
-            |(code, bits, ..): &&(u8, u8, u32, u32, i32, Special)| dtype.code == *code && dtype.bits == *bits;
+        let is_same = |(code, bits, ..): &&(u8, u8, u32, u32, i32, Special)| {
+            dtype.code == *code && dtype.bits == *bits
+        };
         let (.., exponent_bits, mantissa_bits, bias, special) = *FORMATS.iter().find(is_same)?;
         Some(Minifloat { exponent_bits, mantissa_bits, bias, special })
     }
@@ -66,8 +68,8 @@ impl Minifloat {
         if is_negative { -value } else { value }
     }
 
-    /// Returns the bit pattern of the nearest value, of two equally near ones the even pattern. `None` for numbers beyond the
-    /// range, and for infinities and NaNs that the format lacks.
+    /// Returns the bit pattern of the nearest value, of two equally near ones the even pattern.
+    /// `None` for numbers beyond the range, and for infinities and NaNs that the format lacks.
     pub fn encode(self, value: f64) -> Option<u16> {
         let sign = if value.is_sign_negative() { self.sign() } else { 0 };
         if value.is_nan() {
@@ -85,8 +87,9 @@ impl Minifloat {
         Some(if is_positive { 0 } else { sign | magnitude })
     }
 
-    /// Returns the number to show: of 16 bits the one with the fewest digits that is encoded as these bits, unless it is an integer.
-    /// Numbers of 8 bits and less have so few values that their digits are exact.
+    /// Returns the number to show: of 16 bits the one with the fewest digits that is encoded as
+    /// these bits, unless it is an integer. Numbers of 8 bits and less have so few values that
+    /// their digits are exact.
     pub fn shown(self, bits: u16) -> f64 {
         let value = self.decode(bits);
         let is_narrow = self.exponent_bits + self.mantissa_bits <= 8;
@@ -159,7 +162,8 @@ mod tests {
         Minifloat::of(DLDataType::parse(name.as_bytes()).unwrap()).unwrap()
     }
 
-    /// Names, widths, largest values, smallest positive values, and whether there are infinities and NaNs.
+    /// Names, widths, largest values, smallest positive values, and whether there are infinities
+    /// and NaNs.
     const RANGES: [(&str, u32, f64, f64, bool, bool); 13] = [
         ("float16", 16, 65504.0, 5.960464477539063e-8, true, true),
         ("bfloat16", 16, 3.3895313892515355e38, 9.183549615799121e-41, true, true),
@@ -183,7 +187,11 @@ mod tests {
             let all: Vec<f64> = (0..1u32 << bits).map(|bits| format.decode(bits as u16)).collect();
             let finite = all.iter().copied().filter(|value| value.is_finite());
             assert_eq!(finite.clone().fold(0.0, f64::max), largest, "{name}");
-            assert_eq!(finite.filter(|value| *value > 0.0).fold(f64::MAX, f64::min), smallest, "{name}");
+            assert_eq!(
+                finite.filter(|value| *value > 0.0).fold(f64::MAX, f64::min),
+                smallest,
+                "{name}"
+            );
             assert_eq!(all.iter().any(|value| value.is_infinite()), has_infinity, "{name}");
             assert_eq!(all.iter().any(|value| value.is_nan()), has_nan, "{name}");
             assert_eq!(format.encode(f64::INFINITY).is_some(), has_infinity, "{name}");
@@ -243,7 +251,11 @@ mod tests {
             (5.0, 4.0),
             (-5.1, -6.0),
         ] {
-            assert_eq!(format.encode(value).map(|bits| format.decode(bits)), Some(rounded), "{value}");
+            assert_eq!(
+                format.encode(value).map(|bits| format.decode(bits)),
+                Some(rounded),
+                "{value}"
+            );
         }
         assert_eq!((format.encode(6.9), format.encode(7.0)), (Some(7), None));
     }

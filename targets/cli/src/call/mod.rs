@@ -1,4 +1,5 @@
-//! `ferrite call`: calls a function of a library with arguments of the command line, and prints its result.
+//! `ferrite call`: calls a function of a library with arguments of the command line, and prints its
+//! result.
 
 mod argument;
 mod element;
@@ -49,8 +50,9 @@ pub fn run(options: &Call) -> Outcome<()> {
 /// Loads a library, finds a function of it, and makes its arguments.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library of this machine, [`Kind::Usage`](crate::failure::Kind::Usage) for
-/// unknown functions and malformed arguments; the error of loading it.
+/// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library of this machine,
+/// [`Kind::Usage`](crate::failure::Kind::Usage) for unknown functions and malformed arguments; the
+/// error of loading it.
 pub fn prepare(library: &Path, function: &str, arguments: &[String]) -> Outcome<Prepared> {
     library::require_loadable(library)?;
     let module = loading::load(library)?;
@@ -60,7 +62,10 @@ pub fn prepare(library: &Path, function: &str, arguments: &[String]) -> Outcome<
             Some(near) => format!("did you mean `{near}`?"),
             None => "`ferrite inspect` lists them".into(),
         };
-        return Err(Failure::usage(format!("{} has no function `{function}`: {what}", library.display())));
+        return Err(Failure::usage(format!(
+            "{} has no function `{function}`: {what}",
+            library.display()
+        )));
     };
     let metadata = module.function_metadata(&name, true)?;
     let signature = metadata.and_then(|text| Signature::of_metadata(text.as_str()?));
@@ -76,7 +81,8 @@ fn parse(texts: &[String], signature: Option<&Signature>) -> Outcome<Vec<Argumen
     texts.iter().enumerate().map(parse).collect()
 }
 
-/// Returns the new tensors among the arguments, to which the function may have written, with their positions.
+/// Returns the new tensors among the arguments, to which the function may have written, with their
+/// positions.
 fn outputs(arguments: &[Argument]) -> impl Iterator<Item = (usize, &Any)> {
     let new = arguments.iter().enumerate().filter(|(_, argument)| argument.is_output);
     new.map(|(index, argument)| (index, &argument.value))
@@ -94,7 +100,8 @@ fn print(result: &Any, arguments: &[Argument]) -> Outcome<()> {
 }
 
 fn print_json(result: &Any, arguments: &[Argument]) -> Outcome<()> {
-    let outputs = outputs(arguments).map(|(index, output)| Ok((index.to_string(), value::json(output)?)));
+    let outputs =
+        outputs(arguments).map(|(index, output)| Ok((index.to_string(), value::json(output)?)));
     let outputs = outputs.collect::<Outcome<serde_json::Map<_, _>>>()?;
     crate::print_json(&json!({ "result": value::json(result)?, "outputs": outputs }))
 }

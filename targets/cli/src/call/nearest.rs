@@ -27,7 +27,8 @@ pub fn function(library: &Path, wanted: &str) -> Outcome<Option<String>> {
 fn nearest(wanted: &str, names: impl Iterator<Item = String>) -> Option<String> {
     let most = (wanted.chars().count() / 3).max(1);
     let lowercase = wanted.to_lowercase();
-    let distances = names.map(|name| (strsim::damerau_levenshtein(&lowercase, &name.to_lowercase()), name));
+    let distances =
+        names.map(|name| (strsim::damerau_levenshtein(&lowercase, &name.to_lowercase()), name));
     distances.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
@@ -37,8 +38,9 @@ mod tests {
 
     #[test]
     fn a_name_with_few_other_letters_is_near() {
-        let near =
-            |wanted: &str| nearest(wanted, ["add_one", "dot", "vm_main"].map(String::from).into_iter());
+        let near = |wanted: &str| {
+            nearest(wanted, ["add_one", "dot", "vm_main"].map(String::from).into_iter())
+        };
         for (wanted, name) in [
             ("dott", Some("dot")),
             ("dto", Some("dot")),

@@ -11,14 +11,14 @@ const MOST_ELEMENTS: usize = 1000;
 /// Number of elements that an abbreviated text may have.
 const MOST_SHOWN: usize = 2000;
 
-/// Width of a text in one line.
+/// Width of a string in one line.
 const WIDTH: usize = 100;
 
 /// Number of elements at both ends of each dimension of an abbreviated text.
 const EDGES: [usize; 3] = [3, 2, 1];
 
-/// Returns the elements as nested lists: in the line of the head if they are short, else in lines of their own. `None` if even
-/// abbreviated there are too many.
+/// Returns the elements as nested lists: in the line of the head if they are short, else in lines
+/// of their own. `None` if even abbreviated there are too many.
 pub fn text(reader: &ElementReader<'_>) -> Option<String> {
     let edge = edge_of(reader.shape())?;
     let line = Writer { reader, edge, lines: false }.write(&mut Vec::new());
@@ -36,7 +36,8 @@ const INDENT: &str = "  ";
 fn edge_of(shape: &[i64]) -> Option<usize> {
     let shown = |edge: usize| {
         let extents = shape.iter().map(|extent| usize::try_from(*extent).unwrap_or(usize::MAX));
-        extents.fold(1usize, |count, extent| count.saturating_mul(extent.min(edge.saturating_mul(2))))
+        extents
+            .fold(1usize, |count, extent| count.saturating_mul(extent.min(edge.saturating_mul(2))))
     };
     if shown(usize::MAX) <= MOST_ELEMENTS {
         return Some(usize::MAX);
@@ -44,7 +45,7 @@ fn edge_of(shape: &[i64]) -> Option<usize> {
     EDGES.into_iter().find(|edge| shown(*edge) <= MOST_SHOWN)
 }
 
-/// Writer of a text.
+/// Writer of a string.
 struct Writer<'a> {
     reader: &'a ElementReader<'a>,
     edge: usize,
@@ -87,7 +88,9 @@ fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) if number.is_f64() => float(number.as_f64().unwrap_or(f64::NAN)),
-        Value::Array(numbers) => format!("[{}]", numbers.iter().map(plain).collect::<Vec<_>>().join(", ")),
+        Value::Array(numbers) => {
+            format!("[{}]", numbers.iter().map(plain).collect::<Vec<_>>().join(", "))
+        }
         other => other.to_string(),
     }
 }
@@ -130,7 +133,8 @@ mod tests {
         let rows = text_of(&[100, 100]).unwrap();
         assert_eq!(rows.lines().count(), 8, "{rows}");
         assert!(
-            rows.starts_with("\n  [[0, 1, 2, ..., 97, 98, 99],\n   [100, ") && rows.contains("\n   ...,\n"),
+            rows.starts_with("\n  [[0, 1, 2, ..., 97, 98, 99],\n   [100, ")
+                && rows.contains("\n   ...,\n"),
             "{rows}"
         );
         // As many elements as two at each end of 10 dimensions would have are too many.
@@ -140,9 +144,13 @@ mod tests {
 
     #[test]
     fn numbers_with_many_zeros_have_an_exponent() {
-        for (number, text) in
-            [(0.0, "0"), (-1.5, "-1.5"), (1e15, "1000000000000000"), (2e38, "2e38"), (5e-39, "5e-39")]
-        {
+        for (number, text) in [
+            (0.0, "0"),
+            (-1.5, "-1.5"),
+            (1e15, "1000000000000000"),
+            (2e38, "2e38"),
+            (5e-39, "5e-39"),
+        ] {
             assert_eq!(float(number), text);
         }
     }

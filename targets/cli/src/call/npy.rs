@@ -7,7 +7,8 @@
 //! header    {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 //! elements  in row-major order
 //! ```
-//! Crates for this format bring a parser of Python's literals and big integers, or a type for each kind of array.
+//! Crates for this format bring a parser of Python's literals and big integers, or a type for each
+//! kind of array.
 
 use std::path::Path;
 
@@ -21,12 +22,14 @@ use super::tensor;
 /// Reads a file.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for malformed files, and for arrays that have no form as a tensor.
+/// [`Kind::Input`](crate::failure::Kind::Input) for malformed files, and for arrays that have no
+/// form as a tensor.
 pub fn read(path: &Path) -> Outcome<Tensor> {
     load(path, None)
 }
 
-/// Reads a file whose elements are the bits of a type that NumPy does not have, such as bfloat16 or float8_e4m3fn.
+/// Reads a file whose elements are the bits of a type that NumPy does not have, such as bfloat16 or
+/// float8_e4m3fn.
 ///
 /// # Errors
 /// Those of [`read`], and for elements of another width.
@@ -37,7 +40,8 @@ pub fn read_as(path: &Path, dtype: DLDataType) -> Outcome<Tensor> {
 fn load(path: &Path, wanted: Option<DLDataType>) -> Outcome<Tensor> {
     let refuse = |why: String| Failure::input(format!("cannot read {}: {why}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
-    let (header, elements) = split(&bytes).ok_or_else(|| refuse("it is no whole file of NumPy".into()))?;
+    let (header, elements) =
+        split(&bytes).ok_or_else(|| refuse("it is no whole file of NumPy".into()))?;
     let (dtype, extents) = parse(header, wanted).map_err(refuse)?;
     tensor::from_bytes(elements, &extents, dtype).map_err(|failure| refuse(failure.to_string()))
 }
@@ -79,7 +83,8 @@ fn parse(header: &str, wanted: Option<DLDataType>) -> Result<(DLDataType, Vec<i6
         .ok_or("the shape is malformed")?
         .0;
     let extents = shape.split(',').map(str::trim).filter(|text| !text.is_empty());
-    let extents = extents.map(|text| text.parse().map_err(|_| format!("`{text}` is not an extent")));
+    let extents =
+        extents.map(|text| text.parse().map_err(|_| format!("`{text}` is not an extent")));
     let dtype = wanted.map_or_else(|| dtype(code), |wanted| bits_of(code, wanted))?;
     Ok((dtype, extents.collect::<Result<_, String>>()?))
 }
@@ -91,7 +96,9 @@ fn bits_of(code: &str, wanted: DLDataType) -> Result<DLDataType, String> {
     let found = code.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse::<usize>();
     match found {
         // NumPy has a byte for each number of fewer bits.
-        _ if !wanted.bits.is_multiple_of(8) => Err(format!("elements of {name} have no whole bytes")),
+        _ if !wanted.bits.is_multiple_of(8) => {
+            Err(format!("elements of {name} have no whole bytes"))
+        }
         Ok(found) if found * 8 == width && !code.starts_with(FOREIGN_ORDER) => Ok(wanted),
         _ => Err(format!("elements of the type '{code}' are no {name}")),
     }

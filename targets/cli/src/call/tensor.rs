@@ -25,11 +25,12 @@ pub fn is_numeric(value: &Value) -> bool {
     is_tensor && !elements.iter().any(|element| element.is_string())
 }
 
-/// Creates a tensor with the elements of a list, whose nested lists must have equal lengths. The innermost lists are the elements
-/// of vectors and the two parts of complex numbers.
+/// Creates a tensor with the elements of a list, whose nested lists must have equal lengths. The
+/// innermost lists are the elements of vectors and the two parts of complex numbers.
 ///
 /// # Errors
-/// [`Kind::Usage`](crate::failure::Kind::Usage) for other JSON, and for elements that the type cannot represent.
+/// [`Kind::Usage`](crate::failure::Kind::Usage) for other JSON, and for elements that the type
+/// cannot represent.
 pub fn from_json(value: &Value, dtype: DLDataType) -> Outcome<Tensor> {
     let (mut extents, mut numbers) = (Vec::new(), Vec::new());
     collect(value, &mut extents, &mut numbers, 0)?;
@@ -61,7 +62,8 @@ fn take_inner(extents: &mut Vec<i64>, wanted: usize, rule: &str, are_lists: bool
     Ok(())
 }
 
-/// Adds the numbers of a list, and the extents of the first list of each depth. Infinities and NaN are strings.
+/// Adds the numbers of a list, and the extents of the first list of each depth. Infinities and NaN
+/// are strings.
 fn collect<'a>(
     value: &'a Value,
     extents: &mut Vec<i64>,
@@ -91,17 +93,26 @@ fn collect<'a>(
 /// Creates a tensor with a copy of the bytes of its elements.
 ///
 /// # Errors
-/// [`Kind::Usage`](crate::failure::Kind::Usage) if there are too few or too many; errors of [`Tensor::empty`].
+/// [`Kind::Usage`](crate::failure::Kind::Usage) if there are too few or too many; errors of
+/// [`Tensor::empty`].
 pub fn from_bytes(bytes: &[u8], extents: &[i64], dtype: DLDataType) -> Outcome<Tensor> {
     let tensor = Tensor::empty(extents, dtype, MAIN_MEMORY)?;
     let size = tensor.as_tensor_ref().size_bytes().unwrap_or(0);
     if size != bytes.len() {
-        return Err(Failure::usage(format!("the shape needs {size} bytes, but there are {}", bytes.len())));
+        return Err(Failure::usage(format!(
+            "the shape needs {size} bytes, but there are {}",
+            bytes.len()
+        )));
     }
-    // SAFETY: the tensor is new, compact and has this size; the data of an empty one is not touched.
+    // SAFETY: the tensor is new, compact and has this size; the data of an empty one is not
+    // touched.
     unsafe {
         if size > 0 {
-            core::ptr::copy_nonoverlapping(bytes.as_ptr(), tensor.dl_tensor().data.cast::<u8>(), size);
+            core::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                tensor.dl_tensor().data.cast::<u8>(),
+                size,
+            );
         }
     }
     Ok(tensor)
@@ -116,7 +127,8 @@ pub struct ElementReader<'a> {
 }
 
 impl<'a> ElementReader<'a> {
-    /// Returns a reader; `None` for tensors on devices, without memory or of a size beyond it, and for types without numbers.
+    /// Returns a reader; `None` for tensors on devices, without memory or of a size beyond it, and
+    /// for types without numbers.
     pub fn new(tensor: &'a Tensor) -> Option<ElementReader<'a>> {
         let dl = tensor.as_tensor_ref();
         let is_here = matches!(
@@ -139,7 +151,8 @@ impl<'a> ElementReader<'a> {
         self.tensor.shape()
     }
 
-    /// Returns the element at an index, which is within the shape: a number, or a list of the numbers of a vector.
+    /// Returns the element at an index, which is within the shape: a number, or a list of the
+    /// numbers of a vector.
     pub fn at(&self, index: &[i64]) -> Value {
         let element = index
             .iter()
@@ -166,8 +179,15 @@ impl<'a> ElementReader<'a> {
         let within = bit.rem_euclid(8) as usize;
         let from = self.first.wrapping_offset(bit.div_euclid(8) as isize);
         let mut bytes = [0u8; WINDOW];
-        // SAFETY: whoever made the tensor guarantees that its memory has every element within the shape, and nobody writes to it now.
-        unsafe { core::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), self.element.bytes_from(within)) };
+        // SAFETY: whoever made the tensor guarantees that its memory has every element within the
+        // shape, and nobody writes to it now.
+        unsafe {
+            core::ptr::copy_nonoverlapping(
+                from,
+                bytes.as_mut_ptr(),
+                self.element.bytes_from(within),
+            )
+        };
         self.element.read(bytes, within)
     }
 
@@ -212,10 +232,12 @@ pub fn name(dtype: DLDataType) -> String {
         return format!("complex{}{lanes}", dtype.bits);
     }
     let name = ferrite::dtype::to_string(dtype).ok();
-    name.map_or("an unnamed type".into(), |name| String::from_utf8_lossy(name.as_bytes()).into_owned())
+    name.map_or("an unnamed type".into(), |name| {
+        String::from_utf8_lossy(name.as_bytes()).into_owned()
+    })
 }
 
-/// Parses the name of a type, also those of complex numbers; `None` for other texts.
+/// Parses the name of a type, also those of complex numbers; `None` for other strings.
 pub fn parse_name(text: &str) -> Option<DLDataType> {
     let complex = match text {
         "complex64" => Some(64),

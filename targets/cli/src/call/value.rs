@@ -11,14 +11,15 @@ use super::tensor::{self, ElementReader};
 /// Depth of containers whose tensors are shown.
 const DEEPEST: usize = 16;
 
-/// Returns a value as text: numbers and strings as they are, tensors with type, shape and elements, sequences of tensors with an item in
-/// each line, others as upstream's `repr`.
+/// Returns a value as text: numbers and strings as they are, tensors with type, shape and elements,
+/// sequences of tensors with an item in each line, others as upstream's `repr`.
 pub fn text(value: &Any) -> Outcome<String> {
     if let Some(found) = value.try_get::<Tensor>()? {
         return Ok(tensor_text(&found));
     }
     if let Some(items) = items_with_tensors(value, DEEPEST)? {
-        let lines = items.iter().map(|item| Ok(format!("\n  {},", text(item)?.replace('\n', "\n  "))));
+        let lines =
+            items.iter().map(|item| Ok(format!("\n  {},", text(item)?.replace('\n', "\n  "))));
         return Ok(format!("[{}\n]", lines.collect::<Outcome<String>>()?));
     }
     match value.type_index() {
@@ -30,7 +31,8 @@ pub fn text(value: &Any) -> Outcome<String> {
     }
 }
 
-/// Returns the items of an Array or a List; `None` for other values, and if none of the items is or contains a tensor.
+/// Returns the items of an Array or a List; `None` for other values, and if none of the items is or
+/// contains a tensor.
 fn items_with_tensors(value: &Any, depth: usize) -> Outcome<Option<Vec<Any>>> {
     let Some(depth) = depth.checked_sub(1) else { return Ok(None) };
     let items: Vec<Any> = match value.type_index() {

@@ -17,10 +17,12 @@ use super::{Finding, live, sample};
 /// Time that the calls of a function have.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Number of calls that must leave objects behind before that is a leak: caches are filled by the first.
+/// Number of calls that must leave objects behind before that is a leak: caches are filled by the
+/// first.
 const CALLS: usize = 4;
 
-/// Status of a function that fails, and of one whose error is stored by the environment, such as a signal of Python.
+/// Status of a function that fails, and of one whose error is stored by the environment, such as a
+/// signal of Python.
 const FAILED: i32 = -1;
 const ENVIRONMENT: i32 = -2;
 
@@ -55,12 +57,15 @@ pub fn check(library: &Path, function: &str) -> Outcome<Vec<Finding>> {
     Ok(match child::ask(&["check", "--in-process", function], library, LIMIT)? {
         End::Answer(findings) => findings,
         End::Error { status, message } => match message.split_once(SYMBOL_LOOKUP) {
-            Some((_, why)) => one("unresolved-symbol", format!("a call ended the process: {}", why.trim())),
+            Some((_, why)) => {
+                one("unresolved-symbol", format!("a call ended the process: {}", why.trim()))
+            }
             None => return Err(Failure::new(Kind::of_status(status), message)),
         },
-        End::Crash(how) => {
-            one("crash", format!("a call ended the process: {}", how.lines().next().unwrap_or_default()))
-        }
+        End::Crash(how) => one(
+            "crash",
+            format!("a call ended the process: {}", how.lines().next().unwrap_or_default()),
+        ),
         End::Late => one("hang", format!("a call did not return in {} s", LIMIT.as_secs())),
     })
 }
@@ -97,7 +102,10 @@ impl Checker<'_> {
     /// Checks documentation and metadata. Returns the signature.
     fn texts(&mut self, module: &Module, key: &ferrite::String) -> Option<Signature> {
         if let Err(error) = module.function_doc(key, false) {
-            self.report("documentation", format!("the documentation is no String: {}", error.message()));
+            self.report(
+                "documentation",
+                format!("the documentation is no String: {}", error.message()),
+            );
         }
         let metadata = match module.function_metadata(key, false) {
             Ok(metadata) => metadata?,
@@ -118,7 +126,8 @@ impl Checker<'_> {
         self.call_repeatedly(function, &[], "without arguments");
     }
 
-    /// Calls the function with an argument of each type in its signature, and with None in their place.
+    /// Calls the function with an argument of each type in its signature, and with None in their
+    /// place.
     fn call_with_samples(&mut self, function: &Function, signature: &Signature) -> Outcome<()> {
         let Some(arguments) = sample::arguments(signature)? else { return Ok(()) };
         if arguments.is_empty() {
@@ -132,7 +141,8 @@ impl Checker<'_> {
         for (index, (argument, before)) in arguments.iter().zip(before).enumerate() {
             let after = raw::count_of(argument);
             if after > before {
-                let message = format!("{calls} calls left {} references to argument {index}", after - before);
+                let message =
+                    format!("{calls} calls left {} references to argument {index}", after - before);
                 self.report("retained-argument", message);
             } else if after < before {
                 let message = format!(
@@ -175,17 +185,19 @@ impl Checker<'_> {
     fn judge(&mut self, returned: &Returned, how: &str) {
         match (returned.status, &returned.raised) {
             (0, Some(error)) => {
-                let message =
-                    format!("a call {how} returned success, but left an error raised: {}", error.message());
+                let message = format!(
+                    "a call {how} returned success, but left an error raised: {}",
+                    error.message()
+                );
                 self.report("error-after-success", message);
             }
-            (FAILED, None) => {
-                self.report("silent-failure", format!("a call {how} failed without raising an error"))
-            }
+            (FAILED, None) => self
+                .report("silent-failure", format!("a call {how} failed without raising an error")),
             (0 | FAILED | ENVIRONMENT, _) => {}
-            (other, _) => {
-                self.report("status", format!("a call {how} returned {other}, which is neither 0 nor -1"))
-            }
+            (other, _) => self.report(
+                "status",
+                format!("a call {how} returned {other}, which is neither 0 nor -1"),
+            ),
         }
         if returned.status != 0 && returned.has_result() {
             self.report(
@@ -194,10 +206,16 @@ impl Checker<'_> {
             );
         }
         if returned.has_padding() {
-            self.report("result-padding", format!("a call {how} left bytes in the result that must be zero"));
+            self.report(
+                "result-padding",
+                format!("a call {how} left bytes in the result that must be zero"),
+            );
         }
         if returned.changed_arguments {
-            self.report("changed-argument", format!("a call {how} changed the array of its arguments"));
+            self.report(
+                "changed-argument",
+                format!("a call {how} changed the array of its arguments"),
+            );
         }
     }
 }

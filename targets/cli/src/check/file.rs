@@ -9,7 +9,8 @@ use super::Finding;
 const CONTEXT: &str = "__tvm_ffi__library_ctx";
 const LIBRARY_BIN: &str = "__tvm_ffi__library_bin";
 const LOOKUP: [&str; 2] = ["TVMFFIEnvModLookupFromImports", "__TVMFFIEnvModLookupFromImports"];
-const TEXTS: [(&str, &str); 2] = [("__tvm_ffi__doc_", "documentation"), ("__tvm_ffi__metadata_", "metadata")];
+const TEXTS: [(&str, &str); 2] =
+    [("__tvm_ffi__doc_", "documentation"), ("__tvm_ffi__metadata_", "metadata")];
 
 /// Returns the mistakes.
 pub fn check(file: &LibraryFile<'_>) -> Vec<Finding> {
@@ -37,7 +38,8 @@ fn check_functions(file: &LibraryFile<'_>, found: &mut Vec<Finding>) {
         }
     }
     for symbol in file.symbols() {
-        let text = TEXTS.iter().find_map(|(prefix, what)| Some((symbol.strip_prefix(prefix)?, what)));
+        let text =
+            TEXTS.iter().find_map(|(prefix, what)| Some((symbol.strip_prefix(prefix)?, what)));
         let Some((function, what)) = text else { continue };
         if file.is_data(symbol) {
             found.push(Finding::new(
@@ -73,12 +75,16 @@ fn check_context(file: &LibraryFile<'_>, found: &mut Vec<Finding>) {
         }
         return;
     }
-    // A runtime passes the lookup on to others: only a function of the library itself needs a context.
+    // A runtime passes the lookup on to others: only a function of the library itself needs a
+    // context.
     if file.functions().is_empty() {
         return;
     }
     let undefined = file.undefined();
-    if LOOKUP.iter().any(|name| file.defines(name) || undefined.iter().any(|undefined| undefined == name)) {
+    if LOOKUP
+        .iter()
+        .any(|name| file.defines(name) || undefined.iter().any(|undefined| undefined == name))
+    {
         found.push(Finding::new(
             "missing-context",
             CONTEXT,
@@ -91,7 +97,9 @@ fn check_embedded(file: &LibraryFile<'_>, found: &mut Vec<Finding>) {
     let Some(binary) = file.data_of(LIBRARY_BIN) else { return };
     let embedded = match embedded::describe(binary) {
         Ok(embedded) => embedded,
-        Err(failure) => return found.push(Finding::new("embedded-binary", LIBRARY_BIN, failure.to_string())),
+        Err(failure) => {
+            return found.push(Finding::new("embedded-binary", LIBRARY_BIN, failure.to_string()));
+        }
     };
     for (kind, why) in embedded.malformed() {
         found.push(Finding::new("embedded-binary", LIBRARY_BIN, format!("module {kind}: {why}")));
@@ -101,6 +109,10 @@ fn check_embedded(file: &LibraryFile<'_>, found: &mut Vec<Finding>) {
 fn check_needs(file: &LibraryFile<'_>, found: &mut Vec<Finding>) {
     let is_c = |name: &&String| name.starts_with("TVMFFI");
     for name in file.undefined().iter().filter(is_c).filter(|name| symbols::find(name).is_none()) {
-        found.push(Finding::new("unknown-symbol", name, "no release of libtvm_ffi has this symbol"));
+        found.push(Finding::new(
+            "unknown-symbol",
+            name,
+            "no release of libtvm_ffi has this symbol",
+        ));
     }
 }

@@ -56,8 +56,8 @@ struct Report {
 /// Runs the command.
 ///
 /// # Errors
-/// [`Kind::Negative`](crate::failure::Kind::Negative) if there are mistakes; without any, [`Kind::Load`](crate::failure::Kind::Load) if
-/// the library does not load.
+/// [`Kind::Negative`](crate::failure::Kind::Negative) if there are mistakes; without any,
+/// [`Kind::Load`](crate::failure::Kind::Load) if the library does not load.
 pub fn run(options: &Check) -> Outcome<()> {
     if let Some(function) = &options.in_process {
         return calls::check_in_process(&options.library, function);
@@ -116,7 +116,8 @@ fn call_all(options: &Check, file: &LibraryFile<'_>, report: &mut Report) -> Out
 /// Number of symbols that a note names.
 const MOST_NAMES: usize = 5;
 
-/// Returns the note about symbols that nothing defines, such as those of a program that is expected to load the library.
+/// Returns the note about symbols that nothing defines, such as those of a program that is expected
+/// to load the library.
 fn unresolved(names: &[String]) -> String {
     let shown: Vec<_> = names.iter().take(MOST_NAMES).map(|name| readable(name)).collect();
     let more = if names.len() > shown.len() { ", ..." } else { "" };
@@ -129,7 +130,8 @@ fn text(report: &Report) -> String {
         text.push_str(&format!("  note: {note}\n"));
     }
     for (Finding { rule, message, .. }, symbols) in grouped(&report.findings) {
-        let symbols = if symbols.is_empty() { String::new() } else { format!(" {}:", symbols.join(", ")) };
+        let symbols =
+            if symbols.is_empty() { String::new() } else { format!(" {}:", symbols.join(", ")) };
         text.push_str(&format!("  [{rule}]{symbols} {message}\n"));
     }
     match (&report.load_error, report.findings.is_empty()) {

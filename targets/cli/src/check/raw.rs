@@ -19,10 +19,12 @@ pub struct Returned {
 pub fn call(function: &Function, arguments: &[Any]) -> Returned {
     let views: Vec<_> = arguments.iter().map(AnyView::from).collect();
     let before: Vec<[u8; 16]> = views.iter().map(|view| bytes_of(view.as_raw())).collect();
-    let cells: *const TVMFFIAny = if views.is_empty() { core::ptr::null() } else { views.as_ptr().cast() };
+    let cells: *const TVMFFIAny =
+        if views.is_empty() { core::ptr::null() } else { views.as_ptr().cast() };
     let mut result = TVMFFIAny::NONE;
     let handle = function.as_object().as_ptr();
-    // SAFETY: the cell of a function follows the header of its object (ABI); the arguments live until the call returns.
+    // SAFETY: the cell of a function follows the header of its object (ABI); the arguments live
+    // until the call returns.
     let status = unsafe {
         let cell = handle.add(1).cast::<TVMFFIFunctionCell>();
         match (*cell).safe_call {
@@ -48,7 +50,8 @@ impl Returned {
 
     /// Returns `true` if bytes that the ABI asks to be zero are not.
     pub fn has_padding(&self) -> bool {
-        let is_small = matches!(self.result.type_index, type_index::SMALL_STR | type_index::SMALL_BYTES);
+        let is_small =
+            matches!(self.result.type_index, type_index::SMALL_STR | type_index::SMALL_BYTES);
         if is_small { self.result.small_str_len > 7 } else { self.result.small_str_len != 0 }
     }
 
@@ -72,12 +75,15 @@ pub fn release(returned: &Returned) {
 pub fn count_of(value: &Any) -> u32 {
     match value.as_object() {
         // SAFETY: the value owns a reference, so that the object is alive.
-        Some(object) => unsafe { (&raw const (*object.as_ptr()).combined_ref_count).read_volatile() as u32 },
+        Some(object) => unsafe {
+            (&raw const (*object.as_ptr()).combined_ref_count).read_volatile() as u32
+        },
         None => 0,
     }
 }
 
-/// Adds references to the objects of values, which are never released: functions that release too much then destroy nothing.
+/// Adds references to the objects of values, which are never released: functions that release too
+/// much then destroy nothing.
 pub fn keep_alive(values: &[Any]) {
     for value in values.iter().filter(|value| value.as_object().is_some()) {
         for _ in 0..SPARE {

@@ -5,7 +5,8 @@ use ferrite::{Any, Array, Map, Shape, Tensor};
 
 use crate::signature::{Signature, Type};
 
-/// Returns an argument for each parameter; `None` if the signature has types for which there is no sample.
+/// Returns an argument for each parameter; `None` if the signature has types for which there is no
+/// sample.
 ///
 /// # Errors
 /// MemoryError.

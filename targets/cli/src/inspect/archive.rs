@@ -12,10 +12,12 @@ use crate::library::LibraryFile;
 use super::report::Report;
 use super::{describe_file, needs, provider};
 
-/// Describes an archive. Members that are no objects, such as an index of another tool, are left out.
+/// Describes an archive. Members that are no objects, such as an index of another tool, are left
+/// out.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for malformed archives, and for those without an object.
+/// [`Kind::Input`](crate::failure::Kind::Input) for malformed archives, and for those without an
+/// object.
 pub fn describe(path: &Path, bytes: &[u8]) -> Outcome<Report> {
     let refuse = |why: &dyn std::fmt::Display| {
         Failure::input(format!("{} is no archive, or truncated: {why}", path.display()))
@@ -37,7 +39,8 @@ pub fn describe(path: &Path, bytes: &[u8]) -> Outcome<Report> {
     report.functions.dedup_by(|one, other| one.name == other.name);
     let defined: BTreeSet<&str> = files.iter().flat_map(LibraryFile::symbols).collect();
     let undefined: BTreeSet<String> = files.iter().flat_map(LibraryFile::undefined).collect();
-    let undefined: Vec<_> = undefined.into_iter().filter(|name| !defined.contains(name.as_str())).collect();
+    let undefined: Vec<_> =
+        undefined.into_iter().filter(|name| !defined.contains(name.as_str())).collect();
     report.needs = needs::of(&undefined);
     report.provides = provider::of(&|name| defined.contains(name), bytes);
     Ok(report)

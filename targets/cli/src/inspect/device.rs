@@ -35,13 +35,18 @@ fn read(layout: &Layout, payload: &[u8]) -> Result<Device> {
         .collect();
     let code_bytes = match layout.code {
         CodeLayout::Whole => payload.code().len(),
-        CodeLayout::PerKernel | CodeLayout::Shaders => kernels.iter().map(|kernel| kernel.code_bytes).sum(),
+        CodeLayout::PerKernel | CodeLayout::Shaders => {
+            kernels.iter().map(|kernel| kernel.code_bytes).sum()
+        }
     };
     Ok(Device { format: text(payload.format()), code_bytes, kernels })
 }
 
 /// Returns the name of a type; its numbers if it has no name.
 fn name_of(dtype: &DLDataType) -> String {
-    let name = ferrite::dtype::to_string(*dtype).ok().and_then(|name| name.as_str().map(String::from));
-    name.unwrap_or_else(|| format!("type {} of {} bits and {} lanes", dtype.code, dtype.bits, dtype.lanes))
+    let name =
+        ferrite::dtype::to_string(*dtype).ok().and_then(|name| name.as_str().map(String::from));
+    name.unwrap_or_else(|| {
+        format!("type {} of {} bits and {} lanes", dtype.code, dtype.bits, dtype.lanes)
+    })
 }

@@ -12,9 +12,13 @@ const LENGTH_BYTES: usize = 8;
 
 /// Describes an embedded binary, which begins with its length.
 pub fn describe(binary: &[u8]) -> Outcome<Embedded> {
-    let malformed = |why: String| Failure::input(format!("the embedded binary is malformed: {why}"));
+    let malformed =
+        |why: String| Failure::input(format!("the embedded binary is malformed: {why}"));
     let Some((length, rest)) = binary.split_first_chunk::<LENGTH_BYTES>() else {
-        return Err(malformed(format!("it has {} bytes, less than its length field", binary.len())));
+        return Err(malformed(format!(
+            "it has {} bytes, less than its length field",
+            binary.len()
+        )));
     };
     let length = u64::from_le_bytes(*length);
     let stream = usize::try_from(length).ok().and_then(|length| rest.get(..length));
@@ -37,7 +41,9 @@ pub fn describe(binary: &[u8]) -> Outcome<Embedded> {
 /// Describes the payload of a module; `None` for kinds that are not known.
 fn content(kind: &[u8], payload: &[u8]) -> Option<Content> {
     let described = match kind {
-        b"relax.VMExecutable" | b"relax.Executable" => relax::describe(payload).map(Content::Executable),
+        b"relax.VMExecutable" | b"relax.Executable" => {
+            relax::describe(payload).map(Content::Executable)
+        }
         kind => device::describe(kind, payload)?.map(Content::Device),
     };
     Some(described.unwrap_or_else(|error| Content::Malformed(error.message().into())))

@@ -26,7 +26,8 @@ pub struct Descriptions {
     pub global_functions: BTreeMap<String, Option<String>>,
     /// Types that it registers.
     pub types: Vec<TypeReport>,
-    /// Symbols that nothing in the process defines: the library loads, since it looks them up when it needs them.
+    /// Symbols that nothing in the process defines: the library loads, since it looks them up when
+    /// it needs them.
     #[serde(default)]
     pub unresolved: Vec<String>,
     /// Version, if it is a `libtvm_ffi`.
@@ -34,7 +35,7 @@ pub struct Descriptions {
     pub version: Option<String>,
 }
 
-/// Texts of a function.
+/// Strings of a function.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Texts {
     /// Documentation.
@@ -46,14 +47,16 @@ pub struct Texts {
 /// Adds what a child process finds out about the library.
 ///
 /// # Errors
-/// [`Kind::Crash`](crate::failure::Kind::Crash) if the child ends by a signal; its own error otherwise.
+/// [`Kind::Crash`](crate::failure::Kind::Crash) if the child ends by a signal; its own error
+/// otherwise.
 pub fn add_descriptions(path: &Path, report: &mut Report) -> Outcome<()> {
     let found = ask_child(path)?;
     for function in &mut report.functions {
         let Some(texts) = found.functions.get(&function.name) else { continue };
         function.doc.clone_from(&texts.doc);
         function.signature = texts.metadata.as_deref().and_then(Signature::of_metadata);
-        function.metadata = texts.metadata.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        function.metadata =
+            texts.metadata.as_deref().and_then(|text| serde_json::from_str(text).ok());
     }
     report.global_functions = Some(found.global_functions.into_keys().collect());
     report.types = Some(found.types);
@@ -70,18 +73,22 @@ const LIMIT: Duration = Duration::from_secs(120);
 ///
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library of this machine;
-/// [`Kind::Crash`](crate::failure::Kind::Crash) if the child ends by a signal; its own error otherwise.
+/// [`Kind::Crash`](crate::failure::Kind::Crash) if the child ends by a signal; its own error
+/// otherwise.
 pub fn ask_child(path: &Path) -> Outcome<Descriptions> {
     library::require_loadable(path)?;
     match child::ask(&["inspect", "--in-process"], path, LIMIT)? {
         End::Answer(found) => Ok(found),
         End::Error { status, message } => Err(Failure::new(Kind::of_status(status), message)),
-        End::Crash(how) => {
-            Err(Failure::crash(format!("loading {} ended the child process: {how}", path.display())))
-        }
-        End::Late => {
-            Err(Failure::negative(format!("{} was not loaded in {} s", path.display(), LIMIT.as_secs())))
-        }
+        End::Crash(how) => Err(Failure::crash(format!(
+            "loading {} ended the child process: {how}",
+            path.display()
+        ))),
+        End::Late => Err(Failure::negative(format!(
+            "{} was not loaded in {} s",
+            path.display(),
+            LIMIT.as_secs()
+        ))),
     }
 }
 

@@ -1,4 +1,5 @@
-//! `ferrite inspect`: describes a library. The file is read and never run; `--run` loads it in a child process.
+//! `ferrite inspect`: describes a library. The file is read and never run; `--run` loads it in a
+//! child process.
 
 mod archive;
 mod device;
@@ -38,7 +39,8 @@ pub fn run(options: &Inspect) -> Outcome<()> {
 /// Describes the file at `path` without running it.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for what is no library or archive, and for malformed ones.
+/// [`Kind::Input`](crate::failure::Kind::Input) for what is no library or archive, and for
+/// malformed ones.
 pub fn describe(path: &Path) -> Outcome<Report> {
     let bytes = library::read(path)?;
     if library::is_archive(&bytes) {

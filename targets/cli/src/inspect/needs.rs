@@ -8,7 +8,8 @@ use super::report::{NeededSymbol, Needs};
 /// Returns the needs of a library with these undefined symbols.
 pub fn of(undefined: &[String]) -> Needs {
     let all = undefined.len();
-    let names: Vec<_> = undefined.iter().filter(|name| symbols::is_of_the_abi(name)).cloned().collect();
+    let names: Vec<_> =
+        undefined.iter().filter(|name| symbols::is_of_the_abi(name)).cloned().collect();
     let others = all - names.len();
     let symbols: Vec<_> = names.into_iter().map(needed).collect();
     let without = |lacks: fn(&NeededSymbol) -> bool| {
@@ -25,7 +26,8 @@ pub fn of(undefined: &[String]) -> Needs {
         .filter(is_upstreams)
         .filter_map(|symbol| symbol.since)
         .max_by_key(|release| release_key(release));
-    let until = symbols.iter().filter_map(|symbol| symbol.until).min_by_key(|release| release_key(release));
+    let until =
+        symbols.iter().filter_map(|symbol| symbol.until).min_by_key(|release| release_key(release));
     Needs {
         since: since.map(String::from),
         until: until.map(String::from),

@@ -13,7 +13,8 @@ pub struct Provider {
     /// Version that the library returns, with `--run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Newest release of upstream whose C symbols it has all; `None` if it lacks some of every release, as builds for firmware do.
+    /// Newest release of upstream whose C symbols it has all; `None` if it lacks some of every
+    /// release, as builds for firmware do.
     pub release: Option<&'static str>,
     /// Number of C symbols.
     pub c_symbols: usize,
@@ -40,9 +41,11 @@ const DRIVERS: [(&str, &[u8]); 4] = [
 ];
 
 /// Features with symbols of their own that the table of symbols does not have.
-const SYMBOLS: [(&str, &str); 2] = [("legacy", "TVMFuncCall"), ("microtvm", "TVMFuncRegistry_Lookup")];
+const SYMBOLS: [(&str, &str); 2] =
+    [("legacy", "TVMFuncCall"), ("microtvm", "TVMFuncRegistry_Lookup")];
 
-/// Describes a library that defines the symbols for which `defines` is true, and has these bytes; `None` if it is no `libtvm_ffi`.
+/// Describes a library that defines the symbols for which `defines` is true, and has these bytes;
+/// `None` if it is no `libtvm_ffi`.
 pub fn of(defines: &dyn Fn(&str) -> bool, bytes: &[u8]) -> Option<Provider> {
     let (has, lacks): (Vec<_>, Vec<_>) = symbols::in_every_build().partition(|name| defines(name));
     if !defines(CALL) || has.len() < LEAST {
@@ -60,7 +63,8 @@ pub fn of(defines: &dyn Fn(&str) -> bool, bytes: &[u8]) -> Option<Provider> {
     })
 }
 
-/// Returns `true` for the bytes of a library that was built from this project: messages and symbols name its crates.
+/// Returns `true` for the bytes of a library that was built from this project: messages and symbols
+/// name its crates.
 pub fn is_ferrite(bytes: &[u8]) -> bool {
     contains(bytes, b"ferrite")
 }
@@ -69,7 +73,9 @@ fn features(defines: &dyn Fn(&str) -> bool, bytes: &[u8]) -> Vec<&'static str> {
     let of_table = symbols::features().filter(|(_, names)| names.iter().all(|name| defines(name)));
     let mut found: Vec<_> = of_table.map(|(feature, _)| feature).collect();
     found.extend(SYMBOLS.iter().filter(|(_, symbol)| defines(symbol)).map(|(feature, _)| *feature));
-    found.extend(DRIVERS.iter().filter(|(_, file)| contains(bytes, file)).map(|(feature, _)| *feature));
+    found.extend(
+        DRIVERS.iter().filter(|(_, file)| contains(bytes, file)).map(|(feature, _)| *feature),
+    );
     found
 }
 

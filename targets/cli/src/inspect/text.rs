@@ -7,7 +7,8 @@ use crate::registered::TypeReport;
 
 use super::provider::Provider;
 use super::report::{
-    Content, Device, Embedded, Executable, FunctionReport, ModuleReport, NeededSymbol, Needs, Report,
+    Content, Device, Embedded, Executable, FunctionReport, ModuleReport, NeededSymbol, Needs,
+    Report,
 };
 
 /// Returns the description.
@@ -55,8 +56,10 @@ fn write_report(out: &mut String, report: &Report) -> std::fmt::Result {
         write_list(out, "global functions that it registers", names)?;
     }
     if let Some(types) = &report.types {
-        let lines: Vec<_> =
-            types.iter().map(|one| format!("{}({})", one.key, field_names(one).join(", "))).collect();
+        let lines: Vec<_> = types
+            .iter()
+            .map(|one| format!("{}({})", one.key, field_names(one).join(", ")))
+            .collect();
         write_list(out, "types that it registers", &lines)?;
     }
     write_needs(out, &report.needs)
@@ -73,8 +76,10 @@ fn write_list(out: &mut String, title: &str, lines: &[String]) -> std::fmt::Resu
 
 fn write_provider(out: &mut String, provider: &Provider) -> std::fmt::Result {
     let whose = if provider.origin == "ferrite" { "Ferrite" } else { "upstream" };
-    let version =
-        provider.version.as_ref().map_or("its version: --run".into(), |found| format!("version {found}"));
+    let version = provider
+        .version
+        .as_ref()
+        .map_or("its version: --run".into(), |found| format!("version {found}"));
     writeln!(out, "\nlibtvm_ffi of {whose} ({version})")?;
     let release = match (provider.release, provider.lacks.len()) {
         (Some(release), 0) => format!(", all of release {release} and later"),
@@ -110,12 +115,16 @@ fn write_functions(out: &mut String, functions: &[FunctionReport]) -> std::fmt::
 
 /// Returns what `--run` would add, in one note for all functions.
 fn not_asked(functions: &[FunctionReport]) -> String {
-    let count = |has: fn(&FunctionReport) -> bool| functions.iter().filter(|function| has(function)).count();
+    let count = |has: fn(&FunctionReport) -> bool| {
+        functions.iter().filter(|function| has(function)).count()
+    };
     let signatures = count(|function| function.has_metadata && function.signature.is_none());
     let docs = count(|function| function.has_doc && function.doc.is_none());
     let named = |count: usize, what: &str| (count > 0).then(|| format!("{what} of {count}"));
-    let parts: Vec<_> =
-        [named(signatures, "signatures"), named(docs, "documentation")].into_iter().flatten().collect();
+    let parts: Vec<_> = [named(signatures, "signatures"), named(docs, "documentation")]
+        .into_iter()
+        .flatten()
+        .collect();
     if parts.is_empty() { String::new() } else { format!(" ({}: --run)", parts.join(", ")) }
 }
 
@@ -147,9 +156,17 @@ fn write_module(out: &mut String, index: usize, module: &ModuleReport) -> std::f
 }
 
 fn write_device(out: &mut String, device: &Device) -> std::fmt::Result {
-    let format =
-        if device.format.is_empty() { String::new() } else { format!(" in the format {}", device.format) };
-    writeln!(out, "    {} bytes of code{format}, kernels: {}", device.code_bytes, device.kernels.len())?;
+    let format = if device.format.is_empty() {
+        String::new()
+    } else {
+        format!(" in the format {}", device.format)
+    };
+    writeln!(
+        out,
+        "    {} bytes of code{format}, kernels: {}",
+        device.code_bytes,
+        device.kernels.len()
+    )?;
     for kernel in &device.kernels {
         writeln!(out, "    {}({})", kernel.name, kernel.parameters.join(", "))?;
         if !kernel.launch.is_empty() {
@@ -203,7 +220,9 @@ fn write_needs(out: &mut String, needs: &Needs) -> std::fmt::Result {
     }
     match (&needs.since, &needs.until) {
         (Some(since), None) => writeln!(out, "  upstream: releases from {since}")?,
-        (Some(since), Some(until)) => writeln!(out, "  upstream: releases from {since} to {until}")?,
+        (Some(since), Some(until)) => {
+            writeln!(out, "  upstream: releases from {since} to {until}")?
+        }
         _ => {}
     }
     let features = if needs.features.is_empty() {

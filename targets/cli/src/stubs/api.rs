@@ -17,7 +17,8 @@ pub struct Api {
     pub origin: String,
     /// Identifier for the whole, such as `kernels` for `libkernels.so`.
     pub name: String,
-    /// Prefix of the names that are declared at the top, such as `demo.` for the package `demo`; may be empty.
+    /// Prefix of the names that are declared at the top, such as `demo.` for the package `demo`;
+    /// may be empty.
     pub prefix: String,
     /// Functions that the library exports.
     pub exported: Vec<Callable>,
@@ -103,8 +104,8 @@ impl Api {
         }
     }
 
-    /// Returns the parts of a global function's or class's name, without the prefix of all. What is nested deeper than declarations
-    /// are stays one part.
+    /// Returns the parts of a global function's or class's name, without the prefix of all. What is
+    /// nested deeper than declarations are stays one part.
     pub fn path<'a>(&self, name: &'a str) -> Vec<&'a str> {
         name.strip_prefix(&self.prefix).unwrap_or(name).splitn(DEEPEST, '.').collect()
     }
@@ -113,8 +114,11 @@ impl Api {
 impl Class {
     fn new(report: TypeReport) -> Class {
         let mut methods: Vec<_> = report.methods.into_iter().map(Callable::method).collect();
-        let init = methods.iter().position(|method| method.name == INIT).map(|index| methods.remove(index));
-        // What remains with such names are hooks for copies, hashes and texts.
+        let init = methods
+            .iter()
+            .position(|method| method.name == INIT)
+            .map(|index| methods.remove(index));
+        // What remains with such names are hooks for copies, hashes and strings.
         methods.retain(|method| !method.name.starts_with("__"));
         let fields = report.fields.into_iter().map(|field| Field {
             is_writable: field.is_writable(),
@@ -139,8 +143,8 @@ impl Callable {
         let is_static = report.is_static();
         let signature = report.metadata.as_deref().and_then(Signature::of_metadata);
         // The schema lists the object that a method is called on.
-        let signature =
-            signature.map(|signature| if is_static { signature } else { signature.without_object() });
+        let signature = signature
+            .map(|signature| if is_static { signature } else { signature.without_object() });
         Callable { name: report.name, signature, doc: report.doc, is_static }
     }
 
@@ -185,6 +189,11 @@ fn parents_first(classes: Vec<Class>) -> Vec<Class> {
 
 /// Returns the first class whose parent is not waiting.
 fn next_of(waiting: &BTreeMap<String, Class>) -> Option<String> {
-    let is_ready = |class: &&Class| class.parent.as_ref().is_none_or(|parent| !waiting.contains_key(parent));
-    waiting.values().find(is_ready).or_else(|| waiting.values().next()).map(|class| class.key.clone())
+    let is_ready =
+        |class: &&Class| class.parent.as_ref().is_none_or(|parent| !waiting.contains_key(parent));
+    waiting
+        .values()
+        .find(is_ready)
+        .or_else(|| waiting.values().next())
+        .map(|class| class.key.clone())
 }

@@ -52,13 +52,17 @@ mod tests {
     #[test]
     fn a_name_is_given_once() {
         let mut names = Names::with(&["int"]);
-        assert_eq!([names.take("int"), names.take("int"), names.take("a")], ["int_2", "int_3", "a"]);
+        assert_eq!(
+            [names.take("int"), names.take("int"), names.take("a")],
+            ["int_2", "int_3", "a"]
+        );
         assert!(names.claim("b") && !names.claim("a"));
     }
 
     #[test]
     fn identifiers_are_made_of_any_text() {
-        for (name, expected) in [("a.b-c", "a_b_c"), ("1x", "_1x"), ("", "_"), ("größe", "gr__e")] {
+        for (name, expected) in [("a.b-c", "a_b_c"), ("1x", "_1x"), ("", "_"), ("größe", "gr__e")]
+        {
             assert_eq!(identifier(name), expected);
             assert!(is_identifier(expected) && !is_identifier(name));
         }

@@ -1,5 +1,5 @@
-//! Quotes names and documentation from libraries for C, Rust and Python: the only place that does. What a library says becomes text of a
-//! comment or of a literal, never code.
+//! Quotes names and documentation from libraries for C, Rust and Python: the only place that does.
+//! What a library says becomes text of a comment or of a literal, never code.
 
 use crate::visible::{line, visible};
 
@@ -12,7 +12,11 @@ pub fn code(text: &str) -> String {
 pub fn c_comment(text: &str) -> String {
     // Two question marks may begin a trigraph; of three, each pair does.
     let text = visible(text).replace("??", "? ?").replace("??", "? ?");
-    text.trim().replace("*/", "* /").replace("/*", "/ *").replace('\n', "\n * ").replace(" \n", "\n")
+    text.trim()
+        .replace("*/", "* /")
+        .replace("/*", "/ *")
+        .replace('\n', "\n * ")
+        .replace(" \n", "\n")
 }
 
 /// Returns a string literal of C.
@@ -43,8 +47,9 @@ pub fn rust_literal(text: &str) -> String {
     out + "\""
 }
 
-/// Returns a documentation comment of Rust. Text with code or HTML in it is shown as it is: rustdoc would compile and run the code of a
-/// fence, or of an indented block, as a test of the program, and copy HTML to its pages.
+/// Returns a documentation comment of Rust. Text with code or HTML in it is shown as it is: rustdoc
+/// would compile and run the code of a fence, or of an indented block, as a test of the program,
+/// and copy HTML to its pages.
 pub fn rust_doc(text: &str) -> String {
     let text = visible(text);
     let text = text.trim();
@@ -57,15 +62,18 @@ pub fn rust_doc(text: &str) -> String {
     format!("/// {fence}text\n{lines}/// {fence}\n")
 }
 
-/// Returns `true` if Markdown may find a block of code or a tag in the text. A block needs a fence, or four spaces before its lines.
+/// Returns `true` if Markdown may find a block of code or a tag in the text. A block needs a fence,
+/// or four spaces before its lines.
 fn has_markup(text: &str) -> bool {
     let begins_tag = |next: char| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?');
     let has_tag = |part: &str| part.split('<').skip(1).any(|rest| rest.starts_with(begins_tag));
     if ["```", "~~~", "    "].iter().any(|block| text.contains(block)) {
         return true;
     }
-    // Types such as `Array<int>` are no tags. What a backslash or an unpaired quote delimits is not known.
-    let is_paired = |line: &str| !line.contains("``") && line.matches('`').count().is_multiple_of(2);
+    // Types such as `Array<int>` are no tags. What a backslash or an unpaired quote delimits is not
+    // known.
+    let is_paired =
+        |line: &str| !line.contains("``") && line.matches('`').count().is_multiple_of(2);
     if text.contains('\\') || !text.lines().all(is_paired) {
         return has_tag(text);
     }
@@ -121,7 +129,8 @@ mod tests {
             "`` ` <script> ``",
         ] {
             assert!(
-                rust_doc(code).starts_with("/// ```text\n") || rust_doc(code).starts_with("/// ````text\n"),
+                rust_doc(code).starts_with("/// ```text\n")
+                    || rust_doc(code).starts_with("/// ````text\n"),
                 "{code}"
             );
         }

@@ -24,8 +24,8 @@ const LIMIT: Duration = Duration::from_secs(300);
 ///
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) for what is no library of this machine;
-/// [`Kind::Missing`](crate::failure::Kind::Missing) for unknown packages; the error of loading or importing it;
-/// [`Kind::Crash`](crate::failure::Kind::Crash) if that ends the child process.
+/// [`Kind::Missing`](crate::failure::Kind::Missing) for unknown packages; the error of loading or
+/// importing it; [`Kind::Crash`](crate::failure::Kind::Crash) if that ends the child process.
 pub fn read(source: &str) -> Outcome<Api> {
     if is_package(source) { of_package(source) } else { of_library(Path::new(source)) }
 }
@@ -33,7 +33,9 @@ pub fn read(source: &str) -> Outcome<Api> {
 /// Returns `true` for names that a Python package may have, unless there is such a file.
 fn is_package(source: &str) -> bool {
     let is_library = [".so", ".dylib", ".dll"].iter().any(|end| source.ends_with(end));
-    !is_library && source.split('.').all(super::names::is_identifier) && !Path::new(source).is_file()
+    !is_library
+        && source.split('.').all(super::names::is_identifier)
+        && !Path::new(source).is_file()
 }
 
 fn of_library(path: &Path) -> Outcome<Api> {
@@ -53,7 +55,9 @@ fn of_package(package: &str) -> Outcome<Api> {
         End::Error { status: MISSING, message } => return Err(Failure::missing(message)),
         End::Error { message, .. } => return Err(Failure::negative(message)),
         End::Crash(how) => {
-            return Err(Failure::crash(format!("importing {package} ended the child process: {how}")));
+            return Err(Failure::crash(format!(
+                "importing {package} ended the child process: {how}"
+            )));
         }
         End::Late => {
             let seconds = LIMIT.as_secs();

@@ -1,4 +1,5 @@
-/* Functions that return their argument, and tensors of every layout: views with strides, an offset, or on a device. */
+/* Functions that return their argument, and tensors of every layout: views with strides, an offset,
+ * or on a device. */
 #include <ferrite/kernel.h>
 
 #define PACKED(symbol)                                                                                             \

@@ -1,6 +1,6 @@
 /*
- * The symbols of a library in C++: it calls `int64_t tvm::ffi::RecursiveHash(const Any&)`. References are passed as pointers, so C
- * serves as well as C++, and needs no header of upstream.
+ * The symbols of a library in C++: it calls `int64_t tvm::ffi::RecursiveHash(const Any&)`.
+ * References are passed as pointers, so C serves as well as C++, and needs no header of upstream.
  */
 #include <ferrite/kernel.h>
 

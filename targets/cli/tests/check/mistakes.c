@@ -1,5 +1,6 @@
 /*
- * mistakes.c: a library with one mistake against the ABI, which a define names; without one, NO_MISTAKE.
+ * mistakes.c: a library with one mistake against the ABI, which a define names; without one,
+ * NO_MISTAKE.
  *
  * The function `work` takes a String and an int, and returns an int.
  */

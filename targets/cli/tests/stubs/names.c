@@ -1,6 +1,6 @@
 /*
- * A library whose names and types are difficult to declare: keywords, names of built-in types, dotted and double ones, texts that
- * end comments, and functions without metadata.
+ * A library whose names and types are difficult to declare: keywords, names of built-in types,
+ * dotted and double ones, strings that end comments, and functions without metadata.
  */
 #include <string.h>
 
@@ -79,7 +79,8 @@ PACKED(underscored) {
   return 0;
 }
 
-/* ---- global functions and classes ------------------------------------------------------------- */
+/* ---- global functions and classes
+ * ------------------------------------------------------------- */
 
 static TVMFFIByteArray bytes(const char *text) {
   TVMFFIByteArray array;

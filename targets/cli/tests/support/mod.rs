@@ -24,7 +24,11 @@ pub fn ferrite(arguments: &[&str], files: &[&Path]) -> Outcome<Ran> {
         }
         text
     };
-    Ok(Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
+    Ok(Ran {
+        status: output.status.code(),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    })
 }
 
 impl Ran {
@@ -39,7 +43,9 @@ impl Ran {
     /// Returns the message of a failure with this status.
     pub fn failure(self, expected: i32) -> Outcome<String> {
         match self.status {
-            Some(status) if status == expected && !self.stderr.contains("panicked") => Ok(self.stderr),
+            Some(status) if status == expected && !self.stderr.contains("panicked") => {
+                Ok(self.stderr)
+            }
             status => Err(format!("status {status:?}\n{}\n{}", self.stdout, self.stderr).into()),
         }
     }
@@ -86,7 +92,8 @@ pub fn golden_file(name: &str, text: &str) -> Outcome<()> {
     if std::env::var_os("FERRITE_UPDATE_GOLDEN").is_some() {
         std::fs::write(&file, text)?;
     }
-    let expected = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let expected =
+        std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
     if expected == text {
         return Ok(());
     }

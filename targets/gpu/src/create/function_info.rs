@@ -1,4 +1,5 @@
-//! The compiler's class `runtime.FunctionInfo`. It has no reflected fields, so its records are read directly from memory.
+//! The compiler's class `runtime.FunctionInfo`. It has no reflected fields, so its records are read
+//! directly from memory.
 
 use core::ptr::NonNull;
 
@@ -10,7 +11,8 @@ use ferrite_core::{Any, ObjectRef, plain_bail};
 
 const TYPE_KEY: &[u8] = b"runtime.FunctionInfo";
 
-/// Offset in bytes of the arrays in the object: they follow the object header and the name, which takes 16 bytes.
+/// Offset in bytes of the arrays in the object: they follow the object header and the name, which
+/// takes 16 bytes.
 const TYPES_AT: usize = 40;
 const TAGS_AT: usize = 48;
 const EXTRA_TAGS_AT: usize = 56;
@@ -49,7 +51,8 @@ impl FunctionInfo {
     }
 
     fn array(&self, at: usize) -> Result<ArrayObject> {
-        // SAFETY: objects of this class have a reference to an array there; it is null only in an object that was moved from.
+        // SAFETY: objects of this class have a reference to an array there; it is null only in an
+        // object that was moved from.
         let array = unsafe {
             let array = self.0.as_ptr().byte_add(at).cast::<*mut TVMFFIObject>().read();
             NonNull::new(array).map(|array| ObjectRef::borrow_raw(array))

@@ -1,4 +1,5 @@
-//! Functions, records and constants of libcuda that the back end uses. All exist since driver 520 (CUDA 11.8).
+//! Functions, records and constants of libcuda that the back end uses. All exist since driver 520
+//! (CUDA 11.8).
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -39,7 +40,8 @@ pub(super) const STREAM_NON_BLOCKING: c_uint = 1;
 pub(super) const EVENT_DEFAULT: c_uint = 0;
 pub(super) const EVENT_DISABLE_TIMING: c_uint = 2;
 
-/// Mode of recording in which calls of this thread that cannot be recorded fail, and those of other threads do not.
+/// Mode of recording in which calls of this thread that cannot be recorded fail, and those of other
+/// threads do not.
 pub(super) const CAPTURE_THREAD_LOCAL: c_int = 1;
 
 // Linker options: the buffer for the error log, and its size.
@@ -77,8 +79,14 @@ const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<LaunchAttribute>() == 72 && offset_of!(LaunchAttribute, value) == 8);
     assert!(size_of::<LaunchConfig>() == 56 && offset_of!(LaunchConfig, block) == 12);
-    assert!(offset_of!(LaunchConfig, dynamic_shared_bytes) == 24 && offset_of!(LaunchConfig, stream) == 32);
-    assert!(offset_of!(LaunchConfig, attributes) == 40 && offset_of!(LaunchConfig, attribute_count) == 48);
+    assert!(
+        offset_of!(LaunchConfig, dynamic_shared_bytes) == 24
+            && offset_of!(LaunchConfig, stream) == 32
+    );
+    assert!(
+        offset_of!(LaunchConfig, attributes) == 40
+            && offset_of!(LaunchConfig, attribute_count) == 48
+    );
 };
 
 crate::library::driver_table! {

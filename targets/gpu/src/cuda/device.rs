@@ -28,7 +28,14 @@ impl Device {
     /// Creates a device whose context is not retained yet.
     pub(super) const fn new(api: &'static Api, id: i32, number: DeviceNumber) -> Device {
         let context = AtomicPtr::new(ptr::null_mut());
-        Device { api, id, number, context, retaining: Mutex::new(()), workspaces: Workspaces::new() }
+        Device {
+            api,
+            id,
+            number,
+            context,
+            retaining: Mutex::new(()),
+            workspaces: Workspaces::new(),
+        }
     }
 
     /// Returns `true` if this is the device's primary context; `false` for null.
@@ -81,8 +88,8 @@ impl Device {
             return Ok(Entered { api: self.api, before: None });
         }
         self.make_current()?;
-        // Without a current context, the thread works on device 0; the device's own context means the same, so it stays
-        // current.
+        // Without a current context, the thread works on device 0; the device's own context means
+        // the same, so it stays current.
         let stays = before.is_null() && self.id == 0;
         Ok(Entered { api: self.api, before: (!stays).then_some(before) })
     }
@@ -118,11 +125,14 @@ impl Device {
             Attribute::ApiVersion => self.version().map(|version| i64::from(version).into()),
             Attribute::DriverVersion => {
                 let version = self.version()?;
-                String::format(format_args!("{}.{}", version / 1000, version % 1000 / 10)).map(Any::from)
+                String::format(format_args!("{}.{}", version / 1000, version % 1000 / 10))
+                    .map(Any::from)
             }
             Attribute::L2CacheBytes => number(api::L2_CACHE_SIZE),
             Attribute::TotalGlobalMemory => self.total_memory().map(|bytes| (bytes as i64).into()),
-            Attribute::AvailableGlobalMemory => self.memory_info().map(|(free, _)| (free as i64).into()),
+            Attribute::AvailableGlobalMemory => {
+                self.memory_info().map(|(free, _)| (free as i64).into())
+            }
             _ => Ok(Any::NONE),
         }
     }
@@ -139,7 +149,10 @@ impl Device {
     /// # Errors
     /// Errors of the driver.
     pub(super) fn capability(&self) -> Result<(i64, i64)> {
-        Ok((self.number_of(api::COMPUTE_CAPABILITY_MAJOR)?, self.number_of(api::COMPUTE_CAPABILITY_MINOR)?))
+        Ok((
+            self.number_of(api::COMPUTE_CAPABILITY_MAJOR)?,
+            self.number_of(api::COMPUTE_CAPABILITY_MINOR)?,
+        ))
     }
 
     fn name(&self) -> Result<String> {
@@ -206,7 +219,8 @@ pub(super) struct Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         if let Some(before) = self.before {
-            // SAFETY: the context was current, and is not destroyed while a thread uses it. Errors are ignored.
+            // SAFETY: the context was current, and is not destroyed while a thread uses it. Errors
+            // are ignored.
             unsafe { (self.api.cuCtxSetCurrent)(before) };
         }
     }

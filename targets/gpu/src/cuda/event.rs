@@ -22,7 +22,8 @@ pub(super) fn create(device: &Device, timing: bool) -> Result<NonNull<c_void>> {
     let mut event = ptr::null_mut();
     // SAFETY: the driver writes the handle.
     unsafe { made!(device.api, cuEventCreate(&mut event, flags))? };
-    NonNull::new(event).ok_or_else(|| plain_error!(INTERNAL_ERROR, "The CUDA driver gave null for an event"))
+    NonNull::new(event)
+        .ok_or_else(|| plain_error!(INTERNAL_ERROR, "The CUDA driver gave null for an event"))
 }
 
 /// Destroys an event. Streams that already wait for it still do.
@@ -75,7 +76,8 @@ pub(super) unsafe fn synchronize(device: &Device, event: NonNull<c_void>) -> Res
     unsafe { done!(device.api, cuEventSynchronize(event.as_ptr())) }
 }
 
-/// Returns the time between two events: zero if `end` came first, `None` if an event has no timing or was not recorded.
+/// Returns the time between two events: zero if `end` came first, `None` if an event has no timing
+/// or was not recorded.
 ///
 /// # Errors
 /// Errors of the driver.
@@ -90,7 +92,8 @@ pub(super) unsafe fn elapsed(
     let _entered = device.enter()?;
     let mut milliseconds = 0f32;
     // SAFETY: the caller's promise; the driver writes the number.
-    let status = unsafe { (device.api.cuEventElapsedTime)(&mut milliseconds, start.as_ptr(), end.as_ptr()) };
+    let status =
+        unsafe { (device.api.cuEventElapsedTime)(&mut milliseconds, start.as_ptr(), end.as_ptr()) };
     if status == api::INVALID_HANDLE {
         return Ok(None);
     }

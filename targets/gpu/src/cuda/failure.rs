@@ -11,8 +11,8 @@ use super::api::{self, Api, Status};
 /// Error kind of driver errors.
 pub(super) const CUDA_ERROR: &str = "CUDAError";
 
-/// Calls a driver function that creates or returns something: `made!(api, cuEventCreate(&mut event, 0))?`. Fails if the
-/// driver is shutting down.
+/// Calls a driver function that creates or returns something:
+/// `made!(api, cuEventCreate(&mut event, 0))?`. Fails if the driver is shutting down.
 macro_rules! made {
     ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let api: &$crate::cuda::api::Api = $api;
@@ -20,7 +20,8 @@ macro_rules! made {
     }};
 }
 
-/// Calls a driver function that returns nothing. Succeeds if the driver is shutting down, since the process ends.
+/// Calls a driver function that returns nothing. Succeeds if the driver is shutting down, since the
+/// process ends.
 macro_rules! done {
     ($api:expr, $function:ident($($argument:expr),* $(,)?)) => {{
         let api: &$crate::cuda::api::Api = $api;
@@ -39,7 +40,8 @@ pub(super) fn check_made(api: &Api, call: &str, status: Status) -> Result<()> {
     if status == api::SUCCESS { Ok(()) } else { Err(error(api, call, status)) }
 }
 
-/// Converts the status of a call that returns nothing into a result. A driver that is shutting down is no error.
+/// Converts the status of a call that returns nothing into a result. A driver that is shutting down
+/// is no error.
 ///
 /// # Errors
 /// Same errors as [`error`].

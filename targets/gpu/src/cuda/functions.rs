@@ -25,10 +25,13 @@ fn device_count() -> Result<i64> {
     Ok(platform::platform()?.devices().len() as i64)
 }
 
-/// Returns a sentence with the free memory of the current device. Clients split it into words, so their number is fixed.
+/// Returns a sentence with the free memory of the current device. Clients split it into words, so
+/// their number is fixed.
 fn free_memory() -> Result<String> {
     let (free, total) = platform::current_device()?.memory_info()?;
-    String::format(format_args!("Current CUDA memory is {free} bytes free out of {total} bytes on device"))
+    String::format(format_args!(
+        "Current CUDA memory is {free} bytes free out of {total} bytes on device"
+    ))
 }
 
 fn current_stream() -> Result<OpaquePtr> {

@@ -58,7 +58,8 @@ impl<'a> Recording<'a> {
     fn end(self) -> Result<Template<'a>> {
         let this = core::mem::ManuallyDrop::new(self);
         let mut template = Template { device: this.device, graph: ptr::null_mut() };
-        // SAFETY: the stream is being recorded; the driver writes the graph, or null for a recording that failed.
+        // SAFETY: the stream is being recorded; the driver writes the graph, or null for a
+        // recording that failed.
         unsafe { made!(this.device.api, cuStreamEndCapture(this.stream, &mut template.graph))? };
         Ok(template)
     }
@@ -82,7 +83,9 @@ impl Template<'_> {
     fn instantiate(self) -> Result<NonNull<c_void>> {
         let mut executable = ptr::null_mut();
         // SAFETY: this owns the graph; the driver writes the handle.
-        unsafe { made!(self.device.api, cuGraphInstantiateWithFlags(&mut executable, self.graph, 0))? };
+        unsafe {
+            made!(self.device.api, cuGraphInstantiateWithFlags(&mut executable, self.graph, 0))?
+        };
         NonNull::new(executable)
             .ok_or_else(|| plain_error!(INTERNAL_ERROR, "The CUDA driver gave null for a graph"))
     }
@@ -103,8 +106,8 @@ impl Drop for Template<'_> {
 /// Errors of the driver.
 ///
 /// # Safety
-/// The graph must come from [`record`] for the device, the stream must be null or belong to it, and the memory that the
-/// commands use must still be allocated.
+/// The graph must come from [`record`] for the device, the stream must be null or belong to it, and
+/// the memory that the commands use must still be allocated.
 pub(super) unsafe fn launch(device: &Device, graph: NonNull<c_void>, stream: Handle) -> Result<()> {
     let _entered = device.enter()?;
     // SAFETY: the caller's promise.

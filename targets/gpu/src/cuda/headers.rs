@@ -1,5 +1,5 @@
-//! Minimal versions of the CUDA headers that TVM's source includes. They are passed to NVRTC from memory, so no toolkit is
-//! needed.
+//! Minimal versions of the CUDA headers that TVM's source includes. They are passed to NVRTC from
+//! memory, so no toolkit is needed.
 
 use core::ffi::CStr;
 

@@ -1,5 +1,5 @@
-//! Formats of CUDA code that the driver loads. The code is validated first, since the driver receives an address without a
-//! length.
+//! Formats of CUDA code that the driver loads. The code is validated first, since the driver
+//! receives an address without a length.
 
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
@@ -47,8 +47,10 @@ impl Format {
         match self {
             Format::Ptx => {
                 // A driver takes text for a binary if it begins like one.
-                let is_text =
-                    code.iter().take(4).all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+                let is_text = code
+                    .iter()
+                    .take(4)
+                    .all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
                 plain_ensure!(
                     is_text && !code.is_empty(),
                     INTERNAL_ERROR,
@@ -83,8 +85,9 @@ impl Format {
     }
 }
 
-/// Returns `None` if a fatbin, or one of its entries, extends beyond the bytes. The header stores its own size (16 bits at
-/// offset 6) and the size of the entries (64 bits at offset 8). So does each entry (32 bits at 4, 64 bits at 8).
+/// Returns `None` if a fatbin, or one of its entries, extends beyond the bytes. The header stores
+/// its own size (16 bits at offset 6) and the size of the entries (64 bits at offset 8). So does
+/// each entry (32 bits at 4, 64 bits at 8).
 fn fatbin_fits(code: &[u8]) -> Option<()> {
     let mut at = number(code, 6, 2)?;
     let end = at.checked_add(number(code, 8, 8)?)?;
@@ -141,7 +144,9 @@ mod tests {
     #[test]
     fn ptx_is_text() {
         assert!(Format::Ptx.check(b"//\n.version 8.4").is_ok());
-        for other in [&b""[..], b"\x7fELF\x02\x01", b"\x50\xed\x55\xba", b"\xb1\x43\x62\x46", b".ve\0"] {
+        for other in
+            [&b""[..], b"\x7fELF\x02\x01", b"\x50\xed\x55\xba", b"\xb1\x43\x62\x46", b".ve\0"]
+        {
             assert!(Format::Ptx.check(other).is_err(), "{other:?}");
         }
     }

@@ -20,7 +20,8 @@ use crate::payload;
 /// Bytes of dynamic shared memory that a kernel may use without opting in to more.
 const SHARED_BYTES: u32 = 48 << 10;
 
-/// Maximum portable cluster size, in thread blocks. Larger clusters need the non-portable attribute.
+/// Maximum portable cluster size, in thread blocks. Larger clusters need the non-portable
+/// attribute.
 const CLUSTER_BLOCKS: u64 = 8;
 
 /// Size of a TMA descriptor in bytes.
@@ -50,9 +51,15 @@ impl Kernel {
     /// Looks up a kernel in its module, and compares its parameters with the payload's.
     ///
     /// # Errors
-    /// CUDAError if the module does not have the kernel; InternalError if its parameters differ; MemoryError.
+    /// CUDAError if the module does not have the kernel; InternalError if its parameters differ;
+    /// MemoryError.
     pub(super) fn new(module: &Module, name: &[u8], described: &payload::Kernel) -> Result<Kernel> {
-        plain_ensure!(!name.contains(&0), INTERNAL_ERROR, "The name of a kernel has a NUL byte: {}", name);
+        plain_ensure!(
+            !name.contains(&0),
+            INTERNAL_ERROR,
+            "The name of a kernel has a NUL byte: {}",
+            name
+        );
         let mut terminated = Buffer::try_with_capacity(name.len() + 1)?;
         terminated.try_extend_from_slice(name)?;
         terminated.try_push(0)?;
@@ -73,8 +80,8 @@ impl Kernel {
         self.name.strip_suffix(b"\0").unwrap_or_default()
     }
 
-    /// Compares the compiled kernel's parameters with the payload's, since the driver reads as many as the kernel declares.
-    /// Drivers before 550 cannot report them, so nothing is compared there.
+    /// Compares the compiled kernel's parameters with the payload's, since the driver reads as many
+    /// as the kernel declares. Drivers before 550 cannot report them, so nothing is compared there.
     fn check_parameters(&self, described: &payload::Kernel) -> Result<()> {
         let Some(parameter_info) = self.api.cuFuncGetParamInfo else { return Ok(()) };
         let count = described.parameters.len();
@@ -108,7 +115,8 @@ impl Kernel {
     /// Errors of the driver; ValueError for a TMA descriptor that is null or not aligned.
     ///
     /// # Safety
-    /// The values must have the kernel's parameter types, and the context of `device` must be current.
+    /// The values must have the kernel's parameter types, and the context of `device` must be
+    /// current.
     #[inline]
     pub(super) unsafe fn launch(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
         let mut parameters = heapless::Vec::<*const c_void, MAX_PARAMETERS>::new();
@@ -141,9 +149,11 @@ impl Kernel {
             attributes: if attributes.is_empty() { ptr::null() } else { attributes.as_ptr() },
             attribute_count: attributes.len() as u32,
         };
-        // SAFETY: the kernel has as many parameters as there are pointers; the caller guarantees the values.
-        let status =
-            unsafe { (self.api.cuLaunchKernelEx)(&config, self.function, parameters.as_ptr(), ptr::null()) };
+        // SAFETY: the kernel has as many parameters as there are pointers; the caller guarantees
+        // the values.
+        let status = unsafe {
+            (self.api.cuLaunchKernelEx)(&config, self.function, parameters.as_ptr(), ptr::null())
+        };
         if failure::is_done(status) { Ok(()) } else { Err(self.launch_error(status, launch)) }
     }
 
@@ -236,7 +246,8 @@ fn parameter_bytes(parameter: Parameter) -> usize {
     }
 }
 
-/// Returns the address of a TMA descriptor, which is passed by value: the driver copies the 128 bytes at this address.
+/// Returns the address of a TMA descriptor, which is passed by value: the driver copies the 128
+/// bytes at this address.
 fn tensor_map(value: u64) -> Result<*const c_void> {
     let address = value as usize;
     plain_ensure!(

@@ -20,7 +20,8 @@ const ALIGNMENT: usize = 256;
 /// Allocates device memory. Returns null for zero bytes.
 ///
 /// # Errors
-/// MemoryError if the device is out of memory; ValueError for a larger alignment than the driver's; errors of the driver.
+/// MemoryError if the device is out of memory; ValueError for a larger alignment than the driver's;
+/// errors of the driver.
 pub(super) fn allocate(device: &Device, bytes: usize, alignment: usize) -> Result<*mut c_void> {
     plain_ensure!(
         alignment <= ALIGNMENT,
@@ -124,7 +125,8 @@ fn side(region: &Region) -> Result<Side> {
     }
 }
 
-/// Queues a copy on a stream of the source's device, or of the destination's if the source is in main memory.
+/// Queues a copy on a stream of the source's device, or of the destination's if the source is in
+/// main memory.
 ///
 /// # Errors
 /// ValueError for null pointers; errors of the driver.

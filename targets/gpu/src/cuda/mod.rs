@@ -1,4 +1,5 @@
-//! CUDA back end: modules of PTX, machine code or source, launched in the primary context on the environment's stream.
+//! CUDA back end: modules of PTX, machine code or source, launched in the primary context on the
+//! environment's stream.
 //!
 //! | file | content |
 //! |---|---|
@@ -54,7 +55,8 @@ pub use functions::FUNCTIONS;
 /// The CUDA back end.
 pub struct Cuda;
 
-/// Back end of pinned host memory: memory that CUDA devices access directly, with a device type of its own.
+/// Back end of pinned host memory: memory that CUDA devices access directly, with a device type of
+/// its own.
 pub struct CudaHost;
 
 /// The code of a module.
@@ -104,8 +106,8 @@ impl Driver for Cuda {
         Ok(code)
     }
 
-    /// Leaves source uncompiled until a kernel is looked up: the machine that runs TVM's compiler may have neither a device
-    /// nor NVRTC.
+    /// Leaves source uncompiled until a kernel is looked up: the machine that runs TVM's compiler
+    /// may have neither a device nor NVRTC.
     fn prepare_created(payload: &Payload) -> Result<Code> {
         if payload.format() == b"cuda" {
             return Ok(Code::Source(SetOnce::new()));
@@ -165,7 +167,8 @@ fn stream_of(id: i32) -> *mut c_void {
     environment_stream::get(environment_stream::DeviceKey::new(kind::CUDA, id))
 }
 
-// SAFETY: memory, streams, events and graphs are those of the driver, which checks device ids and is safe to call from several threads.
+// SAFETY: memory, streams, events and graphs are those of the driver, which checks device ids and
+// is safe to call from several threads.
 unsafe impl Backend for Cuda {
     fn device_type(&self) -> i32 {
         kind::CUDA
@@ -186,7 +189,13 @@ unsafe impl Backend for Cuda {
         }
     }
 
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { memory::copy(from, to, bytes, stream) }
     }
@@ -231,12 +240,22 @@ unsafe impl Backend for Cuda {
         unsafe { event::destroy(id, event) };
     }
 
-    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn record_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { event::record(platform::device(id)?, event, stream) }
     }
 
-    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn wait_for_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { event::wait(platform::device(id)?, event, stream) }
     }
@@ -275,7 +294,12 @@ unsafe impl Backend for Cuda {
         unsafe { graph::record(platform::device(id)?, stream, body) }
     }
 
-    unsafe fn launch_graph(&self, id: i32, graph: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn launch_graph(
+        &self,
+        id: i32,
+        graph: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { graph::launch(platform::device(id)?, graph, stream) }
     }
@@ -316,8 +340,15 @@ unsafe impl Backend for CudaHost {
         }
     }
 
-    /// Returns an error: [`Cuda`] copies from and to devices, and the CPU back end within main memory.
-    unsafe fn copy(&self, _from: Region, _to: Region, _bytes: usize, _stream: *mut c_void) -> Result<()> {
+    /// Returns an error: [`Cuda`] copies from and to devices, and the CPU back end within main
+    /// memory.
+    unsafe fn copy(
+        &self,
+        _from: Region,
+        _to: Region,
+        _bytes: usize,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         plain_bail!(INTERNAL_ERROR, "A copy of CUDA needs memory of its devices")
     }
 

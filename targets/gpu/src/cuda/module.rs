@@ -50,7 +50,13 @@ impl Module {
         // SAFETY: the image is complete, as its validation shows; the log has the size passed.
         let status = unsafe {
             let image = image.as_ptr().cast();
-            (device.api.cuModuleLoadDataEx)(&mut handle, image, 2, options.as_ptr(), values.as_ptr())
+            (device.api.cuModuleLoadDataEx)(
+                &mut handle,
+                image,
+                2,
+                options.as_ptr(),
+                values.as_ptr(),
+            )
         };
         if status != api::SUCCESS {
             let log = log.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -59,7 +65,12 @@ impl Module {
                 plain_bail!(MEMORY_ERROR, "cuModuleLoadDataEx failed with error: {}", name);
             }
             let separator: &[u8] = if log.is_empty() { b"" } else { b"\n" };
-            return Err(cuda_error(&[b"cuModuleLoadDataEx failed with error: ", name, separator, log]));
+            return Err(cuda_error(&[
+                b"cuModuleLoadDataEx failed with error: ",
+                name,
+                separator,
+                log,
+            ]));
         }
         let module = Module { device, handle };
         if let Some(init) = global_table::get(NVSHMEM_INIT)? {
@@ -83,7 +94,12 @@ impl Module {
         if status != api::SUCCESS {
             let name = name.strip_suffix(b"\0").unwrap_or(name);
             let error = failure::name(self.device.api, status);
-            return Err(cuda_error(&[b"cuModuleGetFunction ", name, b" failed with error: ", error]));
+            return Err(cuda_error(&[
+                b"cuModuleGetFunction ",
+                name,
+                b" failed with error: ",
+                error,
+            ]));
         }
         Ok(function)
     }
@@ -95,8 +111,9 @@ impl Module {
 }
 
 impl Drop for Module {
-    /// Waits for queued kernels, whose code belongs to the module, and unloads it. If waiting fails, the code stays loaded.
-    /// Errors are ignored: at process exit, the driver may already be gone.
+    /// Waits for queued kernels, whose code belongs to the module, and unloads it. If waiting
+    /// fails, the code stays loaded. Errors are ignored: at process exit, the driver may already be
+    /// gone.
     fn drop(&mut self) {
         if let Some(_entered) = self.device.enter_to_release() {
             // SAFETY: this is the owner of the module, and none of its kernels is running.

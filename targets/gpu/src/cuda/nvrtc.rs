@@ -1,6 +1,7 @@
 //! NVRTC, the compiler of CUDA source: a library that needs neither a device nor a toolkit.
 //!
-//! `FERRITE_NVRTC` names the library, its folder, or the folder of the Python package `nvidia-cuda-nvrtc`.
+//! `FERRITE_NVRTC` names the library, its folder, or the folder of the Python package
+//! `nvidia-cuda-nvrtc`.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -55,7 +56,8 @@ crate::library::driver_table! {
     }
 }
 
-/// Held while the library is opened, which a fork waits for: the compiler is no device, so a child may use it.
+/// Held while the library is opened, which a fork waits for: the compiler is no device, so a child
+/// may use it.
 pub(crate) static NVRTC_OPENING: Mutex<()> = Mutex::new(());
 
 /// Returns the library; opens it on first use.
@@ -92,8 +94,8 @@ pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
     Ok(unsafe { nvrtc.as_ref() })
 }
 
-/// Opens the library at a path, or in the folder at a path. The outer result fails with a MemoryError, the inner one if the
-/// library does not load.
+/// Opens the library at a path, or in the folder at a path. The outer result fails with a
+/// MemoryError, the inner one if the library does not load.
 fn find_at(path: &'static CStr) -> Result<Result<Nvrtc>> {
     for name in IN_FOLDER {
         let mut file = Buffer::new();
@@ -117,7 +119,13 @@ impl Nvrtc {
         // SAFETY: the library returns a static string.
         let name = unsafe { CStr::from_ptr((self.nvrtcGetErrorString)(status)) };
         let separator: &[u8] = if log.is_empty() { b"" } else { b"\n" };
-        Err(cuda_error(&[call.as_bytes(), b" failed with error: ", name.to_bytes(), separator, log]))
+        Err(cuda_error(&[
+            call.as_bytes(),
+            b" failed with error: ",
+            name.to_bytes(),
+            separator,
+            log,
+        ]))
     }
 
     /// Returns the architectures that this NVRTC supports, such as 75 and 90, in ascending order.
@@ -128,7 +136,11 @@ impl Nvrtc {
         let mut count = 0;
         // SAFETY: the library writes the count, then that many numbers.
         unsafe {
-            self.check("nvrtcGetNumSupportedArchs", (self.nvrtcGetNumSupportedArchs)(&mut count), b"")?;
+            self.check(
+                "nvrtcGetNumSupportedArchs",
+                (self.nvrtcGetNumSupportedArchs)(&mut count),
+                b"",
+            )?;
             let mut architectures = Buffer::new();
             architectures.try_resize(count.max(0) as usize, 0)?;
             let out = architectures.as_mut_slice().as_mut_ptr();
@@ -137,7 +149,8 @@ impl Nvrtc {
         }
     }
 
-    /// Compiles source: to machine code for an architecture such as `sm_90a`, or to PTX for one such as `compute_75`.
+    /// Compiles source: to machine code for an architecture such as `sm_90a`, or to PTX for one
+    /// such as `compute_75`.
     ///
     /// # Errors
     /// CUDAError with the compiler's log; MemoryError.
@@ -162,7 +175,10 @@ impl Nvrtc {
         }
         program.compile(&options)?;
         let (bytes, format) = if architecture.starts_with("sm_") {
-            (program.output("nvrtcGetCUBIN", self.nvrtcGetCUBINSize, self.nvrtcGetCUBIN)?, Format::Binary)
+            (
+                program.output("nvrtcGetCUBIN", self.nvrtcGetCUBINSize, self.nvrtcGetCUBIN)?,
+                Format::Binary,
+            )
         } else {
             let mut text = program.output("nvrtcGetPTX", self.nvrtcGetPTXSize, self.nvrtcGetPTX)?;
             while text.last() == Some(&0) {
@@ -234,7 +250,11 @@ impl<'a> Program<'a> {
         unsafe {
             self.nvrtc.check(call, size(self.handle, &mut bytes), b"")?;
             output.try_resize(bytes, 0u8)?;
-            self.nvrtc.check(call, get(self.handle, output.as_mut_slice().as_mut_ptr().cast()), b"")?;
+            self.nvrtc.check(
+                call,
+                get(self.handle, output.as_mut_slice().as_mut_ptr().cast()),
+                b"",
+            )?;
         }
         Ok(output)
     }

@@ -1,5 +1,6 @@
-//! The CUDA driver, its devices, and each thread's current device: the device of its current context. Each device is used
-//! through its primary context, as in the CUDA runtime API, so that memory and streams can be shared with PyTorch and JAX.
+//! The CUDA driver, its devices, and each thread's current device: the device of its current
+//! context. Each device is used through its primary context, as in the CUDA runtime API, so that
+//! memory and streams can be shared with PyTorch and JAX.
 
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -27,7 +28,8 @@ static PLATFORM: AtomicPtr<Platform> = AtomicPtr::new(ptr::null_mut());
 /// Returns the driver; opens it on first use.
 ///
 /// # Errors
-/// RuntimeError if the driver is not installed, and in a forked child; CUDAError if it fails or finds no device.
+/// RuntimeError if the driver is not installed, and in a forked child; CUDAError if it fails or
+/// finds no device.
 #[inline]
 pub(super) fn platform() -> Result<&'static Platform> {
     forks::check()?;
@@ -94,7 +96,12 @@ impl Platform {
 
     #[cold]
     fn invalid_id(&self, id: i32) -> Error {
-        plain_error!(VALUE_ERROR, "Invalid CUDA device_id={}: there are {} devices", id, self.devices.len())
+        plain_error!(
+            VALUE_ERROR,
+            "Invalid CUDA device_id={}: there are {} devices",
+            id,
+            self.devices.len()
+        )
     }
 }
 
@@ -107,7 +114,8 @@ pub(super) fn device(id: i32) -> Result<&'static Device> {
     platform()?.device(id)
 }
 
-/// Returns the device of the current context, or device 0 if there is none. Makes its primary context current.
+/// Returns the device of the current context, or device 0 if there is none. Makes its primary
+/// context current.
 ///
 /// # Errors
 /// Same errors as [`platform`]; errors of the driver.
@@ -123,8 +131,8 @@ pub(super) fn current_device() -> Result<&'static Device> {
     }
 }
 
-/// Makes a primary context current if no context is current, or if the current one belongs to another library. Returns its
-/// device.
+/// Makes a primary context current if no context is current, or if the current one belongs to
+/// another library. Returns its device.
 #[cold]
 fn enter_primary(platform: &'static Platform, context: Handle) -> Result<&'static Device> {
     let device = if context.is_null() {

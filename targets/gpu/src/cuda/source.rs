@@ -1,7 +1,8 @@
-//! CUDA source, compiled when its module is loaded: by the global function `tvm_callback_cuda_compile` if registered, as in
-//! TVM, otherwise by NVRTC.
+//! CUDA source, compiled when its module is loaded: by the global function
+//! `tvm_callback_cuda_compile` if registered, as in TVM, otherwise by NVRTC.
 //!
-//! `FERRITE_CUDA_ARCH` names the architecture; the default is that of the devices, or `compute_75` without a device.
+//! `FERRITE_CUDA_ARCH` names the architecture; the default is that of the devices, or `compute_75`
+//! without a device.
 
 use core::ffi::{CStr, c_int};
 
@@ -21,16 +22,17 @@ const ARCHITECTURE: &CStr = c"FERRITE_CUDA_ARCH";
 /// Default architecture without a device: the oldest one that every supported NVRTC can target.
 const OLDEST: i64 = 75;
 
-/// Environment variables that name header folders, each with the subfolder of the headers. Kernels with half precision
-/// include `cuda_fp16.h`.
+/// Environment variables that name header folders, each with the subfolder of the headers. Kernels
+/// with half precision include `cuda_fp16.h`.
 const INCLUDE_FOLDERS: [(&CStr, &str); 3] =
     [(c"FERRITE_CUDA_INCLUDE", ""), (c"CUDA_HOME", "/include"), (c"CUDA_PATH", "/include")];
 
 /// Compiles source with the registered callback or with NVRTC.
 ///
 /// # Errors
-/// CUDAError with the compiler's log; RuntimeError if there is no compiler; InternalError for source that is not UTF-8, which
-/// no callback gets: upstream's Python package releases such a string twice; errors of the callback.
+/// CUDAError with the compiler's log; RuntimeError if there is no compiler; InternalError for
+/// source that is not UTF-8, which no callback gets: upstream's Python package releases such a
+/// string twice; errors of the callback.
 pub(super) fn compile(source: &[u8]) -> Result<(Format, Bytes)> {
     if let Some(callback) = global_table::get(CALLBACK)? {
         plain_ensure!(
@@ -69,8 +71,9 @@ fn architecture(nvrtc: &Nvrtc) -> Result<String> {
     }
 }
 
-/// Chooses the architecture for devices between a lowest and a highest compute capability: machine code with
-/// architecture-specific instructions if both are equal and the compiler supports it, otherwise PTX.
+/// Chooses the architecture for devices between a lowest and a highest compute capability: machine
+/// code with architecture-specific instructions if both are equal and the compiler supports it,
+/// otherwise PTX.
 fn architecture_of(lowest: i64, highest: i64, supported: &[c_int]) -> Result<String> {
     let is_known = supported.iter().any(|one| i64::from(*one) == lowest);
     if lowest == highest && is_known {
@@ -83,13 +86,16 @@ fn architecture_of(lowest: i64, highest: i64, supported: &[c_int]) -> Result<Str
 
 /// Returns the lowest and the highest compute capability of the devices; `None` without a device.
 fn capabilities() -> Option<(i64, i64)> {
-    let capability =
-        |device: &super::device::Device| device.capability().map(|(major, minor)| major * 10 + minor);
+    let capability = |device: &super::device::Device| {
+        device.capability().map(|(major, minor)| major * 10 + minor)
+    };
     let all = || -> Result<Option<(i64, i64)>> {
         let mut range: Option<(i64, i64)> = None;
         for device in platform::platform()?.devices() {
             let one = capability(device)?;
-            range = Some(range.map_or((one, one), |(lowest, highest)| (lowest.min(one), highest.max(one))));
+            range = Some(
+                range.map_or((one, one), |(lowest, highest)| (lowest.min(one), highest.max(one))),
+            );
         }
         Ok::<_, Error>(range)
     };

@@ -47,9 +47,11 @@ pub(super) unsafe fn free(device: &Device, stream: Handle) -> Result<()> {
 /// Both streams must be null or belong to the device.
 pub(super) unsafe fn order(device: &Device, before: Handle, after: Handle) -> Result<()> {
     let event = event::create(device, false)?;
-    // SAFETY: the caller guarantees the streams; the driver keeps an event alive while a stream waits for it.
+    // SAFETY: the caller guarantees the streams; the driver keeps an event alive while a stream
+    // waits for it.
     unsafe {
-        let ordered = event::record(device, event, before).and_then(|()| event::wait(device, event, after));
+        let ordered =
+            event::record(device, event, before).and_then(|()| event::wait(device, event, after));
         event::destroy(device.id, event);
         ordered
     }

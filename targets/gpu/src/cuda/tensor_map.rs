@@ -1,5 +1,5 @@
-//! `runtime.cuTensorMapEncodeTiled`: encodes descriptors (tensor maps) of the Tensor Memory Accelerator (TMA), by which
-//! kernels copy tiles of tensors.
+//! `runtime.cuTensorMapEncodeTiled`: encodes descriptors (tensor maps) of the Tensor Memory
+//! Accelerator (TMA), by which kernels copy tiles of tensors.
 
 use core::ffi::c_void;
 
@@ -39,7 +39,9 @@ struct Arguments<'a, 'b>(&'a [AnyView<'b>]);
 impl Arguments<'_, '_> {
     /// Reads the next number, and checks it against `rule`.
     fn number(&mut self, rule: &Rule) -> Result<i64> {
-        let [first, rest @ ..] = self.0 else { plain_bail!(TYPE_ERROR, "{} is missing", rule.name) };
+        let [first, rest @ ..] = self.0 else {
+            plain_bail!(TYPE_ERROR, "{} is missing", rule.name)
+        };
         self.0 = rest;
         let number = first.get::<i64>()?;
         plain_ensure!(
@@ -117,18 +119,24 @@ impl Tiling {
     }
 }
 
-/// Encodes a tensor map. The arguments are (map, dtype, rank, data, extents, strides without the first, box extents, element
-/// strides, interleave, swizzle, promotion, fill, and optionally a `CUtensorMapDataType`).
+/// Encodes a tensor map. The arguments are (map, dtype, rank, data, extents, strides without the
+/// first, box extents, element strides, interleave, swizzle, promotion, fill, and optionally a
+/// `CUtensorMapDataType`).
 ///
 /// # Errors
-/// TypeError for a wrong number or type of arguments; ValueError for numbers out of range and misaligned pointers;
-/// InternalError for a dtype without an equivalent in the driver; errors of the driver, which validates the combination.
+/// TypeError for a wrong number or type of arguments; ValueError for numbers out of range and
+/// misaligned pointers; InternalError for a dtype without an equivalent in the driver; errors of
+/// the driver, which validates the combination.
 ///
 /// # Upstream
 /// `src/runtime/cuda/cuda_device_api.cc` of Apache TVM.
 pub(super) fn encode_tiled(args: &[AnyView<'_>]) -> Result<Any> {
     let [map, dtype, rank, data, rest @ ..] = args else {
-        plain_bail!(TYPE_ERROR, "A tensor map is made of at least 4 arguments, but got {}", args.len());
+        plain_bail!(
+            TYPE_ERROR,
+            "A tensor map is made of at least 4 arguments, but got {}",
+            args.len()
+        );
     };
     let rank = rank.get::<i64>()?;
     plain_ensure!(
@@ -159,7 +167,9 @@ pub(super) fn encode_tiled(args: &[AnyView<'_>]) -> Result<Any> {
 unsafe fn encode(map: *mut c_void, rank: u32, data: *mut c_void, tiling: &Tiling) -> Result<()> {
     let api = platform()?.api;
     let Some(encode) = api.cuTensorMapEncodeTiled else {
-        return Err(cuda_error(&[b"The driver has no cuTensorMapEncodeTiled: it is older than CUDA 12"]));
+        return Err(cuda_error(&[
+            b"The driver has no cuTensorMapEncodeTiled: it is older than CUDA 12",
+        ]));
     };
     // SAFETY: the caller guarantees the map; each array has at least `rank` elements.
     let status = unsafe {

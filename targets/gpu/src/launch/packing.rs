@@ -1,5 +1,5 @@
-//! Packs parameter values into one buffer in the formats of the drivers. Each function allocates nothing, and returns the
-//! number of bytes used, or `None` if the buffer is too small.
+//! Packs parameter values into one buffer in the formats of the drivers. Each function allocates
+//! nothing, and returns the number of bytes used, or `None` if the buffer is too small.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -20,7 +20,8 @@ pub fn pack_aligned(launch: &Launch<'_>, buffer: &mut [u8]) -> Option<usize> {
     Some(used)
 }
 
-/// Packs the scalars in slots of 8 bytes, as in push constants and uniform buffers of Vulkan and Metal.
+/// Packs the scalars in slots of 8 bytes, as in push constants and uniform buffers of Vulkan and
+/// Metal.
 pub fn pack_slots_of_8(launch: &Launch<'_>, buffer: &mut [u8]) -> Option<usize> {
     let mut used = 0;
     for (_, value) in scalars(launch) {
@@ -30,8 +31,8 @@ pub fn pack_slots_of_8(launch: &Launch<'_>, buffer: &mut [u8]) -> Option<usize> 
     Some(used)
 }
 
-/// Packs the scalars in slots of 4 bytes, as in the uniform buffer of WebGPU, whose numbers have 32 bits. Returns `None` if
-/// the buffer is too small.
+/// Packs the scalars in slots of 4 bytes, as in the uniform buffer of WebGPU, whose numbers have 32
+/// bits. Returns `None` if the buffer is too small.
 ///
 /// # Errors
 /// ValueError for a 64-bit scalar that does not fit into 32 bits.

@@ -32,7 +32,8 @@ const FLOAT: u8 = 2;
 const HANDLE: u8 = 3;
 
 impl Parameter {
-    /// Returns the parameter type for a declared dtype and its extra tag, which is 1 for a TMA descriptor.
+    /// Returns the parameter type for a declared dtype and its extra tag, which is 1 for a TMA
+    /// descriptor.
     ///
     /// # Errors
     /// InternalError for a dtype that is not supported as a parameter.
@@ -73,11 +74,19 @@ impl Parameter {
     /// `device` is the device of the launch; a tensor must be on it.
     ///
     /// # Errors
-    /// TypeError for an argument of another type; ValueError for a tensor on another device or with an offset.
+    /// TypeError for an argument of another type; ValueError for a tensor on another device or with
+    /// an offset.
     #[inline]
-    pub(super) fn value(self, argument: &AnyView<'_>, index: usize, device: DLDevice) -> Result<u64> {
+    pub(super) fn value(
+        self,
+        argument: &AnyView<'_>,
+        index: usize,
+        device: DLDevice,
+    ) -> Result<u64> {
         match (self, argument.type_index()) {
-            (Parameter::Handle | Parameter::TensorMap, type_index::OPAQUE_PTR) => Ok(argument.payload_bits()),
+            (Parameter::Handle | Parameter::TensorMap, type_index::OPAQUE_PTR) => {
+                Ok(argument.payload_bits())
+            }
             (Parameter::Handle, type_index::NONE) => Ok(0),
             (Parameter::Handle, _) => tensor_value(argument, index, device),
             (Parameter::Int32 | Parameter::UInt32, type_index::INT) => {
@@ -92,7 +101,8 @@ impl Parameter {
         }
     }
 
-    /// Converts an argument whose type differs from the parameter's: bool to integer, integer to float.
+    /// Converts an argument whose type differs from the parameter's: bool to integer, integer to
+    /// float.
     #[cold]
     fn converted_value(self, argument: &AnyView<'_>, index: usize) -> Result<u64> {
         let bits = argument.payload_bits();
@@ -100,7 +110,9 @@ impl Parameter {
             (Parameter::Int32 | Parameter::UInt32 | Parameter::Int64, type_index::BOOL) => {
                 Ok(u64::from(bits != 0))
             }
-            (Parameter::Float32, type_index::INT) => Ok(u64::from((bits.cast_signed() as f32).to_bits())),
+            (Parameter::Float32, type_index::INT) => {
+                Ok(u64::from((bits.cast_signed() as f32).to_bits()))
+            }
             (Parameter::Float64, type_index::INT) => Ok((bits.cast_signed() as f64).to_bits()),
             _ => Err(self.mismatch(argument, index)),
         }
@@ -140,6 +152,11 @@ fn tensor_value(argument: &AnyView<'_>, index: usize, device: DLDevice) -> Resul
         device.device_id
     );
     let offset = tensor.byte_offset();
-    plain_ensure!(offset == 0, VALUE_ERROR, "Kernel argument #{} has a byte_offset, which must be 0", index);
+    plain_ensure!(
+        offset == 0,
+        VALUE_ERROR,
+        "Kernel argument #{} has a byte_offset, which must be 0",
+        index
+    );
     Ok(tensor.data_ptr().expose_provenance() as u64)
 }

@@ -11,8 +11,8 @@ use super::{Parameter, Tag, WorkSizes};
 /// Number of axes that launch tags can name.
 const MAX_AXES: usize = 12;
 
-/// Plan for interpreting a kernel's packed arguments: first the parameters, then one number for each tagged axis, then the
-/// bytes of dynamic shared memory.
+/// Plan for interpreting a kernel's packed arguments: first the parameters, then one number for
+/// each tagged axis, then the bytes of dynamic shared memory.
 #[derive(Debug)]
 pub struct LaunchPlan {
     parameters: Buffer<Parameter>,
@@ -20,7 +20,8 @@ pub struct LaunchPlan {
     /// Number of work dimensions: the highest axis of grid and block, plus one.
     work_dimensions: u32,
     has_dynamic_shared: bool,
-    /// Whether the kernel may begin before the previous kernel ends (programmatic dependent launch).
+    /// Whether the kernel may begin before the previous kernel ends (programmatic dependent
+    /// launch).
     pub is_programmatic: bool,
     /// Whether all blocks must run concurrently (cooperative launch).
     pub is_cooperative: bool,
@@ -30,8 +31,9 @@ impl LaunchPlan {
     /// Parses the parameter types, their extra tags, and the launch tags of a kernel.
     ///
     /// # Errors
-    /// InternalError for an unsupported parameter type, more than [`MAX_PARAMETERS`] parameters, an unknown tag, a repeated
-    /// axis, and a tag after the one for dynamic shared memory; MemoryError.
+    /// InternalError for an unsupported parameter type, more than [`MAX_PARAMETERS`] parameters, an
+    /// unknown tag, a repeated axis, and a tag after the one for dynamic shared memory;
+    /// MemoryError.
     pub fn new<'a>(
         types: &[DLDataType],
         extra_tags: &[i32],
@@ -46,7 +48,8 @@ impl LaunchPlan {
         );
         let mut parameters = Buffer::try_with_capacity(types.len())?;
         for (index, dtype) in types.iter().enumerate() {
-            parameters.try_push(Parameter::new(*dtype, extra_tags.get(index).copied().unwrap_or(0))?)?;
+            parameters
+                .try_push(Parameter::new(*dtype, extra_tags.get(index).copied().unwrap_or(0))?)?;
         }
         let mut plan = LaunchPlan {
             parameters,
@@ -93,7 +96,8 @@ impl LaunchPlan {
         &self.parameters
     }
 
-    /// Returns the number of work dimensions: the highest axis named by grid or block, plus one; at least 1.
+    /// Returns the number of work dimensions: the highest axis named by grid or block, plus one; at
+    /// least 1.
     pub fn work_dimensions(&self) -> u32 {
         self.work_dimensions
     }
@@ -103,12 +107,12 @@ impl LaunchPlan {
         self.parameters.len() + self.axes.len() + usize::from(self.has_dynamic_shared)
     }
 
-    /// Converts packed arguments for a launch on a device: stores the parameter values in `values`, and returns the work sizes.
-    /// Allocates nothing.
+    /// Converts packed arguments for a launch on a device: stores the parameter values in `values`,
+    /// and returns the work sizes. Allocates nothing.
     ///
     /// # Errors
-    /// TypeError for a wrong number or type of arguments; ValueError for work sizes that are negative or exceed 32 bits, and
-    /// for tensors on another device or with an offset.
+    /// TypeError for a wrong number or type of arguments; ValueError for work sizes that are
+    /// negative or exceed 32 bits, and for tensors on another device or with an offset.
     pub fn convert(
         &self,
         arguments: &[AnyView<'_>],
@@ -161,7 +165,9 @@ fn work_size(argument: &AnyView<'_>) -> Result<u32> {
 #[cold]
 fn bad_work_size(argument: &AnyView<'_>) -> Error {
     match argument.get::<i64>() {
-        Ok(size) => plain_error!(VALUE_ERROR, "A launch size is {}, which is not in 0 to 4294967295", &size),
+        Ok(size) => {
+            plain_error!(VALUE_ERROR, "A launch size is {}, which is not in 0 to 4294967295", &size)
+        }
         Err(error) => error,
     }
 }

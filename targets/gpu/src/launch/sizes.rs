@@ -17,8 +17,8 @@ impl WorkSizes {
     /// Work sizes of a single thread without dynamic shared memory.
     pub const ONE: WorkSizes = WorkSizes { groups: [[1; 3]; 4], dynamic_shared_bytes: 0 };
 
-    /// Sets the extent along an axis; see [`Tag::Axis`](super::Tag::Axis). An extent of 0, which comes from an empty tensor,
-    /// becomes 1: the kernel's bounds check masks the block.
+    /// Sets the extent along an axis; see [`Tag::Axis`](super::Tag::Axis). An extent of 0, which
+    /// comes from an empty tensor, becomes 1: the kernel's bounds check masks the block.
     pub(super) fn set(&mut self, axis: u8, extent: u32) {
         self.groups[usize::from(axis) / 3][usize::from(axis) % 3] = extent.max(1);
     }
@@ -38,7 +38,8 @@ impl WorkSizes {
         self.groups[2]
     }
 
-    /// Returns the preferred number of blocks in a cluster along x, y and z, for devices that support larger clusters.
+    /// Returns the preferred number of blocks in a cluster along x, y and z, for devices that
+    /// support larger clusters.
     pub fn preferred_cluster(&self) -> Dimensions {
         self.groups[3]
     }

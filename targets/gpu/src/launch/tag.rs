@@ -1,4 +1,5 @@
-//! Launch tags: strings that describe the packed arguments after the parameters of a kernel, or a property of its launches.
+//! Launch tags: strings that describe the packed arguments after the parameters of a kernel, or a
+//! property of its launches.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -21,7 +22,8 @@ pub enum Tag {
 }
 
 /// Prefixes of axis tags, in the order of the groups of [`WorkSizes`](super::WorkSizes).
-const AXES: [&[u8]; 4] = [b"blockIdx.", b"threadIdx.", b"clusterCtaIdx.", b"preferredClusterCtaIdx."];
+const AXES: [&[u8]; 4] =
+    [b"blockIdx.", b"threadIdx.", b"clusterCtaIdx.", b"preferredClusterCtaIdx."];
 
 const WRITE_ACCESS: &[u8] = b"paramWriteAccess:";
 
@@ -49,8 +51,8 @@ impl Tag {
     }
 }
 
-/// Parses the tag `paramWriteAccess:[0,1]`: for each buffer, whether the WebGPU kernel writes it. Returns `None` for any other
-/// tag.
+/// Parses the tag `paramWriteAccess:[0,1]`: for each buffer, whether the WebGPU kernel writes it.
+/// Returns `None` for any other tag.
 ///
 /// # Errors
 /// InternalError for a malformed list; MemoryError.
@@ -58,7 +60,8 @@ pub fn write_access(text: &[u8]) -> Result<Option<Buffer<bool>>> {
     let Some(list) = text.strip_prefix(WRITE_ACCESS) else { return Ok(None) };
     let mut written = Buffer::new();
     let inner = list.strip_prefix(b"[").and_then(|list| list.strip_suffix(b"]"));
-    let entries = inner.unwrap_or(b"?").split(|byte| *byte == b',').filter(|entry| !entry.is_empty());
+    let entries =
+        inner.unwrap_or(b"?").split(|byte| *byte == b',').filter(|entry| !entry.is_empty());
     for entry in entries {
         match entry.trim_ascii() {
             b"0" => written.try_push(false)?,
@@ -75,14 +78,22 @@ mod tests {
 
     #[test]
     fn axes_have_places_in_the_work_sizes() {
-        let tags = ["blockIdx.x", "blockIdx.z", "threadIdx.y", "clusterCtaIdx.x", "preferredClusterCtaIdx.z"];
+        let tags = [
+            "blockIdx.x",
+            "blockIdx.z",
+            "threadIdx.y",
+            "clusterCtaIdx.x",
+            "preferredClusterCtaIdx.z",
+        ];
         let places = tags.map(|tag| Tag::parse(tag.as_bytes()).unwrap());
         assert_eq!(places, [0, 2, 4, 6, 11].map(Tag::Axis));
     }
 
     #[test]
     fn unknown_tags_are_named() {
-        for tag in ["", "blockIdx", "blockIdx.", "blockIdx.w", "threadIdx.xy", "vthread", "tirx.other"] {
+        for tag in
+            ["", "blockIdx", "blockIdx.", "blockIdx.w", "threadIdx.xy", "vthread", "tirx.other"]
+        {
             let error = Tag::parse(tag.as_bytes()).unwrap_err();
             assert_eq!(error.kind_bytes(), b"InternalError");
             assert_eq!(error.message_bytes(), std::format!("Unknown threadscope {tag}").as_bytes());
@@ -91,13 +102,17 @@ mod tests {
 
     #[test]
     fn write_access_is_a_list_of_flags() {
-        let of = |tag: &str| write_access(tag.as_bytes()).map(|list| list.map(|list| list.to_vec()));
+        let of =
+            |tag: &str| write_access(tag.as_bytes()).map(|list| list.map(|list| list.to_vec()));
         assert_eq!(of("paramWriteAccess:[0,1, 1]").unwrap(), Some(std::vec![false, true, true]));
         assert_eq!(of("paramWriteAccess:[]").unwrap(), Some(std::vec![]));
         assert_eq!(of("blockIdx.x").unwrap(), None);
-        for malformed in
-            ["paramWriteAccess:", "paramWriteAccess:[0", "paramWriteAccess:[2]", "paramWriteAccess:0]"]
-        {
+        for malformed in [
+            "paramWriteAccess:",
+            "paramWriteAccess:[0",
+            "paramWriteAccess:[2]",
+            "paramWriteAccess:0]",
+        ] {
             assert_eq!(of(malformed).unwrap_err().kind_bytes(), b"InternalError", "{malformed}");
         }
     }

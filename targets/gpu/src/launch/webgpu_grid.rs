@@ -9,8 +9,9 @@ use super::Dimensions;
 /// Maximum number of workgroups of a dispatch along an axis.
 const LARGEST: u32 = 65535;
 
-/// Splits a grid that is too wide: halves x, rounding up, and doubles z until x fits. The shader recovers the original index
-/// along x with the uniform `gridDim.x`, which holds the original extent, and masks the blocks added by rounding.
+/// Splits a grid that is too wide: halves x, rounding up, and doubles z until x fits. The shader
+/// recovers the original index along x with the uniform `gridDim.x`, which holds the original
+/// extent, and masks the blocks added by rounding.
 ///
 /// # Errors
 /// ValueError if a grid to split has a z other than 1, or if the split grid still does not fit.

@@ -16,8 +16,8 @@ pub struct Aligned {
 }
 
 impl Aligned {
-    /// Returns the smallest aligned range that covers `bytes` bytes at `offset`. It lies within the buffer, whose length is a
-    /// multiple of the alignment.
+    /// Returns the smallest aligned range that covers `bytes` bytes at `offset`. It lies within the
+    /// buffer, whose length is a multiple of the alignment.
     pub fn around(offset: usize, bytes: usize) -> Aligned {
         let before = offset % UNIT;
         Aligned { start: offset - before, bytes: (before + bytes).next_multiple_of(UNIT), before }

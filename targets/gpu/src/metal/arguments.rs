@@ -9,7 +9,8 @@ use crate::launch::{Launch, MAX_PARAMETERS, pack_slots_of_8};
 /// Maximum number of buffers of a kernel, including the buffer of its scalars.
 const MAX_BUFFERS: usize = 31;
 
-/// Checks that a kernel with these numbers of handles and scalars does not exceed the maximum number of buffers.
+/// Checks that a kernel with these numbers of handles and scalars does not exceed the maximum
+/// number of buffers.
 ///
 /// # Errors
 /// InternalError if there are too many.
@@ -29,7 +30,8 @@ pub fn check_buffers(name: &[u8], handles: usize, scalars: usize) -> Result<()> 
 /// Checks the work sizes of a launch against the kernel's maximum number of threads in a block.
 ///
 /// # Errors
-/// ValueError if the block is too large; RuntimeError for dynamic shared memory, which TVM's kernels do not declare.
+/// ValueError if the block is too large; RuntimeError for dynamic shared memory, which TVM's
+/// kernels do not declare.
 pub fn check_sizes(launch: &Launch<'_>, max_threads: usize) -> Result<()> {
     let [x, y, z] = launch.sizes.block();
     let threads = u128::from(x) * u128::from(y) * u128::from(z);
@@ -89,7 +91,12 @@ mod tests {
     const METAL: DLDevice = DLDevice { device_type: 8, device_id: 0 };
 
     /// Passes a launch with these parameters and arguments to `body`.
-    fn launched(types: &[DLDataType], tags: &[&[u8]], args: &[AnyView<'_>], body: impl FnOnce(&Launch<'_>)) {
+    fn launched(
+        types: &[DLDataType],
+        tags: &[&[u8]],
+        args: &[AnyView<'_>],
+        body: impl FnOnce(&Launch<'_>),
+    ) {
         let plan = LaunchPlan::new(types, &[], tags.iter().copied()).unwrap();
         let mut values = Values::new();
         let sizes = plan.convert(args, METAL, &mut values).unwrap();
@@ -99,14 +106,19 @@ mod tests {
     #[test]
     fn scalars_have_slots_of_8_bytes_in_order() {
         let (one, half) = (AnyView::from(-1i64), AnyView::from(0.5f64));
-        launched(&[HANDLE, I32, HANDLE, F64], &[], &[AnyView::NONE, one, AnyView::NONE, half], |launch| {
-            with_slots(launch, |slots| {
-                assert_eq!(slots[..4], [0xff; 4]);
-                assert_eq!(slots[8..], 0.5f64.to_le_bytes());
-                Ok(())
-            })
-            .unwrap();
-        });
+        launched(
+            &[HANDLE, I32, HANDLE, F64],
+            &[],
+            &[AnyView::NONE, one, AnyView::NONE, half],
+            |launch| {
+                with_slots(launch, |slots| {
+                    assert_eq!(slots[..4], [0xff; 4]);
+                    assert_eq!(slots[8..], 0.5f64.to_le_bytes());
+                    Ok(())
+                })
+                .unwrap();
+            },
+        );
         launched(&[HANDLE], &[], &[AnyView::NONE], |launch| {
             with_slots(launch, |slots| {
                 assert!(slots.is_empty());
@@ -122,7 +134,9 @@ mod tests {
         launched(&[I32; MAX_PARAMETERS], &[], &args, |launch| {
             with_slots(launch, |slots| {
                 assert_eq!(slots.len(), 4096);
-                assert!(slots.chunks(8).enumerate().all(|(i, slot)| slot == (i as u64).to_le_bytes()));
+                assert!(
+                    slots.chunks(8).enumerate().all(|(i, slot)| slot == (i as u64).to_le_bytes())
+                );
                 Ok(())
             })
             .unwrap();
@@ -146,13 +160,17 @@ mod tests {
         };
         check([1024, 1, 1], "");
         check([16, 16, 4], "");
-        check([1025, 1, 1], "A block of 1025 x 1 x 1 threads is larger than the kernel allows: 1024");
+        check(
+            [1025, 1, 1],
+            "A block of 1025 x 1 x 1 threads is larger than the kernel allows: 1024",
+        );
         // Products that overflow to 0 in 32 and in 64 bits.
         check(
             [65536, 65536, 1],
             "A block of 65536 x 65536 x 1 threads is larger than the kernel allows: 1024",
         );
-        let text = "A block of 4194304 x 2097152 x 2097152 threads is larger than the kernel allows: 1024";
+        let text =
+            "A block of 4194304 x 2097152 x 2097152 threads is larger than the kernel allows: 1024";
         check([1 << 22, 1 << 21, 1 << 21], text);
         let largest = i64::from(u32::MAX);
         let text = std::format!(

@@ -74,7 +74,10 @@ mod tests {
         assert_eq!(Format::parse(b"metallib").unwrap(), Format::Library);
         for other in ["", "Metal", "metalli", "spirv"] {
             let error = Format::parse(other.as_bytes()).unwrap_err();
-            assert_eq!(error.message_bytes(), std::format!("Unknown Metal format {other}").as_bytes());
+            assert_eq!(
+                error.message_bytes(),
+                std::format!("Unknown Metal format {other}").as_bytes()
+            );
         }
     }
 
@@ -84,7 +87,10 @@ mod tests {
         assert_eq!(source, Code::Source("kernel void k() {} // µ"));
         assert_eq!(Code::new(Format::Library, b"k", b"MTLB\0").unwrap(), Code::Library(b"MTLB\0"));
         let error = Code::new(Format::Source, b"k", b"ab\xff").unwrap_err();
-        assert_eq!(error.message_bytes(), b"The source of the Metal kernel k is no UTF-8 text at offset 2");
+        assert_eq!(
+            error.message_bytes(),
+            b"The source of the Metal kernel k is no UTF-8 text at offset 2"
+        );
         for other in [&b""[..], b"MTL", b"kernel void k() {}"] {
             let error = Code::new(Format::Library, b"k", other).unwrap_err();
             assert_eq!(error.message_bytes(), b"The code of the Metal kernel k is no metallib");

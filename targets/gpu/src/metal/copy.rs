@@ -23,16 +23,22 @@ fn buffer(region: &Region) -> Result<Option<(&'static Device, NonNull<c_void>)>>
     }
 }
 
-/// Copies bytes. Copies to main memory are complete on return, and main memory that is the source may be reused. Copies
-/// within a device are queued.
+/// Copies bytes. Copies to main memory are complete on return, and main memory that is the source
+/// may be reused. Copies within a device are queued.
 ///
 /// # Errors
-/// Errors of the driver, including failures of kernels queued before; MemoryError for the shared buffer.
+/// Errors of the driver, including failures of kernels queued before; MemoryError for the shared
+/// buffer.
 ///
 /// # Safety
-/// Both regions must have `bytes` bytes; `stream` must be null or belong to the device, or to the source's device if both
-/// regions are on devices.
-pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+/// Both regions must have `bytes` bytes; `stream` must be null or belong to the device, or to the
+/// source's device if both regions are on devices.
+pub(super) unsafe fn copy(
+    from: Region,
+    to: Region,
+    bytes: usize,
+    stream: *mut c_void,
+) -> Result<()> {
     let (source, target) = (buffer(&from)?, buffer(&to)?);
     plain_ensure!(
         source.is_some() || target.is_some(),
@@ -48,16 +54,26 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c
             (Some((device, buffer)), None) => {
                 device.read(stream, buffer, from.offset, to.data.cast::<u8>().add(to.offset), bytes)
             }
-            (None, Some((device, buffer))) => {
-                device.write(stream, from.data.cast::<u8>().add(from.offset), buffer, to.offset, bytes)
-            }
+            (None, Some((device, buffer))) => device.write(
+                stream,
+                from.data.cast::<u8>().add(from.offset),
+                buffer,
+                to.offset,
+                bytes,
+            ),
             (Some((device, source)), Some((other, target))) if ptr::eq(device, other) => {
                 device.copy(stream, (source, from.offset), (target, to.offset), bytes)
             }
             (Some((device, source)), Some((other, target))) => {
                 let mut staging = Buffer::new();
                 staging.try_resize(bytes, 0u8)?;
-                device.read(stream, source, from.offset, staging.as_mut_slice().as_mut_ptr(), bytes)?;
+                device.read(
+                    stream,
+                    source,
+                    from.offset,
+                    staging.as_mut_slice().as_mut_ptr(),
+                    bytes,
+                )?;
                 other.write(ptr::null_mut(), staging.as_ptr(), target, to.offset, bytes)
             }
             (None, None) => Ok(()),

@@ -63,7 +63,8 @@ impl Driver for Metal {
             let name = payload.name_of(kernel);
             Code::new(format, name, payload.code_of(kernel))?;
             let types = kernel.parameters.iter().map(|dtype| Parameter::new(*dtype, 0));
-            let handles = types.filter(|parameter| parameter.as_ref().is_ok_and(|it| it.is_handle())).count();
+            let handles =
+                types.filter(|parameter| parameter.as_ref().is_ok_and(|it| it.is_handle())).count();
             arguments::check_buffers(name, handles, kernel.parameters.len() - handles)?;
         }
         Ok(format)
@@ -94,7 +95,9 @@ impl Driver for Metal {
         crate::forks::check()?;
         arguments::check_sizes(launch, kernel.max_threads())?;
         // SAFETY: the caller guarantees the values.
-        arguments::with_slots(launch, |slots| unsafe { kernel.launch(current_stream(device), launch, slots) })
+        arguments::with_slots(launch, |slots| unsafe {
+            kernel.launch(current_stream(device), launch, slots)
+        })
     }
 
     fn inspect_source<'a>(_source: &Source<'a, Metal>, _format: &[u8]) -> &'a [u8] {
@@ -102,7 +105,8 @@ impl Driver for Metal {
     }
 }
 
-// SAFETY: memory is an `MTLBuffer`, retained until it is freed; Metal allows these calls from several threads.
+// SAFETY: memory is an `MTLBuffer`, retained until it is freed; Metal allows these calls from
+// several threads.
 unsafe impl Backend for Metal {
     fn device_type(&self) -> i32 {
         kind::METAL
@@ -125,7 +129,13 @@ unsafe impl Backend for Metal {
         }
     }
 
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { copy::copy(from, to, bytes, stream) }
     }
@@ -182,12 +192,22 @@ unsafe impl Backend for Metal {
         unsafe { platform::free_event(event) };
     }
 
-    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn record_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { platform::device(id)?.record_event(event, stream) }
     }
 
-    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn wait_for_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { platform::device(id)?.wait_for_event(event, stream) }
     }

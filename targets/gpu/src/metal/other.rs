@@ -1,4 +1,5 @@
-//! Substitute for Metal on other platforms. There are no devices, so most functions are unreachable.
+//! Substitute for Metal on other platforms. There are no devices, so most functions are
+//! unreachable.
 
 use core::convert::Infallible;
 use core::ffi::c_void;
@@ -34,11 +35,19 @@ impl Device {
         match self.0 {}
     }
 
-    pub(super) fn allocate_workspace(&self, _bytes: usize, _stream: *mut c_void) -> Result<NonNull<c_void>> {
+    pub(super) fn allocate_workspace(
+        &self,
+        _bytes: usize,
+        _stream: *mut c_void,
+    ) -> Result<NonNull<c_void>> {
         match self.0 {}
     }
 
-    pub(super) fn free_workspace(&self, _workspace: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+    pub(super) fn free_workspace(
+        &self,
+        _workspace: NonNull<c_void>,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         match self.0 {}
     }
 
@@ -90,11 +99,19 @@ impl Device {
         match self.0 {}
     }
 
-    pub(super) unsafe fn record_event(&self, _event: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+    pub(super) unsafe fn record_event(
+        &self,
+        _event: NonNull<c_void>,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         match self.0 {}
     }
 
-    pub(super) unsafe fn wait_for_event(&self, _event: NonNull<c_void>, _stream: *mut c_void) -> Result<()> {
+    pub(super) unsafe fn wait_for_event(
+        &self,
+        _event: NonNull<c_void>,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         match self.0 {}
     }
 

@@ -16,8 +16,8 @@ use super::DeviceModule;
 use crate::driver::Driver;
 use crate::launch::{Launch, LaunchPlan, Values};
 
-/// Function object of a kernel: the function header of the C ABI, followed by the kernel and an owned reference to its
-/// module.
+/// Function object of a kernel: the function header of the C ABI, followed by the kernel and an
+/// owned reference to its module.
 #[repr(C)]
 struct KernelFunction<D: Driver> {
     header: TVMFFIObject,
@@ -41,7 +41,8 @@ unsafe impl<D: Driver> ObjectRecord for KernelFunction<D> {
     }
 }
 
-/// Creates the function object of a kernel. It owns a reference to `module`, whose implementation is `implementation`.
+/// Creates the function object of a kernel. It owns a reference to `module`, whose implementation
+/// is `implementation`.
 ///
 /// # Errors
 /// MemoryError.
@@ -54,8 +55,10 @@ pub(super) fn create<D: Driver>(
     let init = |record: *mut KernelFunction<D>| {
         // SAFETY: the record is large enough for every field; the header is not written.
         unsafe {
-            (&raw mut (*record).cell)
-                .write(TVMFFIFunctionCell { safe_call: Some(call::<D>), cpp_call: ptr::null_mut() });
+            (&raw mut (*record).cell).write(TVMFFIFunctionCell {
+                safe_call: Some(call::<D>),
+                cpp_call: ptr::null_mut(),
+            });
             (&raw mut (*record).implementation).write(NonNull::from(implementation));
             (&raw mut (*record).kernel).write(kernel);
             (&raw mut (*record).plan).write(ManuallyDrop::new(plan));
@@ -63,7 +66,9 @@ pub(super) fn create<D: Driver>(
         }
     };
     // SAFETY: `init` initialises the record, which begins with a function header.
-    unsafe { Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?)) }
+    unsafe {
+        Ok(Function::from_object_unchecked(object_alloc::allocate(type_index::FUNCTION, 0, init)?))
+    }
 }
 
 /// Entry point of kernel functions for calls through the C ABI (`safe_call`).
@@ -73,8 +78,8 @@ unsafe extern "C" fn call<D: Driver>(
     num_args: i32,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    // SAFETY: the handle is a live function with this record, since no other code uses this safe call. The arguments obey the
-    // safe call's contract (ABI).
+    // SAFETY: the handle is a live function with this record, since no other code uses this safe
+    // call. The arguments obey the safe call's contract (ABI).
     unsafe {
         let function = &*this.cast::<KernelFunction<D>>();
         serve_in_place(args, num_args, result, |arguments, result| {
@@ -97,7 +102,8 @@ impl<D: Driver> KernelFunction<D> {
         let implementation = unsafe { self.implementation.as_ref() };
         let launch = Launch { plan: &self.plan, values: values.as_slice(), sizes: &sizes };
         implementation.with_kernel(self.kernel, device_id, |kernel| {
-            // SAFETY: as for any compiled code, the caller guarantees the pointers passed to a kernel.
+            // SAFETY: as for any compiled code, the caller guarantees the pointers passed to a
+            // kernel.
             unsafe { D::launch(kernel, device_id, &launch) }
         })
     }

@@ -1,4 +1,5 @@
-//! Loaded modules and kernels, by device. Each is loaded at its first launch, and afterwards found without a lock.
+//! Loaded modules and kernels, by device. Each is loaded at its first launch, and afterwards found
+//! without a lock.
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -72,7 +73,12 @@ impl<D: Driver> Loading<D> {
     /// # Errors
     /// Same errors as [`DeviceModule::with_kernel`](super::DeviceModule::with_kernel).
     #[inline]
-    pub(super) fn kernel(&self, source: &Source<'_, D>, kernel: usize, device: i32) -> Result<&D::Kernel> {
+    pub(super) fn kernel(
+        &self,
+        source: &Source<'_, D>,
+        kernel: usize,
+        device: i32,
+    ) -> Result<&D::Kernel> {
         // A negative id becomes an index beyond the table.
         match self.kernels[kernel].get(device as usize) {
             Some(kernel) => Ok(kernel),
@@ -84,7 +90,9 @@ impl<D: Driver> Loading<D> {
     fn load(&self, source: &Source<'_, D>, kernel: usize, device: i32) -> Result<&D::Kernel> {
         let index = match usize::try_from(device) {
             Ok(index) if index < MAX_DEVICES => index,
-            _ => plain_bail!(VALUE_ERROR, "Device id {} is not in 0 to {}", device, MAX_DEVICES - 1),
+            _ => {
+                plain_bail!(VALUE_ERROR, "Device id {} is not in 0 to {}", device, MAX_DEVICES - 1)
+            }
         };
         // Before the lock is taken, so that a child forked meanwhile does not wait for it.
         forks::begin_use()?;

@@ -4,7 +4,8 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 
 /// Status or error code: `cl_int`.
 pub(super) type Status = c_int;
-/// `cl_platform_id`, `cl_device_id`, `cl_context`, `cl_command_queue`, `cl_program`, `cl_kernel`, `cl_mem`, `cl_event`.
+/// `cl_platform_id`, `cl_device_id`, `cl_context`, `cl_command_queue`, `cl_program`, `cl_kernel`,
+/// `cl_mem`, `cl_event`.
 pub(super) type Handle = *mut c_void;
 
 pub(super) const SUCCESS: Status = 0;

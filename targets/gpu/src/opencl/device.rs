@@ -39,12 +39,14 @@ impl Device {
     pub(super) fn new(api: &'static Api, id: Handle) -> Result<Device> {
         let mut status = api::SUCCESS;
         // SAFETY: one device and no callback are passed.
-        let context =
-            unsafe { (api.clCreateContext)(ptr::null(), 1, &id, ptr::null(), ptr::null_mut(), &mut status) };
+        let context = unsafe {
+            (api.clCreateContext)(ptr::null(), 1, &id, ptr::null(), ptr::null_mut(), &mut status)
+        };
         failure::check(status)?;
         // SAFETY: the device belongs to the context.
         let queue = unsafe { (api.clCreateCommandQueue)(context, id, 0, &mut status) };
-        let mut device = Device { api, id, context, queue, memory: 0, workspaces: Workspaces::new() };
+        let mut device =
+            Device { api, id, context, queue, memory: 0, workspaces: Workspaces::new() };
         failure::check(status)?;
         device.memory = device.number(api::DEVICE_GLOBAL_MEM_SIZE)?.cast_unsigned();
         Ok(device)
@@ -82,7 +84,9 @@ impl Device {
             Attribute::SharedMemoryPerBlock => self.number(api::DEVICE_LOCAL_MEM_SIZE)?.into(),
             Attribute::ComputeVersion => self.text(api::DEVICE_VERSION)?.into(),
             Attribute::DeviceName => self.text(api::DEVICE_NAME)?.into(),
-            Attribute::MaxClockRate => (self.number(api::DEVICE_MAX_CLOCK_FREQUENCY)? * 1000).into(),
+            Attribute::MaxClockRate => {
+                (self.number(api::DEVICE_MAX_CLOCK_FREQUENCY)? * 1000).into()
+            }
             Attribute::MultiProcessorCount => self.number(api::DEVICE_MAX_COMPUTE_UNITS)?.into(),
             Attribute::MaxThreadDimensions => self.work_item_sizes()?.into(),
             Attribute::ApiVersion => 120i64.into(),
@@ -93,7 +97,13 @@ impl Device {
         })
     }
 
-    fn query(&self, name: c_uint, size: usize, value: *mut c_void, written: *mut usize) -> api::Status {
+    fn query(
+        &self,
+        name: c_uint,
+        size: usize,
+        value: *mut c_void,
+        written: *mut usize,
+    ) -> api::Status {
         // SAFETY: the driver writes at most `size` bytes.
         unsafe { (self.api.clGetDeviceInfo)(self.id, name, size, value, written) }
     }
@@ -101,7 +111,12 @@ impl Device {
     /// Reads an integer attribute of 4 or 8 bytes.
     fn number(&self, name: c_uint) -> Result<i64> {
         let mut value = 0u64;
-        failure::check(self.query(name, size_of::<u64>(), (&raw mut value).cast(), ptr::null_mut()))?;
+        failure::check(self.query(
+            name,
+            size_of::<u64>(),
+            (&raw mut value).cast(),
+            ptr::null_mut(),
+        ))?;
         Ok(value.cast_signed())
     }
 
@@ -114,7 +129,12 @@ impl Device {
     fn work_item_sizes(&self) -> Result<String> {
         let mut sizes: Buffer<usize> = Buffer::new();
         let mut bytes = 0;
-        failure::check(self.query(api::DEVICE_MAX_WORK_ITEM_SIZES, 0, ptr::null_mut(), &mut bytes))?;
+        failure::check(self.query(
+            api::DEVICE_MAX_WORK_ITEM_SIZES,
+            0,
+            ptr::null_mut(),
+            &mut bytes,
+        ))?;
         sizes.try_resize(bytes.div_ceil(size_of::<usize>()).max(3), 1)?;
         let out = sizes.as_mut_slice().as_mut_ptr().cast();
         failure::check(self.query(api::DEVICE_MAX_WORK_ITEM_SIZES, bytes, out, ptr::null_mut()))?;
@@ -123,7 +143,8 @@ impl Device {
 }
 
 impl Drop for Device {
-    /// Releases the handles of a device that could not be opened completely. Opened devices are never dropped.
+    /// Releases the handles of a device that could not be opened completely. Opened devices are
+    /// never dropped.
     fn drop(&mut self) {
         // SAFETY: the handles are null or owned.
         unsafe {
@@ -137,16 +158,20 @@ impl Drop for Device {
     }
 }
 
-/// Returns the number of threads in a warp, which OpenCL does not report: `TVM_OPENCL_WARP_SIZE`, or 1.
+/// Returns the number of threads in a warp, which OpenCL does not report: `TVM_OPENCL_WARP_SIZE`,
+/// or 1.
 fn warp_size() -> i64 {
-    let value = variable::get(c"TVM_OPENCL_WARP_SIZE").and_then(|value| core::str::from_utf8(value).ok());
+    let value =
+        variable::get(c"TVM_OPENCL_WARP_SIZE").and_then(|value| core::str::from_utf8(value).ok());
     value.and_then(|value| value.parse().ok()).unwrap_or(1)
 }
 
 /// Returns `true` if a version string such as `OpenCL 3.0 PoCL` states version 1.2 or later.
 fn is_recent_version(version: &[u8]) -> bool {
     match version.strip_prefix(b"OpenCL ") {
-        Some([major, b'.', minor, ..]) => (*major, *minor) >= (b'1', b'2') && major.is_ascii_digit(),
+        Some([major, b'.', minor, ..]) => {
+            (*major, *minor) >= (b'1', b'2') && major.is_ascii_digit()
+        }
         _ => false,
     }
 }

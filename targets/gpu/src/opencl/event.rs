@@ -12,7 +12,8 @@ use super::failure;
 use crate::forks;
 use crate::owned::Owned;
 
-/// An OpenCL event: the marker of its last record. It has no timestamps, because the queue is created without profiling.
+/// An OpenCL event: the marker of its last record. It has no timestamps, because the queue is
+/// created without profiling.
 pub(super) struct Event {
     device: &'static Device,
     /// `cl_event` of the last record; null before the first one.
@@ -62,8 +63,9 @@ impl Event {
         Ok(())
     }
 
-    /// Makes commands queued on `device` from now on wait for the event. On the event's own device, the in-order queue
-    /// ensures this. Other devices have other contexts, so the calling thread waits for the event.
+    /// Makes commands queued on `device` from now on wait for the event. On the event's own device,
+    /// the in-order queue ensures this. Other devices have other contexts, so the calling thread
+    /// waits for the event.
     ///
     /// # Errors
     /// Errors of the driver.

@@ -15,7 +15,8 @@ pub(super) fn check(status: Status) -> Result<()> {
     if status == api::SUCCESS { Ok(()) } else { Err(error(status)) }
 }
 
-/// Returns the error for a status: MemoryError if the device or the driver is out of memory, otherwise InternalError.
+/// Returns the error for a status: MemoryError if the device or the driver is out of memory,
+/// otherwise InternalError.
 #[cold]
 pub(super) fn error(status: Status) -> Error {
     match status {

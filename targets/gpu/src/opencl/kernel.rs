@@ -1,8 +1,8 @@
 //! OpenCL kernels, which several threads may launch concurrently.
 //!
-//! A `cl_kernel` stores its arguments, so two threads must not set them concurrently. Therefore a launch takes exclusive use of a
-//! `cl_kernel` and returns it afterwards: the first one by an atomic exchange; further ones, created when threads launch
-//! concurrently, from a list.
+//! A `cl_kernel` stores its arguments, so two threads must not set them concurrently. Therefore a
+//! launch takes exclusive use of a `cl_kernel` and returns it afterwards: the first one by an
+//! atomic exchange; further ones, created when threads launch concurrently, from a list.
 
 use core::ffi::c_uint;
 use core::ptr;
@@ -55,7 +55,12 @@ impl Kernel {
     /// # Errors
     /// InternalError if the program does not contain it; MemoryError.
     pub(super) fn new(device: &'static Device, program: Program, name: &[u8]) -> Result<Kernel> {
-        plain_ensure!(!name.contains(&0), INTERNAL_ERROR, "The name of a kernel has a NUL byte: {}", name);
+        plain_ensure!(
+            !name.contains(&0),
+            INTERNAL_ERROR,
+            "The name of a kernel has a NUL byte: {}",
+            name
+        );
         let mut terminated = Buffer::try_with_capacity(name.len() + 1)?;
         terminated.try_extend_from_slice(name)?;
         terminated.try_push(0)?;
@@ -80,7 +85,11 @@ impl Kernel {
         let mut status = api::SUCCESS;
         // SAFETY: the name ends in a NUL.
         let handle = unsafe {
-            (self.device.api.clCreateKernel)(self.program.handle(), self.name.as_ptr().cast(), &mut status)
+            (self.device.api.clCreateKernel)(
+                self.program.handle(),
+                self.name.as_ptr().cast(),
+                &mut status,
+            )
         };
         failure::check(status)?;
         Ok(handle)
@@ -109,7 +118,8 @@ impl Kernel {
     #[inline]
     fn put_back(&self, handle: Handle) {
         let empty = ptr::null_mut();
-        if self.spare.compare_exchange(empty, handle, Ordering::Release, Ordering::Relaxed).is_err() {
+        if self.spare.compare_exchange(empty, handle, Ordering::Release, Ordering::Relaxed).is_err()
+        {
             self.put_back_further(handle);
         }
     }
@@ -131,20 +141,23 @@ impl Kernel {
     /// Errors of the driver; ValueError if the work sizes overflow.
     ///
     /// # Safety
-    /// The values must have the kernel's parameter types; handles must be descriptors of memory on this device, or null.
+    /// The values must have the kernel's parameter types; handles must be descriptors of memory on
+    /// this device, or null.
     pub(super) unsafe fn launch(&self, launch: &Launch<'_>) -> Result<()> {
         forks::check()?;
         let taken = self.take()?;
         let api = self.device.api;
         for (index, (parameter, value)) in launch.parameters().enumerate() {
-            // A handle is the address of a descriptor that begins with the `cl_mem`; a null handle stands for a null `cl_mem`.
+            // A handle is the address of a descriptor that begins with the `cl_mem`; a null handle
+            // stands for a null `cl_mem`.
             let value = match (parameter.is_handle(), *value) {
                 (true, descriptor @ 1..) => ptr::with_exposed_provenance(descriptor as usize),
                 _ => ptr::from_ref(value).cast(),
             };
             // SAFETY: the size is that of a value, or of the first field of a descriptor.
-            let status =
-                unsafe { (api.clSetKernelArg)(taken.handle, index as c_uint, parameter.bytes(), value) };
+            let status = unsafe {
+                (api.clSetKernelArg)(taken.handle, index as c_uint, parameter.bytes(), value)
+            };
             failure::check(status)?;
         }
         let (grid, block) = (launch.sizes.grid(), launch.sizes.block());
@@ -156,7 +169,8 @@ impl Kernel {
                 None => plain_bail!(VALUE_ERROR, "The work size along axis {} overflows", axis),
             };
         }
-        // SAFETY: the sizes have three elements, and no event is requested. The driver retains what the queued kernel needs.
+        // SAFETY: the sizes have three elements, and no event is requested. The driver retains what
+        // the queued kernel needs.
         let status = unsafe {
             (api.clEnqueueNDRangeKernel)(
                 self.device.queue,
@@ -179,7 +193,8 @@ impl Drop for Kernel {
         let release = self.device.api.clReleaseKernel;
         let spare = *self.spare.get_mut();
         let further = self.further.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the kernels are owned, and no launch is in progress; queued launches retain their kernel.
+        // SAFETY: the kernels are owned, and no launch is in progress; queued launches retain their
+        // kernel.
         unsafe {
             if !spare.is_null() {
                 release(spare);

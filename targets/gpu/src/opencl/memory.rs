@@ -15,8 +15,8 @@ use super::{failure, platform};
 use crate::owned::Owned;
 use crate::workspace::DeviceMemory;
 
-/// Memory descriptor, to which the `data` pointer of a tensor points. Its first field is the `cl_mem`, as TVM's kernels
-/// expect.
+/// Memory descriptor, to which the `data` pointer of a tensor points. Its first field is the
+/// `cl_mem`, as TVM's kernels expect.
 #[repr(C)]
 pub(super) struct Descriptor {
     memory: Handle,
@@ -54,7 +54,12 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
             | api::OUT_OF_HOST_MEMORY
             | api::INVALID_BUFFER_SIZE
     ) {
-        plain_bail!(MEMORY_ERROR, "The OpenCL device has no {} bytes: {}", bytes, failure::name(status));
+        plain_bail!(
+            MEMORY_ERROR,
+            "The OpenCL device has no {} bytes: {}",
+            bytes,
+            failure::name(status)
+        );
     }
     failure::check(status)?;
     match Owned::new(Descriptor { memory }) {
@@ -100,7 +105,11 @@ unsafe fn buffer(region: &Region) -> Result<Option<(&'static Device, Handle)>> {
     if region.device.device_type != kind::OPENCL {
         return Ok(None);
     }
-    plain_ensure!(!region.data.is_null(), VALUE_ERROR, "A copy needs memory of the device, not null");
+    plain_ensure!(
+        !region.data.is_null(),
+        VALUE_ERROR,
+        "A copy needs memory of the device, not null"
+    );
     let device = platform::device(region.device.device_id)?;
     // SAFETY: the caller guarantees the descriptor.
     Ok(Some((device, unsafe { (*region.data.cast::<Descriptor>()).memory })))
@@ -109,7 +118,8 @@ unsafe fn buffer(region: &Region) -> Result<Option<(&'static Device, Handle)>> {
 /// Copies bytes. Copies from and to main memory are complete on return; others are queued.
 ///
 /// # Errors
-/// Errors of the driver; MemoryError for a copy between two devices, which goes through main memory.
+/// Errors of the driver; MemoryError for a copy between two devices, which goes through main
+/// memory.
 ///
 /// # Safety
 /// Both regions must have `bytes` bytes.
@@ -120,9 +130,13 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     // SAFETY: the caller guarantees the regions.
     unsafe {
         match (buffer(&from)?, buffer(&to)?) {
-            (None, None) => plain_bail!(INTERNAL_ERROR, "A copy of OpenCL needs memory of its devices"),
+            (None, None) => {
+                plain_bail!(INTERNAL_ERROR, "A copy of OpenCL needs memory of its devices")
+            }
             (Some(source), None) => read(source, from.offset, to.data.byte_add(to.offset), bytes),
-            (None, Some(target)) => write(from.data.byte_add(from.offset), target, to.offset, bytes),
+            (None, Some(target)) => {
+                write(from.data.byte_add(from.offset), target, to.offset, bytes)
+            }
             (Some((device, source)), Some((other, target))) if ptr::eq(device, other) => {
                 let status = (device.api.clEnqueueCopyBuffer)(
                     device.queue,
@@ -152,11 +166,26 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
 ///
 /// # Safety
 /// Both sides must have `bytes` bytes.
-unsafe fn read((device, memory): (&Device, Handle), at: usize, to: *mut c_void, bytes: usize) -> Result<()> {
+unsafe fn read(
+    (device, memory): (&Device, Handle),
+    at: usize,
+    to: *mut c_void,
+    bytes: usize,
+) -> Result<()> {
     // SAFETY: the caller guarantees the memory; the call returns after it is written.
     failure::check(unsafe {
         let (queue, none) = (device.queue, ptr::null());
-        (device.api.clEnqueueReadBuffer)(queue, memory, api::TRUE, at, bytes, to, 0, none, ptr::null_mut())
+        (device.api.clEnqueueReadBuffer)(
+            queue,
+            memory,
+            api::TRUE,
+            at,
+            bytes,
+            to,
+            0,
+            none,
+            ptr::null_mut(),
+        )
     })
 }
 
@@ -173,6 +202,16 @@ unsafe fn write(
     // SAFETY: the caller guarantees the memory; the call returns after it is read.
     failure::check(unsafe {
         let (queue, none) = (device.queue, ptr::null());
-        (device.api.clEnqueueWriteBuffer)(queue, memory, api::TRUE, at, bytes, from, 0, none, ptr::null_mut())
+        (device.api.clEnqueueWriteBuffer)(
+            queue,
+            memory,
+            api::TRUE,
+            at,
+            bytes,
+            from,
+            0,
+            none,
+            ptr::null_mut(),
+        )
     })
 }

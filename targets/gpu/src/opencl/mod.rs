@@ -55,7 +55,8 @@ std::thread_local! {
 
 /// The code of a module.
 pub struct Code {
-    /// Program of each kernel, as spans of the payload's code. `None` for a binary, which contains all kernels.
+    /// Program of each kernel, as spans of the payload's code. `None` for a binary, which contains
+    /// all kernels.
     programs: Option<Buffer<Range<usize>>>,
     /// Binaries to load instead of compiling source.
     precompiled: Precompiled,
@@ -107,7 +108,9 @@ impl Driver for OpenCl {
             (Some(program), _) => program.share(),
             (None, Some(programs)) => match source.code.precompiled.get(kernel, device_id) {
                 Some(binary) => Program::from_binary(device, binary.as_bytes())?,
-                None => Program::from_source(device, &source.payload.code()[programs[kernel].clone()])?,
+                None => {
+                    Program::from_source(device, &source.payload.code()[programs[kernel].clone()])?
+                }
             },
             (None, None) => Program::from_binary(device, source.payload.code())?,
         };
@@ -125,11 +128,16 @@ impl Driver for OpenCl {
     }
 
     fn inspect_source<'a>(source: &Source<'a, OpenCl>, format: &[u8]) -> &'a [u8] {
-        if format.is_empty() && source.payload.format() == b"cl" { source.payload.code() } else { b"" }
+        if format.is_empty() && source.payload.format() == b"cl" {
+            source.payload.code()
+        } else {
+            b""
+        }
     }
 }
 
-// SAFETY: memory is a `cl_mem`, retained until it is freed; OpenCL allows these calls from several threads.
+// SAFETY: memory is a `cl_mem`, retained until it is freed; OpenCL allows these calls from several
+// threads.
 unsafe impl Backend for OpenCl {
     fn device_type(&self) -> i32 {
         kind::OPENCL
@@ -152,7 +160,13 @@ unsafe impl Backend for OpenCl {
         }
     }
 
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<()> {
         only_default(stream)?;
         // SAFETY: the caller's promise.
         unsafe { memory::copy(from, to, bytes) }
@@ -179,14 +193,24 @@ unsafe impl Backend for OpenCl {
         unsafe { Event::free(event) };
     }
 
-    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn record_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         only_default(stream)?;
         platform::device(id)?;
         // SAFETY: the caller's promise.
         unsafe { Event::from_handle(event) }.record()
     }
 
-    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn wait_for_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         only_default(stream)?;
         // SAFETY: the caller's promise.
         unsafe { Event::from_handle(event) }.hold_back(platform::device(id)?)
@@ -209,6 +233,10 @@ unsafe impl Backend for OpenCl {
 
 /// Returns an error for streams other than the default one, since each device has only one queue.
 fn only_default(stream: *mut c_void) -> Result<()> {
-    plain_ensure!(stream.is_null(), RUNTIME_ERROR, "Devices opencl have no streams beside the default one");
+    plain_ensure!(
+        stream.is_null(),
+        RUNTIME_ERROR,
+        "Devices opencl have no streams beside the default one"
+    );
     Ok(())
 }

@@ -32,7 +32,8 @@ static PLATFORM: AtomicPtr<Platform> = AtomicPtr::new(ptr::null_mut());
 /// Returns the device with this id.
 ///
 /// # Errors
-/// RuntimeError if the driver is not installed, and in a forked child; InternalError if there is no device with this id.
+/// RuntimeError if the driver is not installed, and in a forked child; InternalError if there is no
+/// device with this id.
 #[inline]
 pub(super) fn device(id: i32) -> Result<&'static Device> {
     forks::check()?;
@@ -115,11 +116,17 @@ fn platforms(api: &Api) -> Result<Buffer<Handle>> {
             chosen.try_push(*platform)?;
         }
     }
-    plain_ensure!(!chosen.is_empty(), INTERNAL_ERROR, "No OpenCL platform has {} in its name", choice);
+    plain_ensure!(
+        !chosen.is_empty(),
+        INTERNAL_ERROR,
+        "No OpenCL platform has {} in its name",
+        choice
+    );
     Ok(chosen)
 }
 
-/// Returns the devices of a type, such as GPUs, on these platforms that support OpenCL 1.2 or later.
+/// Returns the devices of a type, such as GPUs, on these platforms that support OpenCL 1.2 or
+/// later.
 fn devices_of_kind(api: &'static Api, platforms: &[Handle], kind: u64) -> Result<Buffer<Device>> {
     let mut devices = Buffer::new();
     for platform in platforms {
@@ -133,7 +140,9 @@ fn devices_of_kind(api: &'static Api, platforms: &[Handle], kind: u64) -> Result
         found.try_resize(count as usize, ptr::null_mut())?;
         let out = found.as_mut_slice().as_mut_ptr();
         // SAFETY: the list has `count` elements.
-        failure::check(unsafe { (api.clGetDeviceIDs)(*platform, kind, count, out, ptr::null_mut()) })?;
+        failure::check(unsafe {
+            (api.clGetDeviceIDs)(*platform, kind, count, out, ptr::null_mut())
+        })?;
         for id in found.iter() {
             if devices.len() < MAX_DEVICES && Device::is_recent(api, *id)? {
                 devices.try_push(Device::new(api, *id)?)?;

@@ -1,5 +1,5 @@
-//! Program binaries. A client saves them and passes them to the module in its next process, since compilation is slow on
-//! phones.
+//! Program binaries. A client saves them and passes them to the module in its next process, since
+//! compilation is slow on phones.
 
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
@@ -57,7 +57,9 @@ impl Precompiled {
 pub(super) fn method(module: &Module, name: &[u8]) -> Result<Option<Function>> {
     let module = module.clone();
     match name {
-        b"opencl.GetPreCompiledPrograms" => Function::from_typed(move || save(own(&module)?)).map(Some),
+        b"opencl.GetPreCompiledPrograms" => {
+            Function::from_typed(move || save(own(&module)?)).map(Some)
+        }
         b"opencl.SetPreCompiledPrograms" => {
             Function::from_typed(move |binaries: Bytes| restore(own(&module)?, &binaries)).map(Some)
         }
@@ -72,7 +74,8 @@ fn own(module: &Module) -> Result<&DeviceModule<OpenCl>> {
     }
 }
 
-/// Serialises the program binaries of all kernels on the current device. Builds the programs first if necessary.
+/// Serialises the program binaries of all kernels on the current device. Builds the programs first
+/// if necessary.
 fn save(module: &DeviceModule<OpenCl>) -> Result<Bytes> {
     let payload = module.source().payload;
     let device = OpenCl::current_device()?;
@@ -86,7 +89,8 @@ fn save(module: &DeviceModule<OpenCl>) -> Result<Bytes> {
     saved.finish()
 }
 
-/// Loads saved program binaries on the current device. A kernel that was already launched keeps its program.
+/// Loads saved program binaries on the current device. A kernel that was already launched keeps its
+/// program.
 fn restore(module: &DeviceModule<OpenCl>, saved: &Bytes) -> Result<()> {
     let source = module.source();
     let device = OpenCl::current_device()?;

@@ -17,7 +17,8 @@ pub struct Program {
     handle: Handle,
 }
 
-// SAFETY: OpenCL's functions accept programs on any thread, except while a program is built, which it already is.
+// SAFETY: OpenCL's functions accept programs on any thread, except while a program is built, which
+// it already is.
 unsafe impl Send for Program {}
 // SAFETY: as for Send.
 unsafe impl Sync for Program {}
@@ -31,8 +32,9 @@ impl Program {
         let (text, len) = (source.as_ptr().cast(), source.len());
         let mut status = api::SUCCESS;
         // SAFETY: one string of this length is passed.
-        let handle =
-            unsafe { (device.api.clCreateProgramWithSource)(device.context, 1, &text, &len, &mut status) };
+        let handle = unsafe {
+            (device.api.clCreateProgramWithSource)(device.context, 1, &text, &len, &mut status)
+        };
         failure::check(status)?;
         Program { device, handle }.build()
     }
@@ -64,7 +66,8 @@ impl Program {
 
     fn build(self) -> Result<Program> {
         let device = self.device;
-        // SAFETY: one device, no options and no callback are passed, so the call returns when the program is built.
+        // SAFETY: one device, no options and no callback are passed, so the call returns when the
+        // program is built.
         let status = unsafe {
             (device.api.clBuildProgram)(
                 self.handle,
@@ -133,7 +136,13 @@ impl Program {
         let word = size_of::<usize>();
         // SAFETY: the program has one device, hence one size.
         failure::check(unsafe {
-            get(self.handle, api::PROGRAM_BINARY_SIZES, word, (&raw mut len).cast(), ptr::null_mut())
+            get(
+                self.handle,
+                api::PROGRAM_BINARY_SIZES,
+                word,
+                (&raw mut len).cast(),
+                ptr::null_mut(),
+            )
         })?;
         let mut binary = Buffer::new();
         binary.try_resize(len, 0u8)?;

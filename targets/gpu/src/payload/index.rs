@@ -1,4 +1,5 @@
-//! Sorted index of kernel names, so that hostile payloads with many kernels do not take quadratic time.
+//! Sorted index of kernel names, so that hostile payloads with many kernels do not take quadratic
+//! time.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -42,7 +43,12 @@ impl NameIndex {
     }
 
     /// Returns the index of the kernel with this name; `None` if there is none.
-    pub(super) fn find(&self, bytes: &[u8], span: impl Fn(usize) -> Span, name: &[u8]) -> Option<usize> {
+    pub(super) fn find(
+        &self,
+        bytes: &[u8],
+        span: impl Fn(usize) -> Span,
+        name: &[u8],
+    ) -> Option<usize> {
         let found = self.0.binary_search_by(|index| at(bytes, span(*index)).cmp(name)).ok()?;
         self.0.get(found).copied()
     }

@@ -1,7 +1,9 @@
-//! Payloads of device modules: the serialised form, which `ffi.Module.load_from_bytes.KIND` takes as its argument.
+//! Payloads of device modules: the serialised form, which `ffi.Module.load_from_bytes.KIND` takes
+//! as its argument.
 //!
-//! Payloads are untrusted: each length is checked against the remaining bytes before memory is allocated, and parsing does
-//! not recurse. A parsed payload keeps its bytes, and refers to its parts by spans.
+//! Payloads are untrusted: each length is checked against the remaining bytes before memory is
+//! allocated, and parsing does not recurse. A parsed payload keeps its bytes, and refers to its
+//! parts by spans.
 #![forbid(unsafe_code)]
 
 mod index;
@@ -50,11 +52,14 @@ impl Layout {
     /// ROCm: format `hsaco`.
     pub const HIP: Layout = Layout { kind: "hip", has_format: true, code: CodeLayout::Whole };
     /// Metal: format `metal` or `metallib`.
-    pub const METAL: Layout = Layout { kind: "metal", has_format: true, code: CodeLayout::PerKernel };
+    pub const METAL: Layout =
+        Layout { kind: "metal", has_format: true, code: CodeLayout::PerKernel };
     /// Vulkan: SPIR-V.
-    pub const VULKAN: Layout = Layout { kind: "vulkan", has_format: true, code: CodeLayout::Shaders };
+    pub const VULKAN: Layout =
+        Layout { kind: "vulkan", has_format: true, code: CodeLayout::Shaders };
     /// WebGPU: WGSL.
-    pub const WEBGPU: Layout = Layout { kind: "webgpu", has_format: false, code: CodeLayout::PerKernel };
+    pub const WEBGPU: Layout =
+        Layout { kind: "webgpu", has_format: false, code: CodeLayout::PerKernel };
 }
 
 /// A kernel: its parameters, launch tags, and code.
@@ -64,7 +69,8 @@ pub struct Kernel {
     /// Parameter types, in order.
     pub parameters: Buffer<DLDataType>,
     tags: Buffer<Span>,
-    /// Extra tag of each parameter, 1 for a TMA descriptor; the list may be shorter than the parameters.
+    /// Extra tag of each parameter, 1 for a TMA descriptor; the list may be shorter than the
+    /// parameters.
     pub extra_tags: Buffer<i32>,
     /// Flags of a shader. Bit 0: scalars are in a uniform buffer.
     pub flags: u32,
@@ -90,7 +96,11 @@ impl Payload {
         let mut reader = Reader::new(layout.kind, bytes.as_bytes());
         let format = if layout.has_format { reader.name("format")? } else { Span::default() };
         let mut kernels = read_kernels(&mut reader)?;
-        let names = NameIndex::new(layout.kind, bytes.as_bytes(), kernels.iter().map(|kernel| kernel.name))?;
+        let names = NameIndex::new(
+            layout.kind,
+            bytes.as_bytes(),
+            kernels.iter().map(|kernel| kernel.name),
+        )?;
         let code = match layout.code {
             CodeLayout::Whole => reader.span("code")?,
             CodeLayout::PerKernel | CodeLayout::Shaders => {
@@ -177,14 +187,20 @@ impl Payload {
     /// InternalError for a name that contains a NUL; MemoryError.
     pub fn c_name_of(&self, kernel: &Kernel) -> Result<Buffer<u8>> {
         let name = self.name_of(kernel);
-        plain_ensure!(!name.contains(&0), INTERNAL_ERROR, "The name of a kernel has a NUL byte: {}", name);
+        plain_ensure!(
+            !name.contains(&0),
+            INTERNAL_ERROR,
+            "The name of a kernel has a NUL byte: {}",
+            name
+        );
         let mut terminated = Buffer::try_with_capacity(name.len() + 1)?;
         terminated.try_extend_from_slice(name)?;
         terminated.try_push(0)?;
         Ok(terminated)
     }
 
-    /// Returns the code of one kernel, for kinds whose payloads have separate code per kernel. SPIR-V words are unaligned.
+    /// Returns the code of one kernel, for kinds whose payloads have separate code per kernel.
+    /// SPIR-V words are unaligned.
     pub fn code_of(&self, kernel: &Kernel) -> &[u8] {
         self.at(kernel.code)
     }
@@ -195,7 +211,8 @@ impl Payload {
     }
 }
 
-/// Parses the result of `opencl.GetPreCompiledPrograms`: pairs of a kernel name and a program binary.
+/// Parses the result of `opencl.GetPreCompiledPrograms`: pairs of a kernel name and a program
+/// binary.
 ///
 /// # Errors
 /// InternalError for malformed bytes; MemoryError.
@@ -227,8 +244,8 @@ fn read_kernels(reader: &mut Reader<'_>) -> Result<Buffer<Kernel>> {
         );
         let parameters = reader.list("parameter type count", 4, Reader::dtype)?;
         let tags = reader.list("launch tag count", 8, |reader| reader.name("launch tag"))?;
-        let extra_tags =
-            reader.list("extra tag count", 4, |reader| Ok(reader.u32("extra tag")?.cast_signed()))?;
+        let extra_tags = reader
+            .list("extra tag count", 4, |reader| Ok(reader.u32("extra tag")?.cast_signed()))?;
         let (flags, code) = (0, Span::default());
         kernels.try_push(Kernel { name, parameters, tags, extra_tags, flags, code })?;
     }
@@ -263,13 +280,24 @@ fn read_codes(
             );
         };
         let is_first = !core::mem::replace(&mut has_code[index], true);
-        plain_ensure!(is_first, INTERNAL_ERROR, "Malformed {} module: {} has two codes", layout.kind, text);
+        plain_ensure!(
+            is_first,
+            INTERNAL_ERROR,
+            "Malformed {} module: {} has two codes",
+            layout.kind,
+            text
+        );
         (kernels[index].flags, kernels[index].code) = (flags, code);
     }
     match has_code.iter().position(|has_code| !has_code) {
         Some(index) => {
             let name = reader.text(kernels[index].name);
-            plain_bail!(INTERNAL_ERROR, "Malformed {} module: the kernel {} has no code", layout.kind, name)
+            plain_bail!(
+                INTERNAL_ERROR,
+                "Malformed {} module: the kernel {} has no code",
+                layout.kind,
+                name
+            )
         }
         None => Ok(()),
     }

@@ -71,7 +71,8 @@ impl<'a> Reader<'a> {
         self.array(what).map(u32::from_le_bytes)
     }
 
-    /// Reads a 64-bit size. It saturates on 32-bit targets, where a larger size exceeds the remaining bytes in any case.
+    /// Reads a 64-bit size. It saturates on 32-bit targets, where a larger size exceeds the
+    /// remaining bytes in any case.
     fn size(&mut self, what: &str) -> Result<usize> {
         let number = u64::from_le_bytes(self.array(what)?);
         Ok(usize::try_from(number).unwrap_or(usize::MAX))
@@ -99,7 +100,8 @@ impl<'a> Reader<'a> {
         self.take(len, what)
     }
 
-    /// Reads a length and that many bytes of UTF-8, as strings that are passed to user callbacks must be.
+    /// Reads a length and that many bytes of UTF-8, as strings that are passed to user callbacks
+    /// must be.
     pub(super) fn name(&mut self, what: &str) -> Result<Span> {
         let span = self.span(what)?;
         plain_ensure!(
@@ -113,7 +115,8 @@ impl<'a> Reader<'a> {
         Ok(span)
     }
 
-    /// Reads a number of elements and the elements, each of which takes at least `least_bytes` bytes.
+    /// Reads a number of elements and the elements, each of which takes at least `least_bytes`
+    /// bytes.
     pub(super) fn list<T>(
         &mut self,
         what: &str,

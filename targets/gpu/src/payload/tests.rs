@@ -45,7 +45,8 @@ fn payloads_of_every_kind_are_read_and_written_back() {
             assert_eq!(payload.find(name), Some(index));
             let other = &reread.kernels()[reread.find(name).unwrap()];
             assert_eq!(payload.code_of(kernel), reread.code_of(other));
-            LaunchPlan::new(&kernel.parameters, &kernel.extra_tags, payload.tags_of(kernel)).unwrap();
+            LaunchPlan::new(&kernel.parameters, &kernel.extra_tags, payload.tags_of(kernel))
+                .unwrap();
         }
         assert_eq!(payload.find(b"no_such_kernel"), None);
     }
@@ -56,7 +57,8 @@ fn what_is_in_a_payload_is_found() {
     let payload = read(&Layout::OPENCL, FIXTURES[2].1).unwrap();
     let kernel = &payload.kernels()[payload.find(b"axpy_dyn_kernel").unwrap()];
     assert_eq!(payload.format(), b"cl");
-    let codes: Vec<_> = kernel.parameters.iter().map(|dtype| (dtype.code, dtype.bits, dtype.lanes)).collect();
+    let codes: Vec<_> =
+        kernel.parameters.iter().map(|dtype| (dtype.code, dtype.bits, dtype.lanes)).collect();
     assert_eq!(codes, [(3, 64, 1), (3, 64, 1), (2, 32, 1), (0, 32, 1), (0, 32, 1)]);
     let tags: Vec<_> = payload.tags_of(kernel).collect();
     assert_eq!(tags, [&b"blockIdx.x"[..], b"threadIdx.x"]);
@@ -69,7 +71,8 @@ fn what_is_in_a_payload_is_found() {
 #[test]
 fn names_are_utf8() {
     for (layout, bytes, _) in FIXTURES {
-        let text = |error: Error| std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
+        let text =
+            |error: Error| std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
         let payload = read(layout, bytes).unwrap();
         let kernel = &payload.kernels()[0];
         let tag = kernel.tags.first().copied();
@@ -79,14 +82,17 @@ fn names_are_utf8() {
             // The key comes before the name, with a length between them.
             let at = if what == "kernel key" { span.start - span.len - 8 } else { span.start };
             damaged[at] = 0xff;
-            let expected =
-                std::format!("Malformed {} module: {what} at offset {at} is not UTF-8", layout.kind);
+            let expected = std::format!(
+                "Malformed {} module: {what} at offset {at} is not UTF-8",
+                layout.kind
+            );
             assert_eq!(read(layout, &damaged).map(drop).map_err(text), Err(expected));
         }
         if layout.has_format {
             let mut damaged = bytes.to_vec();
             damaged[8] = 0x80;
-            let expected = std::format!("Malformed {} module: format at offset 8 is not UTF-8", layout.kind);
+            let expected =
+                std::format!("Malformed {} module: format at offset 8 is not UTF-8", layout.kind);
             assert_eq!(read(layout, &damaged).map(drop).map_err(text), Err(expected));
         }
     }
@@ -129,7 +135,7 @@ fn lying_numbers_are_errors_or_harmless() {
             for lie in [u64::MAX, 1 << 63, 1 << 32, bytes.len() as u64, 0] {
                 let mut changed = bytes.to_vec();
                 changed[at..at + 8].copy_from_slice(&lie.to_le_bytes());
-                // Some changes only alter a text or code.
+                // Some changes only alter a string or code.
                 if let Ok(payload) = read(layout, &changed) {
                     for kernel in payload.kernels() {
                         let tags = payload.tags_of(kernel);
@@ -152,7 +158,10 @@ fn counts_beyond_the_payload_allocate_nothing() {
         let error = read(&Layout::OPENCL, &bytes).map(drop).unwrap_err();
         assert_eq!(error.kind_bytes(), b"InternalError", "{count}");
         let text = std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
-        assert!(text.starts_with("Malformed opencl module: kernel count at offset 8 is "), "{text}");
+        assert!(
+            text.starts_with("Malformed opencl module: kernel count at offset 8 is "),
+            "{text}"
+        );
     }
 }
 
@@ -210,7 +219,8 @@ fn opencl_source_is_split_by_kernel() {
             programs.iter().map(text).collect::<Vec<_>>()
         })
     };
-    let programs = split(b"dropped\n// Function: b\nfor b\n// Function: a\nfor a\nand more").unwrap();
+    let programs =
+        split(b"dropped\n// Function: b\nfor b\n// Function: a\nfor a\nand more").unwrap();
     assert_eq!(programs, ["for a\nand more", "for b\n"]);
     assert_eq!(split(b"// Function: a\r\n// Function: b").unwrap(), ["", ""]);
     for malformed in [

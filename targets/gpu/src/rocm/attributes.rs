@@ -85,8 +85,9 @@ impl Device {
     fn name(&self) -> Result<String> {
         let mut name = [0u8; 256];
         // SAFETY: the driver writes at most the number of bytes passed.
-        let status =
-            unsafe { (self.api.hipDeviceGetName)(name.as_mut_ptr().cast(), name.len() as c_int, self.id) };
+        let status = unsafe {
+            (self.api.hipDeviceGetName)(name.as_mut_ptr().cast(), name.len() as c_int, self.id)
+        };
         self.api.check("hipDeviceGetName", status)?;
         String::from_bytes(until_zero(&name))
     }
@@ -99,8 +100,8 @@ impl Device {
         Ok(bytes as i64)
     }
 
-    /// Returns the name of the architecture, such as `gfx1100`. Returns `None` before ROCm 6, whose device properties have
-    /// another layout.
+    /// Returns the name of the architecture, such as `gfx1100`. Returns `None` before ROCm 6, whose
+    /// device properties have another layout.
     ///
     /// # Errors
     /// Errors of the driver; MemoryError.

@@ -21,7 +21,8 @@ pub(super) fn create(id: i32, timing: bool) -> Result<NonNull<c_void>> {
     // SAFETY: the driver writes the event.
     let status = unsafe { (device.api().hipEventCreateWithFlags)(&mut event, flags) };
     device.api().check("hipEventCreateWithFlags", status)?;
-    NonNull::new(event).ok_or_else(|| plain_error!(INTERNAL_ERROR, "The ROCm driver gave null for an event"))
+    NonNull::new(event)
+        .ok_or_else(|| plain_error!(INTERNAL_ERROR, "The ROCm driver gave null for an event"))
 }
 
 /// Destroys an event. Streams that already wait for it still do.
@@ -77,7 +78,8 @@ pub(super) unsafe fn synchronize(id: i32, event: NonNull<c_void>) -> Result<()> 
     device.api().check_done("hipEventSynchronize", status)
 }
 
-/// Returns the time between two events: zero if `end` came first, `None` if an event has no timing or was not recorded.
+/// Returns the time between two events: zero if `end` came first, `None` if an event has no timing
+/// or was not recorded.
 ///
 /// # Errors
 /// Errors of the driver.
@@ -92,10 +94,12 @@ pub(super) unsafe fn elapsed(
     let device = on(id)?;
     let mut milliseconds = 0f32;
     // SAFETY: the caller's promise; the driver writes the number.
-    let status =
-        unsafe { (device.api().hipEventElapsedTime)(&mut milliseconds, start.as_ptr(), end.as_ptr()) };
+    let status = unsafe {
+        (device.api().hipEventElapsedTime)(&mut milliseconds, start.as_ptr(), end.as_ptr())
+    };
     if status == api::INVALID_HANDLE {
-        // Clears HIP's last error, so that other users of HIP on this thread do not see this as a failure.
+        // Clears HIP's last error, so that other users of HIP on this thread do not see this as a
+        // failure.
         device.api().text(status);
         return Ok(None);
     }

@@ -26,8 +26,8 @@ impl Api {
         if status == api::SUCCESS { Ok(()) } else { Err(self.error(call, status)) }
     }
 
-    /// Converts the status of a call into a result. `DEINITIALIZED` counts as success: the driver is shutting down because the
-    /// process is exiting.
+    /// Converts the status of a call into a result. `DEINITIALIZED` counts as success: the driver
+    /// is shutting down because the process is exiting.
     ///
     /// # Errors
     /// Same errors as [`error`](Api::error).
@@ -36,7 +36,8 @@ impl Api {
         if is_done(status) { Ok(()) } else { Err(self.error(call, status)) }
     }
 
-    /// Returns the error of a call: MemoryError if the device is out of memory, otherwise InternalError.
+    /// Returns the error of a call: MemoryError if the device is out of memory, otherwise
+    /// InternalError.
     #[cold]
     pub(super) fn error(&self, call: &str, status: Status) -> Error {
         let text = self.text(status);
@@ -44,7 +45,9 @@ impl Api {
             api::OUT_OF_MEMORY => {
                 plain_error!(MEMORY_ERROR, "ROCM HIP Error: {} failed with error: {}", call, text)
             }
-            _ => plain_error!(INTERNAL_ERROR, "ROCM HIP Error: {} failed with error: {}", call, text),
+            _ => {
+                plain_error!(INTERNAL_ERROR, "ROCM HIP Error: {} failed with error: {}", call, text)
+            }
         }
     }
 
@@ -60,8 +63,8 @@ impl Api {
         })
     }
 
-    /// Returns the driver's description of a status. Clears HIP's last error, so that other users of HIP on this thread do
-    /// not see it.
+    /// Returns the driver's description of a status. Clears HIP's last error, so that other users
+    /// of HIP on this thread do not see it.
     pub(super) fn text(&self, status: Status) -> &'static [u8] {
         // SAFETY: the driver returns static strings.
         unsafe {

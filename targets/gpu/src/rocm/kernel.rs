@@ -19,7 +19,8 @@ pub struct CodeObject {
     api: &'static Api,
     device: i32,
     handle: Handle,
-    /// The ELF file, aligned as its records require. The driver may read it as long as the module is loaded.
+    /// The ELF file, aligned as its records require. The driver may read it as long as the module
+    /// is loaded.
     _image: Buffer<u64>,
 }
 
@@ -54,8 +55,9 @@ impl CodeObject {
         let mut function = ptr::null_mut();
         let _on_device = on(self.device)?;
         // SAFETY: the module is loaded, and the name ends in a NUL.
-        let status =
-            unsafe { (self.api.hipModuleGetFunction)(&mut function, self.handle, name.as_ptr().cast()) };
+        let status = unsafe {
+            (self.api.hipModuleGetFunction)(&mut function, self.handle, name.as_ptr().cast())
+        };
         match status {
             api::SUCCESS => Ok(Kernel { api: self.api, function }),
             _ => Err(self.api.missing_kernel(name.strip_suffix(b"\0").unwrap_or(name), status)),
@@ -68,7 +70,8 @@ impl Drop for CodeObject {
     fn drop(&mut self) {
         // Tried twice, since a module cannot be unloaded while another device is current.
         if let Ok(_on_device) = on(self.device).or_else(|_| on(self.device)) {
-            // SAFETY: this is the owner of the module, and none of its kernels is launched any more.
+            // SAFETY: this is the owner of the module, and none of its kernels is launched any
+            // more.
             unsafe {
                 (self.api.hipDeviceSynchronize)();
                 (self.api.hipModuleUnload)(self.handle);
@@ -88,8 +91,8 @@ fn aligned(file: &[u8]) -> Result<Buffer<u64>> {
     Ok(words)
 }
 
-/// Returns the error for a code object that does not load. It names the device's architecture, since the most common cause
-/// is code for another architecture.
+/// Returns the error for a code object that does not load. It names the device's architecture,
+/// since the most common cause is code for another architecture.
 #[cold]
 fn load_error(device: &OnDevice, id: i32, status: Status) -> Error {
     let api = device.api();
@@ -130,13 +133,16 @@ impl Kernel {
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The values must have the kernel's parameter types; handles must be memory of this device, which must be current.
+    /// The values must have the kernel's parameter types; handles must be memory of this device,
+    /// which must be current.
     #[inline]
     pub(super) unsafe fn launch(&self, device: i32, launch: &Launch<'_>) -> Result<()> {
         let mut arguments = Arguments([0; 128]);
         match pack_aligned(launch, &mut arguments.0) {
             // SAFETY: the caller guarantees the values.
-            Some(bytes) => unsafe { self.queue(device, launch, (&raw mut arguments).cast(), bytes) },
+            Some(bytes) => unsafe {
+                self.queue(device, launch, (&raw mut arguments).cast(), bytes)
+            },
             // SAFETY: as above.
             None => unsafe { self.launch_many(device, launch) },
         }
@@ -151,8 +157,14 @@ impl Kernel {
         let mut arguments = Arguments([0; MAX_PARAMETERS * 8]);
         match pack_aligned(launch, &mut arguments.0) {
             // SAFETY: the caller guarantees the values.
-            Some(bytes) => unsafe { self.queue(device, launch, (&raw mut arguments).cast(), bytes) },
-            None => Err(plain_error!(INTERNAL_ERROR, "A kernel has more than {} parameters", MAX_PARAMETERS)),
+            Some(bytes) => unsafe {
+                self.queue(device, launch, (&raw mut arguments).cast(), bytes)
+            },
+            None => Err(plain_error!(
+                INTERNAL_ERROR,
+                "A kernel has more than {} parameters",
+                MAX_PARAMETERS
+            )),
         }
     }
 

@@ -18,7 +18,8 @@ const ALIGNMENT: usize = 256;
 /// Allocates device memory. Returns null for zero bytes.
 ///
 /// # Errors
-/// MemoryError if the device is out of memory; ValueError for a larger alignment than the driver's; errors of the driver.
+/// MemoryError if the device is out of memory; ValueError for a larger alignment than the driver's;
+/// errors of the driver.
 pub(super) fn allocate(id: i32, bytes: usize, alignment: usize) -> Result<*mut c_void> {
     let device = on(id)?;
     check_alignment(alignment)?;
@@ -86,15 +87,21 @@ pub(super) unsafe fn free_pinned(memory: *mut c_void) {
     }
 }
 
-/// Queues a copy on a stream: within a device, between two devices, or between a device and main memory.
+/// Queues a copy on a stream: within a device, between two devices, or between a device and main
+/// memory.
 ///
 /// # Errors
 /// ValueError for a null pointer; errors of the driver.
 ///
 /// # Safety
-/// Both regions must have `bytes` bytes until the copy is complete; `stream` must belong to the device, or to the source's
-/// device if both regions are on devices.
-pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+/// Both regions must have `bytes` bytes until the copy is complete; `stream` must belong to the
+/// device, or to the source's device if both regions are on devices.
+pub(super) unsafe fn copy(
+    from: Region,
+    to: Region,
+    bytes: usize,
+    stream: *mut c_void,
+) -> Result<()> {
     let is_device = |region: &Region| region.device.device_type == kind::ROCM;
     let (direction, id) = match (is_device(&from), is_device(&to)) {
         (true, true) => (api::ON_DEVICE, from.device.device_id),
@@ -110,7 +117,8 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c
         return Err(plain_error!(VALUE_ERROR, "A copy needs memory, not null"));
     }
     let api = device.api();
-    let (source, target) = (from.data.wrapping_byte_add(from.offset), to.data.wrapping_byte_add(to.offset));
+    let (source, target) =
+        (from.data.wrapping_byte_add(from.offset), to.data.wrapping_byte_add(to.offset));
     if direction == api::ON_DEVICE && to.device.device_id != id {
         let other = to.device.device_id;
         device.platform.device(other)?;
@@ -160,5 +168,6 @@ impl DeviceMemory for Pinned {
 }
 
 fn not_null(memory: *mut c_void) -> Result<NonNull<c_void>> {
-    NonNull::new(memory).ok_or_else(|| plain_error!(INTERNAL_ERROR, "The ROCm device gave null for memory"))
+    NonNull::new(memory)
+        .ok_or_else(|| plain_error!(INTERNAL_ERROR, "The ROCm device gave null for memory"))
 }

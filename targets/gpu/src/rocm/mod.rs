@@ -47,7 +47,8 @@ pub use pinned::RocmHost;
 pub struct Rocm;
 
 /// Global functions `runtime.*` specific to ROCm.
-pub const FUNCTIONS: &[StaticFunction] = &[static_function!("runtime.get_rocm_stream", current_stream)];
+pub const FUNCTIONS: &[StaticFunction] =
+    &[static_function!("runtime.get_rocm_stream", current_stream)];
 
 /// Returns the calling thread's stream on its current device.
 fn current_stream() -> Result<OpaquePtr> {
@@ -99,7 +100,8 @@ impl Driver for Rocm {
     }
 }
 
-// SAFETY: memory, streams, events and graphs are those of the driver, which checks device ids and is safe to call from several threads.
+// SAFETY: memory, streams, events and graphs are those of the driver, which checks device ids and
+// is safe to call from several threads.
 unsafe impl Backend for Rocm {
     fn device_type(&self) -> i32 {
         kind::ROCM
@@ -120,7 +122,13 @@ unsafe impl Backend for Rocm {
         unsafe { memory::free(data) };
     }
 
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { memory::copy(from, to, bytes, stream) }
     }
@@ -166,12 +174,22 @@ unsafe impl Backend for Rocm {
         unsafe { event::destroy(event) };
     }
 
-    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn record_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { event::record(id, event, stream) }
     }
 
-    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn wait_for_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { event::wait(id, event, stream) }
     }

@@ -1,5 +1,5 @@
-//! Back end of pinned host memory, which devices copy from and to directly. A device id selects the device whose driver
-//! allocates the memory.
+//! Back end of pinned host memory, which devices copy from and to directly. A device id selects the
+//! device whose driver allocates the memory.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -35,8 +35,15 @@ unsafe impl Backend for RocmHost {
         unsafe { memory::free_pinned(data) };
     }
 
-    /// Delegates the copy to the back end of the device on the other side, unless both sides are main memory.
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+    /// Delegates the copy to the back end of the device on the other side, unless both sides are
+    /// main memory.
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { device::copy(from, to, bytes, stream) }
     }

@@ -36,7 +36,8 @@ std::thread_local! {
 /// Returns the driver; opens it on first use.
 ///
 /// # Errors
-/// RuntimeError if the driver is not installed, and in a forked child; InternalError if there is no device.
+/// RuntimeError if the driver is not installed, and in a forked child; InternalError if there is no
+/// device.
 #[inline]
 pub(super) fn platform() -> Result<&'static Platform> {
     PLATFORM.get(Platform::open)
@@ -60,7 +61,8 @@ impl Platform {
     fn open() -> Result<Platform> {
         let api = Api::open()?;
         let mut device_count = 0;
-        // The device count comes first: without a device, `hipInit` of ROCm 5 reports an invalid ordinal.
+        // The device count comes first: without a device, `hipInit` of ROCm 5 reports an invalid
+        // ordinal.
         // SAFETY: the driver writes the number; no flags are defined.
         unsafe {
             api.check("hipGetDeviceCount", (api.hipGetDeviceCount)(&mut device_count))?;
@@ -92,7 +94,12 @@ impl Platform {
 
     #[cold]
     fn invalid_id(&self, id: i32) -> Error {
-        plain_error!(VALUE_ERROR, "Invalid ROCm device_id={}: there are {} devices", id, self.devices.len())
+        plain_error!(
+            VALUE_ERROR,
+            "Invalid ROCm device_id={}: there are {} devices",
+            id,
+            self.devices.len()
+        )
     }
 
     /// Returns the current device of the calling thread.

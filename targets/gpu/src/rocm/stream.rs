@@ -24,7 +24,9 @@ pub(super) fn create(id: i32) -> Result<Handle> {
     let device = on(id)?;
     let mut stream = ptr::null_mut();
     // SAFETY: the driver writes the stream.
-    device.api().check("hipStreamCreate", unsafe { (device.api().hipStreamCreate)(&mut stream) })?;
+    device
+        .api()
+        .check("hipStreamCreate", unsafe { (device.api().hipStreamCreate)(&mut stream) })?;
     Ok(stream)
 }
 
@@ -57,7 +59,9 @@ pub(super) unsafe fn destroy(id: i32, stream: Handle) -> Result<()> {
 pub(super) unsafe fn synchronize(id: i32, stream: Handle) -> Result<()> {
     let device = on(id)?;
     // SAFETY: the caller's promise.
-    device.api().check_done("hipStreamSynchronize", unsafe { (device.api().hipStreamSynchronize)(stream) })
+    device
+        .api()
+        .check_done("hipStreamSynchronize", unsafe { (device.api().hipStreamSynchronize)(stream) })
 }
 
 /// Makes commands queued on `after` from now on wait for commands queued on `before` so far.
@@ -69,7 +73,8 @@ pub(super) unsafe fn synchronize(id: i32, stream: Handle) -> Result<()> {
 /// Both streams must be null or belong to the device.
 pub(super) unsafe fn order(id: i32, before: Handle, after: Handle) -> Result<()> {
     let event = event::create(id, false)?;
-    // SAFETY: the caller guarantees the streams. The driver keeps an event alive while a stream waits for it.
+    // SAFETY: the caller guarantees the streams. The driver keeps an event alive while a stream
+    // waits for it.
     unsafe {
         let recorded = event::record(id, event, before);
         let ordered = recorded.and_then(|()| event::wait(id, event, after));

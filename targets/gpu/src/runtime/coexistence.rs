@@ -1,5 +1,5 @@
-//! Coexistence with `libtvm_runtime`, which registers the same function names. The functions here serve the devices that the
-//! other runtime lacks, and forward all other calls to it.
+//! Coexistence with `libtvm_runtime`, which registers the same function names. The functions here
+//! serve the devices that the other runtime lacks, and forward all other calls to it.
 
 use ferrite_alloc_ext::device;
 use ferrite_core::abi::DLDevice;
@@ -12,12 +12,15 @@ use ferrite_core::{AnyView, Function};
 
 use super::enabled;
 
-/// Returns the function to use when another runtime registers the name of a default: it dispatches by device type. Returns
-/// `None` if the registered function is used as it is.
+/// Returns the function to use when another runtime registers the name of a default: it dispatches
+/// by device type. Returns `None` if the registered function is used as it is.
 ///
 /// # Errors
 /// MemoryError.
-pub(crate) fn wrap(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>> {
+pub(crate) fn wrap(
+    default: &'static StaticFunction,
+    registered: &Function,
+) -> Result<Option<Function>> {
     let Some(device_of) = device_of_call(default.name()) else { return Ok(None) };
     let (own, other) = (default.to_function()?, registered.clone());
     let serve = move |args: &[AnyView<'_>]| match device_of(args) {
@@ -32,7 +35,8 @@ fn is_ours(device_type: i32) -> Result<bool> {
     Ok(device::find(device_type).is_some() && !is_theirs(device_type)?)
 }
 
-/// Returns `true` if the other runtime has a back end for a device type: it registers `device_api.KIND` for each.
+/// Returns `true` if the other runtime has a back end for a device type: it registers
+/// `device_api.KIND` for each.
 pub(super) fn is_theirs(device_type: i32) -> Result<bool> {
     let Some(name) = ferrite_core::value::device::type_name(device_type) else { return Ok(false) };
     let mut api = Buffer::try_with_capacity(32)?;
@@ -47,7 +51,9 @@ type DeviceOfCall = fn(&[AnyView<'_>]) -> Option<i32>;
 /// Returns the extractor for a function, by name; `None` if its arguments specify no device.
 fn device_of_call(name: &str) -> Option<DeviceOfCall> {
     Some(match name {
-        "__tvm_set_device" | "runtime.GetDeviceAttr" | "runtime.TVMSetStream" => |args| number(args.first()?),
+        "__tvm_set_device" | "runtime.GetDeviceAttr" | "runtime.TVMSetStream" => {
+            |args| number(args.first()?)
+        }
         "runtime.TVMTensorAllocWithScope" => |args| device_type(args.get(2)?),
         "runtime.TVMTensorCopyFromBytes"
         | "runtime.TVMTensorCopyToBytes"

@@ -5,8 +5,8 @@ use ferrite_core::error::Result;
 use ferrite_core::value::device::kind;
 use ferrite_core::{String, plain_bail};
 
-/// Implements `runtime.RuntimeEnabled`: returns `true` if this build has a back end for the target. Whether a device exists
-/// is its attribute 0.
+/// Implements `runtime.RuntimeEnabled`: returns `true` if this build has a back end for the target.
+/// Whether a device exists is its attribute 0.
 ///
 /// # Upstream
 /// `RuntimeEnabled` of `src/runtime/module.cc`, which lacks `webgpu`.

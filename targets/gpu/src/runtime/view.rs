@@ -7,9 +7,14 @@ use ferrite_core::tensor::{Tensor, TensorRef, TensorView, check_shape};
 use ferrite_core::value::shape::{Shape, row_major_strides_reversed};
 use ferrite_core::{plain_bail, plain_ensure};
 
-/// Creates a view with the given shape and dtype of the bytes at `offset` after a tensor's first element. The view keeps the
-/// tensor alive.
-pub(super) fn create_view(tensor: Tensor, shape: Shape, dtype: DLDataType, offset: i64) -> Result<Tensor> {
+/// Creates a view with the given shape and dtype of the bytes at `offset` after a tensor's first
+/// element. The view keeps the tensor alive.
+pub(super) fn create_view(
+    tensor: Tensor,
+    shape: Shape,
+    dtype: DLDataType,
+    offset: i64,
+) -> Result<Tensor> {
     let (source, shape) = (tensor.as_tensor_ref(), shape.as_slice());
     plain_ensure!(source.is_contiguous(), INTERNAL_ERROR, "A view needs a contiguous tensor");
     let mut strides: Buffer<i64> = Buffer::new();

@@ -1,8 +1,8 @@
-//! Workspaces in a process with `libtvm_runtime`, which also defines `TVMBackendAllocWorkspace` and `TVMBackendFreeWorkspace`,
-//! and registers them for the function slots of compiled code.
+//! Workspaces in a process with `libtvm_runtime`, which also defines `TVMBackendAllocWorkspace` and
+//! `TVMBackendFreeWorkspace`, and registers them for the function slots of compiled code.
 //!
-//! Compiled code calls either the symbols of the library loaded first, or the registered functions in its slots. Both should
-//! reach the runtime that has the device:
+//! Compiled code calls either the symbols of the library loaded first, or the registered functions
+//! in its slots. Both should reach the runtime that has the device:
 //!
 //! | Called | For devices with a back end here | For others |
 //! |---|---|---|
@@ -79,7 +79,8 @@ struct Theirs {
 }
 
 impl Theirs {
-    /// Returns the functions if `libtvm_runtime` has a back end for a device type; `None` otherwise.
+    /// Returns the functions if `libtvm_runtime` has a back end for a device type; `None`
+    /// otherwise.
     ///
     /// # Errors
     /// MemoryError; InternalError if it is loaded under an unknown file name.
@@ -89,7 +90,9 @@ impl Theirs {
         }
         let find = |name| match library()?.find(name) {
             // A library without the symbol finds this library's, since it depends on this library.
-            Some(function) if !same_object(function.as_ptr(), allocate as *const c_void) => Some(function),
+            Some(function) if !same_object(function.as_ptr(), allocate as *const c_void) => {
+                Some(function)
+            }
             _ => None,
         };
         let (Some(allocate), Some(free)) = (find(ALLOCATE), find(FREE)) else {
@@ -113,7 +116,8 @@ impl Theirs {
 /// Returns `libtvm_runtime` if it is loaded. Searches on each call until it is found.
 fn library() -> Option<DriverLibrary> {
     static FOUND: SetOnce<DriverLibrary> = SetOnce::new();
-    const NAMES: &[&CStr] = &[c"libtvm_runtime.so", c"libtvm.so", c"libtvm_runtime.dylib", c"libtvm.dylib"];
+    const NAMES: &[&CStr] =
+        &[c"libtvm_runtime.so", c"libtvm.so", c"libtvm_runtime.dylib", c"libtvm.dylib"];
     match FOUND.get() {
         Some(library) => Some(*library),
         None => {
@@ -149,9 +153,11 @@ unsafe extern "C" fn allocate_in_slot(
     dtype_bits: c_int,
 ) -> *mut c_void {
     if device::find(device_type).is_none() {
-        // SAFETY: the address is that of such a function, and was stored before a slot received this function.
-        let registered: Allocate =
-            unsafe { transmute::<*mut c_void, Allocate>(REGISTERED_ALLOCATE.load(Ordering::Acquire)) };
+        // SAFETY: the address is that of such a function, and was stored before a slot received
+        // this function.
+        let registered: Allocate = unsafe {
+            transmute::<*mut c_void, Allocate>(REGISTERED_ALLOCATE.load(Ordering::Acquire))
+        };
         // SAFETY: the arguments match the function.
         return unsafe { registered(device_type, device_id, bytes, dtype_code, dtype_bits) };
     }
@@ -168,7 +174,11 @@ unsafe extern "C" fn allocate_in_slot(
 ///
 /// # Safety
 /// Same requirements as [`device::free_workspace`]; null is allowed.
-unsafe extern "C" fn free_in_slot(device_type: c_int, device_id: c_int, workspace: *mut c_void) -> c_int {
+unsafe extern "C" fn free_in_slot(
+    device_type: c_int,
+    device_id: c_int,
+    workspace: *mut c_void,
+) -> c_int {
     if device::find(device_type).is_none() {
         // SAFETY: as in `allocate_in_slot`.
         let registered: Free =

@@ -10,7 +10,8 @@ const I32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
 
 /// Kernel `k` with two buffers and a scalar, in push constants or in a uniform buffer.
 const ADD: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add.spv");
-const ADD_UNIFORM: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
+const ADD_UNIFORM: &[u8] =
+    include_bytes!("../../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
 const TYPES: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/types.spv");
 /// Modules with several kernels from TVM's compiler.
 const MODULES: [&[u8]; 2] = [
@@ -23,7 +24,12 @@ fn read(parameters: &[DLDataType], flags: u32, code: &[u8]) -> Result<Shader> {
     read_with_tags(parameters, &[], flags, code)
 }
 
-fn read_with_tags(parameters: &[DLDataType], extra: &[u32], flags: u32, code: &[u8]) -> Result<Shader> {
+fn read_with_tags(
+    parameters: &[DLDataType],
+    extra: &[u32],
+    flags: u32,
+    code: &[u8],
+) -> Result<Shader> {
     let mut payload = Writer::new();
     payload.text(b"vulkan")?;
     payload.count(1)?;
@@ -47,7 +53,10 @@ fn the_needs_of_a_shader_are_read() -> Result<()> {
     assert_eq!((add.buffers, add.scalars, add.has_uniform), (2, 1, false));
     assert!(read(&[HANDLE, HANDLE, I32], 1, ADD_UNIFORM)?.has_uniform);
     let types = read(&[HANDLE, HANDLE, HANDLE, I32], 0, TYPES)?;
-    assert_eq!((types.version, types.capabilities.as_slice()), (0x103, &[1, 9, 11, 39, 4433, 4448][..]));
+    assert_eq!(
+        (types.version, types.capabilities.as_slice()),
+        (0x103, &[1, 9, 11, 39, 4433, 4448][..])
+    );
     // Without scalars, the flag has no meaning.
     for module in MODULES {
         let payload = Payload::read(&Layout::VULKAN, Bytes::new(module)?)?;
@@ -56,10 +65,11 @@ fn the_needs_of_a_shader_are_read() -> Result<()> {
     Ok(())
 }
 
-/// Returns the code with one operand replaced: that at `at`, in the first instruction of `opcode` whose operands begin with
-/// `start`.
+/// Returns the code with one operand replaced: that at `at`, in the first instruction of `opcode`
+/// whose operands begin with `start`.
 fn with_operand(code: &[u8], opcode: u32, start: &[u32], at: usize, value: u32) -> Vec<u8> {
-    let mut words: Vec<u32> = code.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let mut words: Vec<u32> =
+        code.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
     let mut index = 5;
     while index < words.len() {
         let len = (words[index] >> 16) as usize;
@@ -113,7 +123,12 @@ fn shaders_that_do_not_fit_their_kernels_are_errors() -> Result<()> {
     let fragment = with_operand(ADD, 15, &[5], 0, 4);
     refused(&usual, 0, &fragment, "it has no entry point of that name");
     // Bindings and sets that the layout of the kernel lacks.
-    refused(&[HANDLE, I32], 0, ADD, "has a storage buffer at binding 1 of set 0; the kernel has 1 buffers");
+    refused(
+        &[HANDLE, I32],
+        0,
+        ADD,
+        "has a storage buffer at binding 1 of set 0; the kernel has 1 buffers",
+    );
     let far = with_operand(ADD, DECORATE, &[ANY, BINDING], 2, 9);
     refused(&usual, 0, &far, "at binding 9 of set 0");
     let other_set = with_operand(ADD, DECORATE, &[ANY, SET], 2, 3);

@@ -105,7 +105,8 @@ impl Adapter {
         self.properties.device_name_as_c_str().map_or(b"", CStr::to_bytes)
     }
 
-    /// Returns the rank by type for sorting: discrete GPUs first, then integrated GPUs, virtual GPUs, CPUs, others.
+    /// Returns the rank by type for sorting: discrete GPUs first, then integrated GPUs, virtual
+    /// GPUs, CPUs, others.
     pub(super) fn rank(&self) -> u32 {
         rank(self.properties.device_type)
     }
@@ -140,8 +141,8 @@ impl Adapter {
         }
     }
 
-    /// Returns the names of the extensions to enable. On Vulkan 1.0 that is at most the storage class extension, since the
-    /// prerequisites of most others are missing.
+    /// Returns the names of the extensions to enable. On Vulkan 1.0 that is at most the storage
+    /// class extension, since the prerequisites of most others are missing.
     pub(super) fn extensions(&self) -> Result<Buffer<*const core::ffi::c_char>> {
         let mut names = Buffer::new();
         for (index, (name, part_of)) in EXTENSIONS.iter().enumerate() {
@@ -163,8 +164,10 @@ impl Adapter {
         let mut features = Features::default();
         match api.vkGetPhysicalDeviceFeatures2 {
             Some(get) if self.version >= vk::API_VERSION_1_1 => {
-                let mut all =
-                    vk::PhysicalDeviceFeatures2 { p_next: self.chain(&mut features), ..Default::default() };
+                let mut all = vk::PhysicalDeviceFeatures2 {
+                    p_next: self.chain(&mut features),
+                    ..Default::default()
+                };
                 // SAFETY: the records in the chain are live, and the adapter supports each of them.
                 unsafe { get(self.physical, &mut all) };
                 features.basic = wanted(&all.features);
@@ -178,7 +181,8 @@ impl Adapter {
         self.features = features;
     }
 
-    /// Links the feature structures that the adapter supports into a `pNext` chain. Returns its head.
+    /// Links the feature structures that the adapter supports into a `pNext` chain. Returns its
+    /// head.
     pub(super) fn chain(&self, features: &mut Features) -> *mut c_void {
         let mut first = ptr::null_mut::<c_void>();
         let mut link = |is_known: bool, record: *mut vk::BaseOutStructure<'_>| {
@@ -211,7 +215,8 @@ impl Adapter {
         // SAFETY: both records are live.
         unsafe { get(self.physical, &mut all) };
         if found.supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
-            self.subgroups = Subgroups { size: found.subgroup_size, operations: found.supported_operations };
+            self.subgroups =
+                Subgroups { size: found.subgroup_size, operations: found.supported_operations };
         }
     }
 
@@ -251,7 +256,8 @@ impl Adapter {
         is_on != vk::FALSE
     }
 
-    /// Returns the index of a memory type in the bit set `allowed` that has the wanted properties; `None` if there is none.
+    /// Returns the index of a memory type in the bit set `allowed` that has the wanted properties;
+    /// `None` if there is none.
     pub(super) fn memory_type(&self, allowed: u32, wanted: vk::MemoryPropertyFlags) -> Option<u32> {
         let types = self.memory.memory_types.iter().take(self.memory.memory_type_count as usize);
         let mut usable = types.enumerate().filter(|(index, _)| allowed & 1 << index != 0);
@@ -292,8 +298,9 @@ fn compute_family(api: &InstanceApi, physical: vk::PhysicalDevice) -> Result<Opt
     // SAFETY: the list has `count` elements.
     unsafe { get(physical, &mut count, families.as_mut_slice().as_mut_ptr()) };
     let mut families = families.iter().take(count as usize);
-    let found = families
-        .position(|family| family.queue_count != 0 && family.queue_flags.contains(vk::QueueFlags::COMPUTE));
+    let found = families.position(|family| {
+        family.queue_count != 0 && family.queue_flags.contains(vk::QueueFlags::COMPUTE)
+    });
     Ok(found.map(|index| index as u32))
 }
 
@@ -350,7 +357,8 @@ mod tests {
     fn adapters_are_sorted_by_kind() {
         use vk::PhysicalDeviceType as Kind;
         let sorted =
-            [Kind::DISCRETE_GPU, Kind::INTEGRATED_GPU, Kind::VIRTUAL_GPU, Kind::CPU, Kind::OTHER].map(rank);
+            [Kind::DISCRETE_GPU, Kind::INTEGRATED_GPU, Kind::VIRTUAL_GPU, Kind::CPU, Kind::OTHER]
+                .map(rank);
         assert_eq!(sorted, [0, 1, 2, 3, 4]);
         assert_eq!(rank(Kind::from_raw(77)), 4);
     }

@@ -1,7 +1,7 @@
 //! Functions of Vulkan that the back end uses, in tables for the loader, an instance and a device.
 //!
-//! Types and constants come from the crate ash. Its own function tables are not used: they have several hundred functions,
-//! and calling a missing one aborts the process.
+//! Types and constants come from the crate ash. Its own function tables are not used: they have
+//! several hundred functions, and calling a missing one aborts the process.
 #![expect(non_snake_case, reason = "the driver spells its functions")]
 
 use core::ffi::CStr;
@@ -37,8 +37,8 @@ macro_rules! functions {
             /// # Safety
             /// `get` must return Vulkan functions by their names.
             unsafe fn load(get: &dyn Fn(&CStr) -> vk::PFN_vkVoidFunction) -> Result<$table> {
-                // SAFETY: the caller guarantees the functions. Vulkan's registry specifies their types, and ash is generated
-                // from it.
+                // SAFETY: the caller guarantees the functions. Vulkan's registry specifies their
+                // types, and ash is generated from it.
                 unsafe {
                     Ok($table {
                         $($name: core::mem::transmute::<AnyFunction, vk::$type>(
@@ -57,8 +57,9 @@ macro_rules! functions {
 
 #[inline(never)]
 fn required(get: &dyn Fn(&CStr) -> vk::PFN_vkVoidFunction, name: &CStr) -> Result<AnyFunction> {
-    get(name)
-        .ok_or_else(|| plain_error!(RUNTIME_ERROR, "The Vulkan driver has no function {}", name.to_bytes()))
+    get(name).ok_or_else(|| {
+        plain_error!(RUNTIME_ERROR, "The Vulkan driver has no function {}", name.to_bytes())
+    })
 }
 
 functions! {
@@ -70,7 +71,8 @@ functions! {
 }
 
 functions! {
-    /// Functions of an instance and its physical devices. The optional functions are part of Vulkan 1.1.
+    /// Functions of an instance and its physical devices. The optional functions are part of Vulkan
+    /// 1.1.
     struct InstanceApi {
         fn vkDestroyInstance: PFN_vkDestroyInstance;
         fn vkEnumeratePhysicalDevices: PFN_vkEnumeratePhysicalDevices;
@@ -171,7 +173,10 @@ impl DeviceApi {
     ///
     /// # Safety
     /// The device must belong to the instance.
-    pub(super) unsafe fn of_device(instance: &InstanceApi, device: vk::Device) -> Result<DeviceApi> {
+    pub(super) unsafe fn of_device(
+        instance: &InstanceApi,
+        device: vk::Device,
+    ) -> Result<DeviceApi> {
         // SAFETY: the caller guarantees the device.
         unsafe { DeviceApi::load(&|name| (instance.vkGetDeviceProcAddr)(device, name.as_ptr())) }
     }

@@ -1,7 +1,7 @@
 //! Pool of descriptor sets, for drivers that do not support push descriptors.
 //!
-//! A set is in use until the batch of its launch is done. The sets of a kernel form a ring, ordered by their last use: if
-//! the oldest set is still in use, all are, and the ring grows.
+//! A set is in use until the batch of its launch is done. The sets of a kernel form a ring, ordered
+//! by their last use: if the oldest set is still in use, all are, and the ring grows.
 
 use core::ptr;
 
@@ -118,7 +118,8 @@ fn allocate(
     layout: vk::DescriptorSetLayout,
 ) -> Outcome<vk::DescriptorSet> {
     let layouts = [layout];
-    let wanted = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
+    let wanted =
+        vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
     let mut set = vk::DescriptorSet::null();
     // SAFETY: the pool has capacity for the set; the driver writes the handle.
     check(unsafe { (device.api.vkAllocateDescriptorSets)(device.handle, &wanted, &mut set) })?;

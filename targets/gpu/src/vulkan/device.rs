@@ -44,24 +44,28 @@ impl Device {
         let mut features = adapter.features;
         let basic = features.basic;
         let chain = adapter.chain(&mut features);
-        let mut all = vk::PhysicalDeviceFeatures2 { p_next: chain, features: basic, ..Default::default() };
+        let mut all =
+            vk::PhysicalDeviceFeatures2 { p_next: chain, features: basic, ..Default::default() };
         let has_chain = !chain.is_null();
         let extensions = adapter.extensions()?;
         let priorities = [1.0];
         let queues = [vk::DeviceQueueCreateInfo::default()
             .queue_family_index(adapter.family)
             .queue_priorities(&priorities)];
-        let mut wanted =
-            vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&extensions);
+        let mut wanted = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&extensions);
         if has_chain {
             wanted.p_next = (&raw mut all).cast::<c_void>();
         } else {
             wanted.p_enabled_features = &basic;
         }
         let mut handle = vk::Device::null();
-        // SAFETY: the records are initialised, and the adapter supports everything they request; the driver writes the handle.
-        let created =
-            unsafe { (instance.api.vkCreateDevice)(adapter.physical, &wanted, ptr::null(), &mut handle) };
+        // SAFETY: the records are initialised, and the adapter supports everything they request;
+        // the driver writes the handle.
+        let created = unsafe {
+            (instance.api.vkCreateDevice)(adapter.physical, &wanted, ptr::null(), &mut handle)
+        };
         raise(check(created))?;
         // SAFETY: the device belongs to the instance.
         let api = match unsafe { DeviceApi::of_device(&instance.api, handle) } {
@@ -95,7 +99,8 @@ impl Device {
         use vk::MemoryPropertyFlags as Flags;
         let visible = Flags::HOST_VISIBLE | Flags::HOST_COHERENT;
         self.memory_type = self.memory_type(USAGE, Flags::DEVICE_LOCAL, Flags::empty())?;
-        self.staging_type = self.memory_type(STAGING_USAGE, visible | Flags::HOST_CACHED, visible)?;
+        self.staging_type =
+            self.memory_type(STAGING_USAGE, visible | Flags::HOST_CACHED, visible)?;
         Ok(())
     }
 
@@ -115,7 +120,8 @@ impl Device {
         }
     }
 
-    /// Locks the queue. While it is locked, no error object may be created and no user allocator may be called.
+    /// Locks the queue. While it is locked, no error object may be created and no user allocator
+    /// may be called.
     #[inline]
     pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
@@ -126,7 +132,8 @@ impl Device {
         self.heap.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` if this number of descriptors is pushed into the command buffer instead of bound as a set.
+    /// Returns `true` if this number of descriptors is pushed into the command buffer instead of
+    /// bound as a set.
     pub(super) fn pushes(&self, descriptors: u32) -> bool {
         self.adapter.has_push_descriptors()
             && self.api.vkCmdPushDescriptorSetWithTemplateKHR.is_some()
@@ -141,8 +148,8 @@ impl Device {
 }
 
 impl Drop for Device {
-    /// Destroys a device that could not be opened completely, for which no other objects exist. Opened devices are never
-    /// dropped.
+    /// Destroys a device that could not be opened completely, for which no other objects exist.
+    /// Opened devices are never dropped.
     fn drop(&mut self) {
         // SAFETY: the device is owned, and nothing of it is in use.
         unsafe { (self.api.vkDestroyDevice)(self.handle, ptr::null()) };

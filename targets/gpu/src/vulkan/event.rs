@@ -13,7 +13,8 @@ use crate::owned::Owned;
 /// A Vulkan event: complete when the batch in which it was recorded is done. It has no timestamps.
 pub(super) struct Event {
     device: &'static Device,
-    /// Batch of the last record. Before the first record it is 0, a batch that always counts as done.
+    /// Batch of the last record. Before the first record it is 0, a batch that always counts as
+    /// done.
     batch: AtomicU64,
 }
 
@@ -49,8 +50,8 @@ impl Event {
         self.batch.store(self.device.queue().last(), Ordering::Release);
     }
 
-    /// Makes commands queued on `device` from now on wait for the event. On the event's own device, the in-order queue
-    /// ensures this. For another device, the calling thread waits.
+    /// Makes commands queued on `device` from now on wait for the event. On the event's own device,
+    /// the in-order queue ensures this. For another device, the calling thread waits.
     pub(super) fn hold_back(&self, device: &Device) -> Outcome<()> {
         if ptr::eq(self.device, device) { Ok(()) } else { self.synchronize() }
     }

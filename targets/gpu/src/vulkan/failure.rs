@@ -1,7 +1,7 @@
 //! Errors of the Vulkan driver.
 //!
-//! Under a lock, a failure is passed on as the driver's result code ([`Outcome`]): creating an error object may call a
-//! user's allocator, and no user callback runs under a lock.
+//! Under a lock, a failure is passed on as the driver's result code ([`Outcome`]): creating an
+//! error object may call a user's allocator, and no user callback runs under a lock.
 #![forbid(unsafe_code)]
 
 use ash::vk;
@@ -17,7 +17,8 @@ pub(super) fn check(code: vk::Result) -> Outcome<()> {
     if code.as_raw() >= 0 { Ok(()) } else { Err(code) }
 }
 
-/// Returns the error for a result code: MemoryError if the device or the driver is out of memory, otherwise InternalError.
+/// Returns the error for a result code: MemoryError if the device or the driver is out of memory,
+/// otherwise InternalError.
 #[cold]
 pub(super) fn error(code: vk::Result) -> Error {
     if is_out_of_memory(code) {
@@ -35,7 +36,8 @@ pub(super) fn raise<T>(outcome: Outcome<T>) -> Result<T> {
     outcome.map_err(error)
 }
 
-/// Returns `true` if a result code says that main memory, device memory or the number of allocations is exhausted.
+/// Returns `true` if a result code says that main memory, device memory or the number of
+/// allocations is exhausted.
 pub(super) fn is_out_of_memory(code: vk::Result) -> bool {
     matches!(
         code,
@@ -50,8 +52,14 @@ pub(super) fn is_out_of_memory(code: vk::Result) -> bool {
 
 /// Returns the name of a result code.
 pub(super) fn name(code: vk::Result) -> &'static str {
-    const SUCCESSES: [&str; 6] =
-        ["VK_SUCCESS", "VK_NOT_READY", "VK_TIMEOUT", "VK_EVENT_SET", "VK_EVENT_RESET", "VK_INCOMPLETE"];
+    const SUCCESSES: [&str; 6] = [
+        "VK_SUCCESS",
+        "VK_NOT_READY",
+        "VK_TIMEOUT",
+        "VK_EVENT_SET",
+        "VK_EVENT_RESET",
+        "VK_INCOMPLETE",
+    ];
     const ERRORS: [&str; 13] = [
         "VK_ERROR_OUT_OF_HOST_MEMORY",
         "VK_ERROR_OUT_OF_DEVICE_MEMORY",
@@ -71,7 +79,9 @@ pub(super) fn name(code: vk::Result) -> &'static str {
         vk::Result::ERROR_OUT_OF_POOL_MEMORY => return "VK_ERROR_OUT_OF_POOL_MEMORY",
         vk::Result::ERROR_FRAGMENTATION => return "VK_ERROR_FRAGMENTATION",
         vk::Result::ERROR_INVALID_EXTERNAL_HANDLE => return "VK_ERROR_INVALID_EXTERNAL_HANDLE",
-        vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS => return "VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS",
+        vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS => {
+            return "VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS";
+        }
         vk::Result::ERROR_INVALID_SHADER_NV => return "VK_ERROR_INVALID_SHADER_NV",
         vk::Result::ERROR_VALIDATION_FAILED_EXT => return "VK_ERROR_VALIDATION_FAILED_EXT",
         vk::Result::ERROR_NOT_PERMITTED_KHR => return "VK_ERROR_NOT_PERMITTED_KHR",

@@ -1,8 +1,8 @@
 //! Allocator of device memory for buffers.
 //!
-//! Some drivers allow only 4096 allocations at a time (`maxMemoryAllocationCount`), and each allocation takes time. So
-//! buffers share blocks, and each new block is twice as large as the previous one. Only large buffers have an allocation of
-//! their own.
+//! Some drivers allow only 4096 allocations at a time (`maxMemoryAllocationCount`), and each
+//! allocation takes time. So buffers share blocks, and each new block is twice as large as the
+//! previous one. Only large buffers have an allocation of their own.
 
 use core::ptr;
 
@@ -46,7 +46,11 @@ impl Heap {
     }
 
     /// Allocates memory for a buffer.
-    pub(super) fn allocate(&mut self, device: &Device, needs: &vk::MemoryRequirements) -> Outcome<Part> {
+    pub(super) fn allocate(
+        &mut self,
+        device: &Device,
+        needs: &vk::MemoryRequirements,
+    ) -> Outcome<Part> {
         if needs.size > LARGEST_SHARED {
             return own(device, needs.size);
         }
@@ -75,14 +79,16 @@ impl Heap {
         self.blocks.as_mut_slice().last_mut().ok_or(NO_MEMORY)
     }
 
-    /// Frees memory from [`allocate`](Self::allocate). A block that becomes unused is freed unless it is the only unused
-    /// one.
+    /// Frees memory from [`allocate`](Self::allocate). A block that becomes unused is freed unless
+    /// it is the only unused one.
     pub(super) fn free(&mut self, device: &Device, part: Part) {
         if !part.is_shared {
             device.free_memory(part.memory);
             return;
         }
-        let Some(index) = self.blocks.iter().position(|block| block.memory == part.memory) else { return };
+        let Some(index) = self.blocks.iter().position(|block| block.memory == part.memory) else {
+            return;
+        };
         self.blocks.as_mut_slice()[index].spans.release(part.offset, part.bytes);
         let unused = self.blocks.iter().filter(|block| block.spans.is_unused()).count();
         if unused > 1
@@ -121,11 +127,18 @@ fn own(device: &Device, bytes: u64) -> Outcome<Part> {
 
 impl Device {
     /// Allocates `bytes` bytes of a memory type.
-    pub(super) fn allocate_memory(&self, bytes: u64, memory_type: u32) -> Outcome<vk::DeviceMemory> {
-        let wanted = vk::MemoryAllocateInfo::default().allocation_size(bytes).memory_type_index(memory_type);
+    pub(super) fn allocate_memory(
+        &self,
+        bytes: u64,
+        memory_type: u32,
+    ) -> Outcome<vk::DeviceMemory> {
+        let wanted =
+            vk::MemoryAllocateInfo::default().allocation_size(bytes).memory_type_index(memory_type);
         let mut memory = vk::DeviceMemory::null();
         // SAFETY: the device is live and has this memory type; the driver writes the handle.
-        check(unsafe { (self.api.vkAllocateMemory)(self.handle, &wanted, ptr::null(), &mut memory) })?;
+        check(unsafe {
+            (self.api.vkAllocateMemory)(self.handle, &wanted, ptr::null(), &mut memory)
+        })?;
         Ok(memory)
     }
 
@@ -136,11 +149,17 @@ impl Device {
     }
 
     /// Creates a buffer without memory.
-    pub(super) fn create_buffer(&self, bytes: u64, usage: vk::BufferUsageFlags) -> Outcome<vk::Buffer> {
+    pub(super) fn create_buffer(
+        &self,
+        bytes: u64,
+        usage: vk::BufferUsageFlags,
+    ) -> Outcome<vk::Buffer> {
         let wanted = vk::BufferCreateInfo::default().size(bytes).usage(usage);
         let mut buffer = vk::Buffer::null();
         // SAFETY: the device is live; the driver writes the handle.
-        check(unsafe { (self.api.vkCreateBuffer)(self.handle, &wanted, ptr::null(), &mut buffer) })?;
+        check(unsafe {
+            (self.api.vkCreateBuffer)(self.handle, &wanted, ptr::null(), &mut buffer)
+        })?;
         Ok(buffer)
     }
 
@@ -159,7 +178,12 @@ impl Device {
     }
 
     /// Binds a buffer to a range of memory.
-    pub(super) fn bind(&self, buffer: vk::Buffer, memory: vk::DeviceMemory, offset: u64) -> Outcome<()> {
+    pub(super) fn bind(
+        &self,
+        buffer: vk::Buffer,
+        memory: vk::DeviceMemory,
+        offset: u64,
+    ) -> Outcome<()> {
         // SAFETY: both are live, and the memory meets the buffer's requirements.
         check(unsafe { (self.api.vkBindBufferMemory)(self.handle, buffer, memory, offset) })
     }

@@ -18,7 +18,8 @@ use crate::forks;
 use crate::launch::{Launch, MAX_PARAMETERS, pack_slots_of_8};
 use crate::spirv::{SLOT_BYTES, Shader};
 
-/// Maximum size of push constants in bytes. It bounds the stack buffer, even if a device supports more.
+/// Maximum size of push constants in bytes. It bounds the stack buffer, even if a device supports
+/// more.
 const MAX_PUSH_BYTES: usize = 256;
 
 /// A kernel loaded on one device.
@@ -39,14 +40,18 @@ pub struct Kernel {
 /// How a launch binds its buffers.
 enum Descriptors {
     /// Pushed into the command buffer with an update template.
-    Pushed { template: vk::DescriptorUpdateTemplate, push: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR },
+    Pushed {
+        template: vk::DescriptorUpdateTemplate,
+        push: vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR,
+    },
     /// Bound as a descriptor set. The lock is taken while the queue is locked.
     Sets(Mutex<Sets>),
     /// The kernel has no buffers.
     None,
 }
 
-/// Descriptors of a launch, on the stack of the launching thread: one per parameter, and one for the scalars.
+/// Descriptors of a launch, on the stack of the launching thread: one per parameter, and one for
+/// the scalars.
 type Bindings = heapless::Vec<vk::DescriptorBufferInfo, { MAX_PARAMETERS + 1 }>;
 
 /// Appends a buffer. The capacity suffices for all parameters and the scalars.
@@ -59,8 +64,14 @@ impl Kernel {
     /// Compiles a shader into a pipeline.
     ///
     /// # Errors
-    /// InternalError for a shader that needs unsupported features, or that the driver fails to compile; MemoryError.
-    pub(super) fn new(device: &'static Device, shader: &Shader, code: &[u8], name: &[u8]) -> Result<Kernel> {
+    /// InternalError for a shader that needs unsupported features, or that the driver fails to
+    /// compile; MemoryError.
+    pub(super) fn new(
+        device: &'static Device,
+        shader: &Shader,
+        code: &[u8],
+        name: &[u8],
+    ) -> Result<Kernel> {
         check_needs(device, shader, name)?;
         let mut kernel = Kernel {
             device,
@@ -73,7 +84,8 @@ impl Kernel {
             descriptors: Descriptors::None,
             last_batch: AtomicU64::new(0),
         };
-        let module = ShaderModule::new(device, code).map_err(|error| error.of_kernel(device, name))?;
+        let module =
+            ShaderModule::new(device, code).map_err(|error| error.of_kernel(device, name))?;
         let mut terminated = Buffer::try_with_capacity(name.len() + 1)?;
         terminated.try_extend_from_slice(name)?;
         terminated.try_push(0)?;
@@ -86,7 +98,8 @@ impl Kernel {
         self.buffers + u32::from(self.has_uniform)
     }
 
-    /// Returns the descriptor types with the number of descriptors of each, and how many of the types are used.
+    /// Returns the descriptor types with the number of descriptors of each, and how many of the
+    /// types are used.
     fn descriptor_sizes(&self) -> ([vk::DescriptorPoolSize; 2], usize) {
         let size = |kind, count| vk::DescriptorPoolSize::default().ty(kind).descriptor_count(count);
         let buffers = size(vk::DescriptorType::STORAGE_BUFFER, self.buffers);
@@ -123,7 +136,12 @@ impl Kernel {
         }
         // SAFETY: the records are initialised; the driver writes the handles.
         unsafe {
-            check((api.vkCreateDescriptorSetLayout)(handle, &wanted, ptr::null(), &mut self.set_layout))?;
+            check((api.vkCreateDescriptorSetLayout)(
+                handle,
+                &wanted,
+                ptr::null(),
+                &mut self.set_layout,
+            ))?;
             let sets = [self.set_layout];
             let ranges = [vk::PushConstantRange::default()
                 .stage_flags(vk::ShaderStageFlags::COMPUTE)
@@ -186,7 +204,8 @@ impl Kernel {
             ..Default::default()
         };
         let wanted = vk::ComputePipelineCreateInfo::default().stage(stage).layout(self.layout);
-        // SAFETY: the records are initialised, and the name ends in a NUL; the driver writes the handle.
+        // SAFETY: the records are initialised, and the name ends in a NUL; the driver writes the
+        // handle.
         check(unsafe {
             (self.device.api.vkCreateComputePipelines)(
                 self.device.handle,
@@ -197,18 +216,20 @@ impl Kernel {
                 &mut self.pipeline,
             )
         })?;
-        // A null pipeline should come with an error code. A driver that returns null without one would crash in a launch.
+        // A null pipeline should come with an error code. A driver that returns null without one
+        // would crash in a launch.
         if self.pipeline == vk::Pipeline::null() { Err(vk::Result::ERROR_UNKNOWN) } else { Ok(()) }
     }
 
     /// Queues a launch.
     ///
     /// # Errors
-    /// ValueError for a buffer that is null, on another device, or larger than the device's limit, and for a grid that is
-    /// too large; errors of the driver.
+    /// ValueError for a buffer that is null, on another device, or larger than the device's limit,
+    /// and for a grid that is too large; errors of the driver.
     ///
     /// # Safety
-    /// The values must have the kernel's parameter types; handles must be [`Memory`] records or null.
+    /// The values must have the kernel's parameter types; handles must be [`Memory`] records or
+    /// null.
     pub(super) unsafe fn launch(&self, launch: &Launch<'_>) -> Result<()> {
         forks::check()?;
         let grid = launch.sizes.grid();
@@ -220,11 +241,13 @@ impl Kernel {
         for (index, (parameter, value)) in launch.parameters().enumerate() {
             if parameter.is_handle() {
                 // SAFETY: the caller guarantees the record.
-                let memory = unsafe { ptr::with_exposed_provenance::<Memory>(*value as usize).as_ref() };
+                let memory =
+                    unsafe { ptr::with_exposed_provenance::<Memory>(*value as usize).as_ref() };
                 match memory {
                     Some(memory)
                         if memory.device == self.device.handle
-                            && memory.bytes <= u64::from(self.device.limits().max_storage_buffer_range) =>
+                            && memory.bytes
+                                <= u64::from(self.device.limits().max_storage_buffer_range) =>
                     {
                         bind(&mut bindings, memory.buffer, 0, vk::WHOLE_SIZE);
                     }
@@ -266,8 +289,14 @@ impl Kernel {
         }
     }
 
-    /// Records a launch in the open batch. The grid must be within the limits, and the buffers must belong to the device.
-    fn record(&self, queue: &mut Queue, launch: &Launch<'_>, bindings: &mut Bindings) -> Outcome<()> {
+    /// Records a launch in the open batch. The grid must be within the limits, and the buffers must
+    /// belong to the device.
+    fn record(
+        &self,
+        queue: &mut Queue,
+        launch: &Launch<'_>,
+        bindings: &mut Bindings,
+    ) -> Outcome<()> {
         let (device, api) = (self.device, &self.device.api);
         if self.has_uniform {
             self.stage_scalars(queue, launch, bindings)?;
@@ -278,8 +307,11 @@ impl Kernel {
         self.last_batch.store(batch.number, Ordering::Relaxed);
         if batch.bound != self.pipeline {
             batch.bound = self.pipeline;
-            // SAFETY: the batch is open, and the pipeline lives until it is done, which `drop` waits for.
-            unsafe { (api.vkCmdBindPipeline)(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline) };
+            // SAFETY: the batch is open, and the pipeline lives until it is done, which `drop`
+            // waits for.
+            unsafe {
+                (api.vkCmdBindPipeline)(commands, vk::PipelineBindPoint::COMPUTE, self.pipeline)
+            };
         }
         match &self.descriptors {
             Descriptors::Pushed { template, push } => {
@@ -311,8 +343,14 @@ impl Kernel {
     }
 
     /// Copies the scalars into staging memory of the open batch.
-    fn stage_scalars(&self, queue: &mut Queue, launch: &Launch<'_>, bindings: &mut Bindings) -> Outcome<()> {
-        let alignment = self.device.limits().min_uniform_buffer_offset_alignment.max(SLOT_BYTES.into());
+    fn stage_scalars(
+        &self,
+        queue: &mut Queue,
+        launch: &Launch<'_>,
+        bindings: &mut Bindings,
+    ) -> Outcome<()> {
+        let alignment =
+            self.device.limits().min_uniform_buffer_offset_alignment.max(SLOT_BYTES.into());
         let bytes = self.scalar_bytes as usize;
         let staged = queue.stage(self.device, bytes, alignment as usize)?;
         // SAFETY: the bytes are reserved for this launch.
@@ -353,7 +391,13 @@ impl Kernel {
         }
         // SAFETY: no command uses the set, and there are as many bindings as its layout has.
         unsafe {
-            (api.vkUpdateDescriptorSets)(device.handle, kinds as u32, writes.as_ptr(), 0, ptr::null());
+            (api.vkUpdateDescriptorSets)(
+                device.handle,
+                kinds as u32,
+                writes.as_ptr(),
+                0,
+                ptr::null(),
+            );
             (api.vkCmdBindDescriptorSets)(
                 commands,
                 vk::PipelineBindPoint::COMPUTE,
@@ -370,7 +414,8 @@ impl Kernel {
 }
 
 impl Drop for Kernel {
-    /// Waits for queued launches, then destroys the driver's objects. If waiting fails, the objects are leaked.
+    /// Waits for queued launches, then destroys the driver's objects. If waiting fails, the objects
+    /// are leaked.
     fn drop(&mut self) {
         if !self.device.settle(*self.last_batch.get_mut()) {
             return;
@@ -404,16 +449,20 @@ struct ShaderModule {
 
 impl ShaderModule {
     fn new(device: &'static Device, code: &[u8]) -> core::result::Result<ShaderModule, Failure> {
-        let mut words =
-            Buffer::try_with_capacity(code.len() / 4).map_err(|refused| Failure::Other(refused.into()))?;
+        let mut words = Buffer::try_with_capacity(code.len() / 4)
+            .map_err(|refused| Failure::Other(refused.into()))?;
         for word in code.as_chunks().0 {
-            words.try_push(u32::from_le_bytes(*word)).map_err(|refused| Failure::Other(refused.into()))?;
+            words
+                .try_push(u32::from_le_bytes(*word))
+                .map_err(|refused| Failure::Other(refused.into()))?;
         }
         let wanted = vk::ShaderModuleCreateInfo::default().code(&words);
         let mut handle = vk::ShaderModule::null();
         // SAFETY: the record is initialised; the driver writes the handle.
-        check(unsafe { (device.api.vkCreateShaderModule)(device.handle, &wanted, ptr::null(), &mut handle) })
-            .map_err(Failure::Driver)?;
+        check(unsafe {
+            (device.api.vkCreateShaderModule)(device.handle, &wanted, ptr::null(), &mut handle)
+        })
+        .map_err(Failure::Driver)?;
         Ok(ShaderModule { device, handle })
     }
 }
@@ -476,7 +525,8 @@ fn check_needs(device: &Device, shader: &Shader, name: &[u8]) -> Result<()> {
             adapter.name()
         );
     }
-    let threads = shader.block.iter().fold(1u64, |product, extent| product.saturating_mul((*extent).into()));
+    let threads =
+        shader.block.iter().fold(1u64, |product, extent| product.saturating_mul((*extent).into()));
     let is_small = threads <= limits.max_compute_work_group_invocations.into()
         && (0..3).all(|axis| shader.block[axis] <= limits.max_compute_work_group_size[axis]);
     plain_ensure!(
@@ -489,8 +539,9 @@ fn check_needs(device: &Device, shader: &Shader, name: &[u8]) -> Result<()> {
         shader.block[2],
         adapter.name()
     );
-    let buffers =
-        limits.max_per_stage_descriptor_storage_buffers.min(limits.max_descriptor_set_storage_buffers);
+    let buffers = limits
+        .max_per_stage_descriptor_storage_buffers
+        .min(limits.max_descriptor_set_storage_buffers);
     let all = limits.max_per_stage_resources;
     plain_ensure!(
         shader.buffers <= buffers && shader.buffers + u32::from(shader.has_uniform) <= all,

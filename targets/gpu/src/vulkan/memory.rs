@@ -28,7 +28,8 @@ pub(super) const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 /// Alignment of ranges in staging memory.
 const STAGING_ALIGNMENT: usize = 16;
 
-/// Memory record, to which the `data` pointer of a tensor points. Its first three fields match those of TVM's runtime.
+/// Memory record, to which the `data` pointer of a tensor points. Its first three fields match
+/// those of TVM's runtime.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Memory {
@@ -111,11 +112,16 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
         outcome => outcome,
     };
     match outcome {
-        Ok(memory) => {
-            Owned::new(memory).map(|record| record.into_raw().cast()).inspect_err(|_| memory.destroy(device))
-        }
+        Ok(memory) => Owned::new(memory)
+            .map(|record| record.into_raw().cast())
+            .inspect_err(|_| memory.destroy(device)),
         Err(code) if is_out_of_memory(code) => {
-            plain_bail!(MEMORY_ERROR, "The Vulkan device has no {} bytes: {}", bytes, failure::name(code))
+            plain_bail!(
+                MEMORY_ERROR,
+                "The Vulkan device has no {} bytes: {}",
+                bytes,
+                failure::name(code)
+            )
         }
         Err(code) => Err(failure::error(code)),
     }
@@ -218,8 +224,8 @@ unsafe fn buffer_range(region: &Region, bytes: usize) -> Result<Option<BufferRan
 /// Copies bytes. On return, main memory may be reused, and copies to it are complete.
 ///
 /// # Errors
-/// ValueError for a region beyond its buffer; errors of the driver; MemoryError for a copy between two devices or within a
-/// buffer, which goes through main memory.
+/// ValueError for a region beyond its buffer; errors of the driver; MemoryError for a copy between
+/// two devices or within a buffer, which goes through main memory.
 ///
 /// # Safety
 /// Both regions must have `bytes` bytes; those on a device must come from [`allocate`].
@@ -230,9 +236,13 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     // SAFETY: the caller guarantees the regions.
     unsafe {
         match (buffer_range(&from, bytes)?, buffer_range(&to, bytes)?) {
-            (None, None) => plain_bail!(INTERNAL_ERROR, "A copy of Vulkan needs memory of its devices"),
+            (None, None) => {
+                plain_bail!(INTERNAL_ERROR, "A copy of Vulkan needs memory of its devices")
+            }
             (Some(source), None) => raise(read(source, to.data.byte_add(to.offset).cast(), bytes)),
-            (None, Some(target)) => raise(write(from.data.byte_add(from.offset).cast(), target, bytes)),
+            (None, Some(target)) => {
+                raise(write(from.data.byte_add(from.offset).cast(), target, bytes))
+            }
             (Some(source), Some(target))
                 if ptr::eq(source.device, target.device) && source.buffer != target.buffer =>
             {
@@ -283,7 +293,8 @@ unsafe fn read(from: BufferRange, to: *mut u8, bytes: usize) -> Outcome<()> {
             (staged, queue.begin_wait(device, u64::MAX)?)
         };
         device.end_wait(wait, || {
-            // SAFETY: the caller guarantees the target; the copy is complete, and the staging memory stays reserved.
+            // SAFETY: the caller guarantees the target; the copy is complete, and the staging
+            // memory stays reserved.
             unsafe { staged.data.as_ptr().copy_to_nonoverlapping(to.add(at), piece) };
         })?;
     }

@@ -50,7 +50,8 @@ pub use platform::use_loader;
 /// The Vulkan back end.
 pub struct Vulkan;
 
-/// `device_api.vulkan.get_target_property`, by which TVM's Python package queries a device's properties.
+/// `device_api.vulkan.get_target_property`, by which TVM's Python package queries a device's
+/// properties.
 pub(crate) const TARGET_PROPERTY: StaticFunction =
     static_function!("device_api.vulkan.get_target_property", properties::target_property);
 
@@ -83,7 +84,12 @@ impl Driver for Vulkan {
         platform::device(device).map(drop)
     }
 
-    fn load_kernel(source: &Source<'_, Vulkan>, _: &(), kernel: usize, device: i32) -> Result<Kernel> {
+    fn load_kernel(
+        source: &Source<'_, Vulkan>,
+        _: &(),
+        kernel: usize,
+        device: i32,
+    ) -> Result<Kernel> {
         let (record, shader) = (&source.payload.kernels()[kernel], &source.code[kernel]);
         let (code, name) = (source.payload.code_of(record), source.payload.name_of(record));
         Kernel::new(platform::device(device)?, shader, code, name)
@@ -101,7 +107,8 @@ impl Driver for Vulkan {
     }
 }
 
-// SAFETY: memory belongs to a buffer of the device until it is freed; queues are used under locks, and events are records of this crate.
+// SAFETY: memory belongs to a buffer of the device until it is freed; queues are used under locks,
+// and events are records of this crate.
 unsafe impl Backend for Vulkan {
     fn device_type(&self) -> i32 {
         kind::VULKAN
@@ -124,7 +131,13 @@ unsafe impl Backend for Vulkan {
         }
     }
 
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<()> {
         only_default(stream)?;
         // SAFETY: the caller's promise.
         unsafe { memory::copy(from, to, bytes) }
@@ -151,7 +164,12 @@ unsafe impl Backend for Vulkan {
         unsafe { Event::free(event) };
     }
 
-    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn record_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         only_default(stream)?;
         platform::device(id)?;
         // SAFETY: the caller's promise.
@@ -159,7 +177,12 @@ unsafe impl Backend for Vulkan {
         Ok(())
     }
 
-    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn wait_for_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         only_default(stream)?;
         let device = platform::device(id)?;
         // SAFETY: the caller's promise.
@@ -183,6 +206,10 @@ unsafe impl Backend for Vulkan {
 }
 
 fn only_default(stream: *mut c_void) -> Result<()> {
-    plain_ensure!(stream.is_null(), RUNTIME_ERROR, "Devices vulkan have no streams beside the default one");
+    plain_ensure!(
+        stream.is_null(),
+        RUNTIME_ERROR,
+        "Devices vulkan have no streams beside the default one"
+    );
     Ok(())
 }

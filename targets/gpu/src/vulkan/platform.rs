@@ -1,7 +1,7 @@
 //! Selection of Vulkan devices: all adapters, discrete GPUs first.
 //!
-//! `FERRITE_VULKAN_DEVICE` selects adapters by a part of their name, ignoring case. Each adapter's device is opened on its
-//! first use.
+//! `FERRITE_VULKAN_DEVICE` selects adapters by a part of their name, ignoring case. Each adapter's
+//! device is opened on its first use.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -51,11 +51,12 @@ static OPENING: Mutex<()> = Mutex::new(());
 /// Address of the user's `vkGetInstanceProcAddr`; null selects the system's loader.
 static GIVEN: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Selects a loader by its `vkGetInstanceProcAddr`, for programs that link or wrap one. The system's `libvulkan.so.1` is
-/// then not opened. Must be called before the first use of a device.
+/// Selects a loader by its `vkGetInstanceProcAddr`, for programs that link or wrap one. The
+/// system's `libvulkan.so.1` is then not opened. Must be called before the first use of a device.
 ///
 /// # Safety
-/// The function must be a `vkGetInstanceProcAddr` until the process ends: the functions that it returns are called.
+/// The function must be a `vkGetInstanceProcAddr` until the process ends: the functions that it
+/// returns are called.
 pub unsafe fn use_loader(get: vk::PFN_vkGetInstanceProcAddr) {
     GIVEN.store(get as *mut c_void, Ordering::Release);
 }
@@ -66,15 +67,16 @@ fn loader() -> Result<vk::PFN_vkGetInstanceProcAddr> {
         let library = DriverLibrary::open(&[c"libvulkan.so.1"])?;
         address = library.function(c_name!(vkGetInstanceProcAddr))?.as_ptr();
     }
-    // SAFETY: the address is that of a function of this type: found by name in the loader, or passed to `use_loader`.
+    // SAFETY: the address is that of a function of this type: found by name in the loader, or
+    // passed to `use_loader`.
     Ok(unsafe { core::mem::transmute::<*mut c_void, vk::PFN_vkGetInstanceProcAddr>(address) })
 }
 
 /// Returns the device with this id.
 ///
 /// # Errors
-/// RuntimeError if the driver is not installed, and in a forked child; InternalError if there is no device with this id; errors
-/// of the driver.
+/// RuntimeError if the driver is not installed, and in a forked child; InternalError if there is no
+/// device with this id; errors of the driver.
 #[inline]
 pub(super) fn device(id: i32) -> Result<&'static Device> {
     let (platform, slot) = slot(id)?;
@@ -143,7 +145,8 @@ fn open() -> Result<&'static Platform> {
 }
 
 impl Instance {
-    /// Creates an instance of the newest version that the loader supports, up to 1.3. Returns the instance and the version.
+    /// Creates an instance of the newest version that the loader supports, up to 1.3. Returns the
+    /// instance and the version.
     fn create(get: vk::PFN_vkGetInstanceProcAddr) -> Result<(Instance, u32)> {
         // SAFETY: the function belongs to a loader.
         let api = unsafe { LoaderApi::of_loader(get)? };
@@ -165,7 +168,8 @@ impl Instance {
         match unsafe { InstanceApi::of_instance(get, handle) } {
             Ok(api) => Ok((Instance { api, handle }, version)),
             Err(error) => {
-                // SAFETY: every loader has this function for every instance, and the instance is owned.
+                // SAFETY: every loader has this function for every instance, and the instance is
+                // owned.
                 unsafe {
                     if let Some(destroy) = get(handle, c_name!(vkDestroyInstance).as_ptr()) {
                         let destroy: vk::PFN_vkDestroyInstance = core::mem::transmute(destroy);
@@ -212,14 +216,26 @@ fn find_adapters(instance: &Instance, version: u32) -> Result<Buffer<Slot>> {
             slots.try_push(Slot { adapter, device: AtomicPtr::new(ptr::null_mut()) })?;
         }
     }
-    plain_ensure!(!slots.is_empty(), INTERNAL_ERROR, "No Vulkan device: {} were looked at", physical.len());
+    plain_ensure!(
+        !slots.is_empty(),
+        INTERNAL_ERROR,
+        "No Vulkan device: {} were looked at",
+        physical.len()
+    );
     if let Some(choice) = variable::get(CHOICE) {
         slots.retain(|slot| variable::contains(slot.adapter.name(), choice));
-        plain_ensure!(!slots.is_empty(), INTERNAL_ERROR, "No Vulkan device has {} in its name", choice);
+        plain_ensure!(
+            !slots.is_empty(),
+            INTERNAL_ERROR,
+            "No Vulkan device has {} in its name",
+            choice
+        );
     }
     sort(&mut slots);
     slots.truncate(MAX_DEVICES);
-    if slots.first().is_some_and(|first| first.adapter.properties.device_type == vk::PhysicalDeviceType::CPU)
+    if slots
+        .first()
+        .is_some_and(|first| first.adapter.properties.device_type == vk::PhysicalDeviceType::CPU)
     {
         plain_warn!("No Vulkan device is a GPU: kernels run on the CPU");
     }

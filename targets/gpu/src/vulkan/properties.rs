@@ -80,14 +80,18 @@ pub(super) fn target_property(device: DLDevice, name: String) -> Result<Any> {
         b"supports_integer_dot_product" => flag(has.dot_product.shader_integer_dot_product),
         b"supported_subgroup_operations" => number(adapter.subgroups.operations.as_raw()),
         b"thread_warp_size" => number(warp_size(adapter)),
-        b"max_num_threads" | b"max_threads_per_block" => number(limits.max_compute_work_group_invocations),
+        b"max_num_threads" | b"max_threads_per_block" => {
+            number(limits.max_compute_work_group_invocations)
+        }
         b"max_block_size_x" => number(x),
         b"max_block_size_y" => number(y),
         b"max_block_size_z" => number(z),
         b"max_push_constants_size" => number(limits.max_push_constants_size),
         b"max_uniform_buffer_range" => number(limits.max_uniform_buffer_range),
         b"max_storage_buffer_range" => number(limits.max_storage_buffer_range),
-        b"max_per_stage_descriptor_storage_buffer" => number(limits.max_per_stage_descriptor_storage_buffers),
+        b"max_per_stage_descriptor_storage_buffer" => {
+            number(limits.max_per_stage_descriptor_storage_buffers)
+        }
         b"max_shared_memory_per_block" => number(limits.max_compute_shared_memory_size),
         b"max_spirv_version" => {
             number((adapter.spirv_version() >> 8) << 16 | (adapter.spirv_version() & 0xff) << 8)

@@ -1,11 +1,12 @@
-//! Queue of a Vulkan device: commands are recorded in batches, which are submitted one after another.
+//! Queue of a Vulkan device: commands are recorded in batches, which are submitted one after
+//! another.
 //!
-//! Submitting a batch costs the driver as much as about twenty commands. So a batch is submitted when it has enough commands,
-//! and before any thread waits. The first batch after a wait is small, so that the device starts early; each further batch is
-//! twice as large.
+//! Submitting a batch costs the driver as much as about twenty commands. So a batch is submitted
+//! when it has enough commands, and before any thread waits. The first batch after a wait is small,
+//! so that the device starts early; each further batch is twice as large.
 //!
-//! All threads record into the same batch, under the queue's lock. So commands run in the order in which they are queued, from
-//! whatever thread. A barrier follows each command.
+//! All threads record into the same batch, under the queue's lock. So commands run in the order in
+//! which they are queued, from whatever thread. A barrier follows each command.
 //!
 //! | A batch is | |
 //! |---|---|
@@ -114,7 +115,8 @@ impl Pins {
         Pinned(pin)
     }
 
-    /// Waits until a slot has no readers. Its batch is done, so the readers themselves wait for nothing.
+    /// Waits until a slot has no readers. Its batch is done, so the readers themselves wait for
+    /// nothing.
     fn wait(&self, number: u64) {
         while self.0[slot_of(number)].load(Ordering::Acquire) != 0 {
             std::thread::yield_now();
@@ -209,7 +211,9 @@ impl Queue {
         let submitted = unsafe {
             check((device.api.vkEndCommandBuffer)(batch.commands))
                 .and_then(|()| check((device.api.vkResetFences)(device.handle, 1, &batch.fence)))
-                .and_then(|()| check((device.api.vkQueueSubmit)(self.handle, 1, &submission, batch.fence)))
+                .and_then(|()| {
+                    check((device.api.vkQueueSubmit)(self.handle, 1, &submission, batch.fence))
+                })
         };
         if let Err(code) = submitted {
             self.note_loss(device, code);
@@ -221,7 +225,8 @@ impl Queue {
         self.check_loss()
     }
 
-    /// Submits queued commands and prepares a wait for batch `number`, or for the last batch if `number` is larger.
+    /// Submits queued commands and prepares a wait for batch `number`, or for the last batch if
+    /// `number` is larger.
     pub(super) fn begin_wait<'a>(&mut self, device: &'a Device, number: u64) -> Outcome<Wait<'a>> {
         self.check_loss()?;
         if let Some(code) = self.unreported.take() {
@@ -235,7 +240,8 @@ impl Queue {
         Ok(Wait { number, fence, pinned: device.pins.pin(number) })
     }
 
-    /// Polls the fences of batches in flight, and destroys discarded buffers that no batch uses any more.
+    /// Polls the fences of batches in flight, and destroys discarded buffers that no batch uses any
+    /// more.
     pub(super) fn advance(&mut self, device: &Device) {
         while self.done + 1 < self.next {
             let fence = self.slots[slot_of(self.done + 1)].fence;
@@ -283,9 +289,14 @@ impl Queue {
         }
     }
 
-    /// Reserves `bytes` of staging memory, at most [`STAGING_BYTES`], in the open batch. Opens the next batch if the open
-    /// one has too little left.
-    pub(super) fn stage(&mut self, device: &Device, bytes: usize, alignment: usize) -> Outcome<Staged> {
+    /// Reserves `bytes` of staging memory, at most [`STAGING_BYTES`], in the open batch. Opens the
+    /// next batch if the open one has too little left.
+    pub(super) fn stage(
+        &mut self,
+        device: &Device,
+        bytes: usize,
+        alignment: usize,
+    ) -> Outcome<Staged> {
         let batch = self.batch(device)?;
         if batch.staged.next_multiple_of(alignment) + bytes > STAGING_BYTES {
             self.submit(device)?;
@@ -302,7 +313,8 @@ impl Queue {
         bytes: usize,
         is_for_host: bool,
     ) -> Outcome<()> {
-        let region = vk::BufferCopy { src_offset: from_offset, dst_offset: to_offset, size: bytes as u64 };
+        let region =
+            vk::BufferCopy { src_offset: from_offset, dst_offset: to_offset, size: bytes as u64 };
         let batch = self.batch(device)?;
         // SAFETY: the batch is open; the caller guarantees the buffers.
         unsafe { (device.api.vkCmdCopyBuffer)(batch.commands, from, to, 1, &region) };
@@ -314,7 +326,8 @@ impl Batch {
     /// Begins recording a batch in this slot.
     fn begin(&mut self, device: &Device, number: u64) -> Outcome<()> {
         self.complete(device)?;
-        let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        let begin = vk::CommandBufferBeginInfo::default()
+            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
         // SAFETY: no command of the pool is in flight, since the slot's previous batch is done.
         unsafe {
             check((device.api.vkResetCommandPool)(
@@ -331,7 +344,8 @@ impl Batch {
     /// Creates the resources that the slot does not have yet.
     fn complete(&mut self, device: &Device) -> Outcome<()> {
         let (api, handle) = (&device.api, device.handle);
-        // SAFETY: the device is live and the records are initialised; the driver writes the handles.
+        // SAFETY: the device is live and the records are initialised; the driver writes the
+        // handles.
         unsafe {
             if self.pool == vk::CommandPool::null() {
                 let wanted = vk::CommandPoolCreateInfo::default()
@@ -372,14 +386,17 @@ impl Batch {
         Ok(Staged { buffer: staging.buffer, offset: start as u64, data })
     }
 
-    /// Records a barrier: later commands wait for all earlier ones. With `is_for_host`, their writes also become visible to
-    /// the host.
+    /// Records a barrier: later commands wait for all earlier ones. With `is_for_host`, their
+    /// writes also become visible to the host.
     fn barrier(&self, device: &Device, is_for_host: bool) {
         use vk::{AccessFlags as Access, PipelineStageFlags as Stages};
         let both = Stages::COMPUTE_SHADER | Stages::TRANSFER;
         let (mut stages, mut access) = (
             both,
-            Access::SHADER_READ | Access::SHADER_WRITE | Access::TRANSFER_READ | Access::TRANSFER_WRITE,
+            Access::SHADER_READ
+                | Access::SHADER_WRITE
+                | Access::TRANSFER_READ
+                | Access::TRANSFER_WRITE,
         );
         if is_for_host {
             stages |= Stages::HOST;
@@ -446,14 +463,15 @@ impl Device {
         }
     }
 
-    /// Waits for a batch without holding the queue lock. If the wait succeeds, runs `then` before the batch's slot can be
-    /// reused.
+    /// Waits for a batch without holding the queue lock. If the wait succeeds, runs `then` before
+    /// the batch's slot can be reused.
     pub(super) fn end_wait(&self, wait: Wait<'_>, then: impl FnOnce()) -> Outcome<()> {
         let waited = wait.fence.map_or(Ok(()), |fence| self.wait_for_fence(fence));
         if waited.is_ok() {
             then();
         }
-        // Dropped before the lock is taken, since the thread that holds it may be waiting for the slot.
+        // Dropped before the lock is taken, since the thread that holds it may be waiting for the
+        // slot.
         drop(wait.pinned);
         let mut queue = self.queue();
         queue.limit = SMALLEST_BATCH;
@@ -466,8 +484,8 @@ impl Device {
         self.end_wait(wait, || ())
     }
 
-    /// Waits until a batch is done, for callers that cannot report a failure: the next thread that waits reports it. Returns
-    /// `true` if resources of the batch may be destroyed.
+    /// Waits until a batch is done, for callers that cannot report a failure: the next thread that
+    /// waits reports it. Returns `true` if resources of the batch may be destroyed.
     pub(super) fn settle(&self, number: u64) -> bool {
         if let Err(code) = self.wait_for(number) {
             // The open batch is lost; those in flight must still be waited for.

@@ -28,10 +28,11 @@ impl Spans {
         self.used == 0
     }
 
-    /// Allocates a range whose start is a multiple of `alignment`. Returns `None` if no free range is large enough, or if the
-    /// list cannot grow.
+    /// Allocates a range whose start is a multiple of `alignment`. Returns `None` if no free range
+    /// is large enough, or if the list cannot grow.
     pub(super) fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<u64> {
-        // There is at most one more free range than used ranges. Reserving for that here lets every later release succeed.
+        // There is at most one more free range than used ranges. Reserving for that here lets every
+        // later release succeed.
         let most = self.used + 3;
         self.free.reserve_silently(most.saturating_sub(self.free.len())).ok()?;
         let fits = |part: &Range<u64>| {

@@ -1,4 +1,5 @@
-//! Selection of WebGPU adapters and their devices: discrete GPUs first, then integrated and virtual GPUs, then CPUs.
+//! Selection of WebGPU adapters and their devices: discrete GPUs first, then integrated and virtual
+//! GPUs, then CPUs.
 //!
 //! `FERRITE_WEBGPU_ADAPTER` selects adapters by a part of their name, ignoring case.
 
@@ -36,7 +37,8 @@ static OPENING: Mutex<()> = Mutex::new(());
 /// Returns the device with this id.
 ///
 /// # Errors
-/// RuntimeError if no driver is installed, and in a forked child; InternalError if there is no adapter with this id.
+/// RuntimeError if no driver is installed, and in a forked child; InternalError if there is no
+/// adapter with this id.
 #[inline]
 pub(super) fn device(id: i32) -> Result<&'static Device> {
     forks::check()?;
@@ -75,7 +77,8 @@ impl Slot {
         if let Some(device) = self.device() {
             return Ok(device);
         }
-        let device = Owned::new(unwind::catch(|| Device::open(self.id, &self.adapter))?)?.into_raw();
+        let device =
+            Owned::new(unwind::catch(|| Device::open(self.id, &self.adapter))?)?.into_raw();
         self.device.store(device.as_ptr(), Ordering::Release);
         // SAFETY: just created, and never freed.
         Ok(unsafe { device.as_ref() })
@@ -104,7 +107,8 @@ fn choose() -> Result<Buffer<Slot>> {
         flags: wgpu::InstanceFlags::empty(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     };
-    let mut adapters = now(wgpu::Instance::new(descriptor).enumerate_adapters(wgpu::Backends::PRIMARY))?;
+    let mut adapters =
+        now(wgpu::Instance::new(descriptor).enumerate_adapters(wgpu::Backends::PRIMARY))?;
     if adapters.is_empty() {
         return Err(missing());
     }
@@ -123,7 +127,12 @@ fn choose() -> Result<Buffer<Slot>> {
         }
     }
     if chosen.is_empty() {
-        plain_bail!(INTERNAL_ERROR, "No WebGPU adapter has {} in its name: there are {}", choice, &*names);
+        plain_bail!(
+            INTERNAL_ERROR,
+            "No WebGPU adapter has {} in its name: there are {}",
+            choice,
+            &*names
+        );
     }
     Ok(chosen)
 }
@@ -144,7 +153,8 @@ fn missing() -> Error {
     plain_error!(RUNTIME_ERROR, "No WebGPU adapter: the system has no driver for a GPU")
 }
 
-/// Returns the error for a machine without adapters: the Vulkan loader is missing, or it has no driver.
+/// Returns the error for a machine without adapters: the Vulkan loader is missing, or it has no
+/// driver.
 #[cfg(target_os = "linux")]
 fn missing() -> Error {
     match crate::library::DriverLibrary::open(&[c"libvulkan.so.1"]) {

@@ -1,8 +1,8 @@
 //! Kernel arguments for WebGPU: a bind group of buffers, one of which contains the scalars.
 //!
-//! Creating a bind group takes as long as a launch. So each kernel caches bind groups, keyed by their buffers. A launch
-//! takes one, updates the arguments that differ, and puts it back once its commands are queued: a later write to the scalar
-//! buffer takes effect later in the queue.
+//! Creating a bind group takes as long as a launch. So each kernel caches bind groups, keyed by
+//! their buffers. A launch takes one, updates the arguments that differ, and puts it back once its
+//! commands are queued: a later write to the scalar buffer takes effect later in the queue.
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -40,11 +40,16 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Creates the layout for `scalar_count` scalars and these buffers, each with whether the kernel writes it.
+    /// Creates the layout for `scalar_count` scalars and these buffers, each with whether the
+    /// kernel writes it.
     ///
     /// # Errors
     /// InternalError if the device does not support the layout.
-    pub(super) fn new(device: &Device, is_written: &[bool], scalar_count: usize) -> Result<Arguments> {
+    pub(super) fn new(
+        device: &Device,
+        is_written: &[bool],
+        scalar_count: usize,
+    ) -> Result<Arguments> {
         let mut written = Buffer::new();
         written.try_extend_from_slice(is_written)?;
         let mut entries = Buffer::try_with_capacity(is_written.len() + 1)?;
@@ -94,7 +99,12 @@ impl Arguments {
         Ok(())
     }
 
-    fn write_scalars(&self, device: &Device, buffer: &wgpu::Buffer, launch: &Launch<'_>) -> Result<()> {
+    fn write_scalars(
+        &self,
+        device: &Device,
+        buffer: &wgpu::Buffer,
+        launch: &Launch<'_>,
+    ) -> Result<()> {
         let mut bytes = [0; MAX_SCALAR_BYTES];
         // The array has capacity for the maximum number of parameters.
         let used = pack_slots_of_4(launch, &mut bytes)?.unwrap_or_default();
@@ -102,7 +112,12 @@ impl Arguments {
         device.reports.of(|| device.queue.write_buffer(buffer, 0, &bytes[..used + 4]))
     }
 
-    fn group(&self, device: &Device, scalars: &wgpu::Buffer, launch: &Launch<'_>) -> Result<wgpu::BindGroup> {
+    fn group(
+        &self,
+        device: &Device,
+        scalars: &wgpu::Buffer,
+        launch: &Launch<'_>,
+    ) -> Result<wgpu::BindGroup> {
         let numbers = &launch.values[..self.is_written.len()];
         let mut bound = Buffer::try_with_capacity(numbers.len())?;
         for (index, number) in numbers.iter().enumerate() {
@@ -129,14 +144,18 @@ impl Arguments {
             let resource = buffer.as_entire_binding();
             entries.try_push(wgpu::BindGroupEntry { binding: binding as u32, resource })?;
         }
-        let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &self.layout, entries: &entries };
+        let descriptor =
+            wgpu::BindGroupDescriptor { label: None, layout: &self.layout, entries: &entries };
         device.reports.of(|| device.device.create_bind_group(&descriptor))
     }
 
-    /// Returns an error if a buffer that the kernel writes is passed twice: WebGPU does not allow aliased writable buffers.
+    /// Returns an error if a buffer that the kernel writes is passed twice: WebGPU does not allow
+    /// aliased writable buffers.
     fn check_alone(&self, numbers: &[u64], index: usize) -> Result<()> {
         for before in 0..index {
-            if numbers[before] == numbers[index] && (self.is_written[before] || self.is_written[index]) {
+            if numbers[before] == numbers[index]
+                && (self.is_written[before] || self.is_written[index])
+            {
                 plain_bail!(
                     VALUE_ERROR,
                     "Kernel arguments #{} and #{} are the same WebGPU buffer, and the kernel writes it",
@@ -188,7 +207,8 @@ impl BindingGuard<'_> {
 impl Drop for BindingGuard<'_> {
     fn drop(&mut self) {
         if let Some(slot) = self.slot {
-            let binding = self.binding.take().map_or(ptr::null_mut(), |binding| binding.into_raw().as_ptr());
+            let binding =
+                self.binding.take().map_or(ptr::null_mut(), |binding| binding.into_raw().as_ptr());
             slot.store(binding, Ordering::Release);
         }
     }
@@ -210,7 +230,8 @@ impl Bindings {
         device: &Device,
         launch: &Launch<'_>,
     ) -> Result<BindingGuard<'_>> {
-        let (mut guard, found) = self.take_slot(slot_of(&launch.values[..arguments.is_written.len()]));
+        let (mut guard, found) =
+            self.take_slot(slot_of(&launch.values[..arguments.is_written.len()]));
         let mut binding = match found {
             Some(binding) => binding,
             None => Owned::new(arguments.bind(device, launch)?)?,
@@ -222,15 +243,18 @@ impl Bindings {
         Ok(guard)
     }
 
-    /// Takes the first slot at or after `first` that no launch uses, along with its binding if it has one.
+    /// Takes the first slot at or after `first` that no launch uses, along with its binding if it
+    /// has one.
     #[inline]
     fn take_slot(&self, first: usize) -> (BindingGuard<'_>, Option<Owned<Binding>>) {
         for offset in 0..SLOTS {
             let slot = &self.0[(first + offset) % SLOTS];
             let found = slot.swap(IN_USE, Ordering::Acquire);
             if found != IN_USE {
-                // SAFETY: a slot owns its binding unless it is in use, and it is in use from now on.
-                let binding = NonNull::new(found).map(|binding| unsafe { Owned::from_raw(binding) });
+                // SAFETY: a slot owns its binding unless it is in use, and it is in use from now
+                // on.
+                let binding =
+                    NonNull::new(found).map(|binding| unsafe { Owned::from_raw(binding) });
                 return (BindingGuard { slot: Some(slot), binding: None }, binding);
             }
         }

@@ -1,5 +1,5 @@
-//! Table of the buffers of all devices. The `data` pointer of a tensor is the handle of a buffer, as in TVM's runtime for
-//! browsers.
+//! Table of the buffers of all devices. The `data` pointer of a tensor is the handle of a buffer,
+//! as in TVM's runtime for browsers.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -20,7 +20,8 @@ pub(super) struct Memory {
     pub(super) device: i32,
 }
 
-/// Table of all buffers. A reader locks it only to clone a handle, and a launch only for buffers that are not bound yet.
+/// Table of all buffers. A reader locks it only to clone a handle, and a launch only for buffers
+/// that are not bound yet.
 static BUFFERS: RwLock<Numbers<Memory>> = RwLock::new(Numbers::new());
 
 /// Adds a buffer. Returns its handle.

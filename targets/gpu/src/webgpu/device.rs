@@ -48,7 +48,12 @@ impl Device {
             }
             Err(error) => {
                 let reason = std::string::ToString::to_string(&error);
-                plain_bail!(INTERNAL_ERROR, "Cannot open the WebGPU adapter {}: {}", &*info.name, &*reason)
+                plain_bail!(
+                    INTERNAL_ERROR,
+                    "Cannot open the WebGPU adapter {}: {}",
+                    &*info.name,
+                    &*reason
+                )
             }
         }
     }
@@ -77,9 +82,13 @@ impl Device {
     pub(super) fn attribute(&self, attribute: Attribute) -> Result<Any> {
         let limits = &self.limits;
         Ok(match attribute {
-            Attribute::MaxThreadsPerBlock => i64::from(limits.max_compute_invocations_per_workgroup).into(),
+            Attribute::MaxThreadsPerBlock => {
+                i64::from(limits.max_compute_invocations_per_workgroup).into()
+            }
             Attribute::WarpSize => i64::from(self.info.subgroup_min_size).into(),
-            Attribute::SharedMemoryPerBlock => i64::from(limits.max_compute_workgroup_storage_size).into(),
+            Attribute::SharedMemoryPerBlock => {
+                i64::from(limits.max_compute_workgroup_storage_size).into()
+            }
             Attribute::DeviceName => String::new(&self.info.name)?.into(),
             Attribute::MaxThreadDimensions => String::format(format_args!(
                 "[{}, {}, {}]",
@@ -101,6 +110,8 @@ impl Device {
 pub(super) fn now<T>(future: impl Future<Output = T>) -> Result<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Ok(value),
-        Poll::Pending => plain_bail!(INTERNAL_ERROR, "WebGPU Error: an answer of the driver is late"),
+        Poll::Pending => {
+            plain_bail!(INTERNAL_ERROR, "WebGPU Error: an answer of the driver is late")
+        }
     }
 }

@@ -61,8 +61,8 @@ impl Event {
         Ok(())
     }
 
-    /// Makes the queue of a device wait for the event. On the event's own device, the in-order queue ensures this. For
-    /// another device, the calling thread waits.
+    /// Makes the queue of a device wait for the event. On the event's own device, the in-order
+    /// queue ensures this. For another device, the calling thread waits.
     ///
     /// # Errors
     /// Same errors as [`wait`](Event::wait).

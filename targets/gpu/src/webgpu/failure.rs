@@ -1,7 +1,8 @@
 //! Errors of wgpu.
 //!
-//! Outside browsers, wgpu reports an error on the calling thread before the call returns, to the handler that
-//! [`Reports::watch`] installs. The default handler would panic. The loss of a device is reported once, to another handler.
+//! Outside browsers, wgpu reports an error on the calling thread before the call returns, to the
+//! handler that [`Reports::watch`] installs. The default handler would panic. The loss of a device
+//! is reported once, to another handler.
 
 use core::cell::Cell;
 use std::sync::{Arc, OnceLock};
@@ -32,10 +33,13 @@ fn report(error: wgpu::Error) {
 #[cold]
 fn convert(error: wgpu::Error) -> Error {
     match error {
-        wgpu::Error::OutOfMemory { .. } => plain_error!(MEMORY_ERROR, "The WebGPU device is out of memory"),
+        wgpu::Error::OutOfMemory { .. } => {
+            plain_error!(MEMORY_ERROR, "The WebGPU device is out of memory")
+        }
         wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
             let description = description.trim_ascii();
-            let cause = description.strip_prefix("Validation Error\n\nCaused by:\n").unwrap_or(description);
+            let cause =
+                description.strip_prefix("Validation Error\n\nCaused by:\n").unwrap_or(description);
             plain_error!(INTERNAL_ERROR, "WebGPU Error: {}", cause.trim_ascii())
         }
     }
@@ -62,7 +66,8 @@ impl Reports {
     /// Runs calls of wgpu. Converts the errors that they report, and their panics, into errors.
     ///
     /// # Errors
-    /// RuntimeError if the device is lost; MemoryError if it is out of memory; InternalError for anything else.
+    /// RuntimeError if the device is lost; MemoryError if it is out of memory; InternalError for
+    /// anything else.
     #[inline]
     pub(super) fn of<T>(&self, calls: impl FnOnce() -> T) -> Result<T> {
         self.check()?;

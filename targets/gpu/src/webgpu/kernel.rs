@@ -43,14 +43,16 @@ impl Kernel {
     /// Queues a launch.
     ///
     /// # Errors
-    /// ValueError for arguments that cannot be bound and for grids that are too large; errors of the driver.
+    /// ValueError for arguments that cannot be bound and for grids that are too large; errors of
+    /// the driver.
     pub(super) fn launch(&self, launch: &Launch<'_>) -> Result<()> {
         forks::check()?;
         let [x, y, z] = webgpu_grid::split(launch.sizes.grid())?;
         let taken = self.bindings.take(&self.arguments, self.device, launch)?;
         let Device { device, queue, reports, .. } = self.device;
         let queued = reports.of(|| {
-            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let mut encoder =
+                device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
             pass.set_pipeline(&self.pipeline);
             pass.set_bind_group(0, taken.group(), &[]);
@@ -98,7 +100,8 @@ fn text(bytes: &[u8]) -> Result<&str> {
     core::str::from_utf8(bytes).map_err(|_| plain_error!(INTERNAL_ERROR, "the text is not UTF-8"))
 }
 
-/// Returns the error for a kernel that does not compile. Returns errors unrelated to the kernel unchanged.
+/// Returns the error for a kernel that does not compile. Returns errors unrelated to the kernel
+/// unchanged.
 #[cold]
 fn build_error(device: &Device, source: &KernelSource<'_>, error: Error) -> Error {
     if error.kind_bytes() != kind::INTERNAL_ERROR.as_bytes() {

@@ -1,7 +1,7 @@
 //! WebGPU device memory and copies.
 //!
-//! WebGPU copies words of 4 bytes between buffers. If a copy begins or ends within a word, the rest of the word is read first,
-//! unless it lies beyond the requested size.
+//! WebGPU copies words of 4 bytes between buffers. If a copy begins or ends within a word, the rest
+//! of the word is read first, unless it lies beyond the requested size.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -17,8 +17,8 @@ use super::device::Device;
 use super::{adapter, staging};
 use crate::workspace::DeviceMemory;
 
-/// Granularity of buffer sizes in bytes: the largest array element in a shader, so that even an empty tensor has one
-/// element.
+/// Granularity of buffer sizes in bytes: the largest array element in a shader, so that even an
+/// empty tensor has one element.
 const GRANULARITY: usize = 16;
 
 const WORD: usize = 4;
@@ -36,7 +36,9 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
         device.device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size,
-            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            usage: wgpu::BufferUsages::STORAGE
+                | wgpu::BufferUsages::COPY_SRC
+                | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         })
     })?;
@@ -46,7 +48,8 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
 /// Frees memory from [`allocate`]. Commands queued before may still use it.
 pub(super) fn free(device: &Device, data: NonNull<c_void>) {
     let Some(memory) = buffers::remove(data.addr().get()) else { return };
-    // Cached bindings of kernels retain the buffer, but destroying it frees its memory. Errors are ignored.
+    // Cached bindings of kernels retain the buffer, but destroying it frees its memory. Errors are
+    // ignored.
     let _ = device.reports.of(|| {
         memory.buffer.destroy();
         drop(memory);
@@ -117,7 +120,8 @@ impl Side {
 /// Copies bytes. Copies from and to main memory are complete on return; others are queued.
 ///
 /// # Errors
-/// ValueError for unknown buffer handles, and for regions beyond their buffer; MemoryError; errors of the driver.
+/// ValueError for unknown buffer handles, and for regions beyond their buffer; MemoryError; errors
+/// of the driver.
 ///
 /// # Safety
 /// A region in main memory must have `bytes` bytes.
@@ -128,7 +132,9 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize) -> Result<()> 
     // SAFETY: the caller guarantees the regions, which no other thread uses during the copy.
     unsafe {
         match (Side::new(&from, bytes)?, Side::new(&to, bytes)?) {
-            (Side::Main(_), Side::Main(_)) => plain_bail!(INTERNAL_ERROR, "A copy of WebGPU needs a buffer"),
+            (Side::Main(_), Side::Main(_)) => {
+                plain_bail!(INTERNAL_ERROR, "A copy of WebGPU needs a buffer")
+            }
             (Side::Device(source), Side::Main(target)) => {
                 source.read(core::slice::from_raw_parts_mut(target.as_ptr(), bytes))
             }
@@ -146,8 +152,8 @@ impl Span {
         Span { device: self.device, memory: self.memory.clone(), at: self.at + from, bytes }
     }
 
-    /// Returns `true` if the range consists of whole words, where the last word may extend beyond the requested size of the
-    /// buffer.
+    /// Returns `true` if the range consists of whole words, where the last word may extend beyond
+    /// the requested size of the buffer.
     fn is_of_words(&self) -> bool {
         let end = self.at + self.bytes;
         self.at.is_multiple_of(WORD) && (end.is_multiple_of(WORD) || end == self.memory.bytes)
@@ -169,7 +175,8 @@ impl Span {
         let size = (skipped + to.len()).next_multiple_of(WORD);
         let (buffer, submission) = reports.of(|| {
             let buffer = staging.take(device, size);
-            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let mut encoder =
+                device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             let start = (self.at - skipped) as u64;
             encoder.copy_buffer_to_buffer(&self.memory.buffer, start, &buffer, 0, size as u64);
             let submission = queue.submit([encoder.finish()]);
@@ -229,7 +236,8 @@ impl Span {
         shared.write_words(0, &word)
     }
 
-    /// Queues a copy to another range of the same size. Copies through main memory if WebGPU cannot copy the range.
+    /// Queues a copy to another range of the same size. Copies through main memory if WebGPU cannot
+    /// copy the range.
     fn copy_to(&self, target: &Span) -> Result<()> {
         let are_apart = self.memory.buffer != target.memory.buffer;
         let is_one_device = core::ptr::eq(self.device, target.device);
@@ -241,7 +249,8 @@ impl Span {
         }
         let Device { device, queue, reports, .. } = self.device;
         reports.of(|| {
-            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let mut encoder =
+                device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             let size = self.bytes.next_multiple_of(WORD) as u64;
             let (from, to) = (&self.memory.buffer, &target.memory.buffer);
             encoder.copy_buffer_to_buffer(from, self.at as u64, to, target.at as u64, size);

@@ -1,4 +1,5 @@
-//! Functions of WebGPU modules other than kernels, by which TVM's runtime for browsers prebuilds shaders.
+//! Functions of WebGPU modules other than kernels, by which TVM's runtime for browsers prebuilds
+//! shaders.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,7 +15,8 @@ use crate::module::DeviceModule;
 /// Prebuilt functions that replace kernels, by kernel name.
 pub(super) struct Prebuilt {
     functions: ObjectMutex<Buffer<(String, Function)>>,
-    /// Whether the table has any functions. It rarely does, and a lookup in an empty table takes no lock.
+    /// Whether the table has any functions. It rarely does, and a lookup in an empty table takes no
+    /// lock.
     are_any: AtomicBool,
 }
 
@@ -58,12 +60,17 @@ impl Prebuilt {
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn find(module: &Module, this: &DeviceModule<WebGpu>, name: &[u8]) -> Result<Option<Function>> {
+pub(super) fn find(
+    module: &Module,
+    this: &DeviceModule<WebGpu>,
+    name: &[u8],
+) -> Result<Option<Function>> {
     let held = || module.clone();
     match name {
         b"webgpu.get_fmap" => {
             let module = held();
-            Function::from_typed(move || source::function_map(own(&module)?.source().payload)).map(Some)
+            Function::from_typed(move || source::function_map(own(&module)?.source().payload))
+                .map(Some)
         }
         b"webgpu.get_shader" => {
             let module = held();

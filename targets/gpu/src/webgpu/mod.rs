@@ -1,4 +1,5 @@
-//! WebGPU back end, on the crate wgpu, which implements it with Vulkan and Metal: shaders in WGSL, one queue per device.
+//! WebGPU back end, on the crate wgpu, which implements it with Vulkan and Metal: shaders in WGSL,
+//! one queue per device.
 //!
 //! | file | content |
 //! |---|---|
@@ -10,8 +11,8 @@
 //! | `method`, `source` | module functions other than kernels, and text descriptions of a module |
 //! | `failure` | errors of wgpu |
 //!
-//! wgpu uses the global allocator, even for each launch, and aborts the process when out of memory. Allocations of this crate
-//! report an error.
+//! wgpu uses the global allocator, even for each launch, and aborts the process when out of memory.
+//! Allocations of this crate report an error.
 
 mod adapter;
 mod binding;
@@ -88,7 +89,12 @@ impl Driver for WebGpu {
         Ok(())
     }
 
-    fn load_kernel(source: &Source<'_, WebGpu>, (): &(), index: usize, device: i32) -> Result<Kernel> {
+    fn load_kernel(
+        source: &Source<'_, WebGpu>,
+        (): &(),
+        index: usize,
+        device: i32,
+    ) -> Result<Kernel> {
         let device = adapter::device(device)?;
         let kernel = &source.payload.kernels()[index];
         let is_written = &source.code.is_written[index];
@@ -103,11 +109,16 @@ impl Driver for WebGpu {
         kernel.launch(launch)
     }
 
-    fn method(module: &Module, this: &DeviceModule<WebGpu>, name: &[u8]) -> Result<Option<Function>> {
+    fn method(
+        module: &Module,
+        this: &DeviceModule<WebGpu>,
+        name: &[u8],
+    ) -> Result<Option<Function>> {
         method::find(module, this, name)
     }
 
-    /// Returns an empty string, since the source is composed on demand by [`compose_source`](Driver::compose_source).
+    /// Returns an empty string, since the source is composed on demand by
+    /// [`compose_source`](Driver::compose_source).
     fn inspect_source<'a>(_: &Source<'a, WebGpu>, _: &[u8]) -> &'a [u8] {
         b""
     }
@@ -121,7 +132,8 @@ impl Driver for WebGpu {
     }
 }
 
-/// Returns for each buffer of a kernel whether the kernel writes it. Buffers are the first parameters.
+/// Returns for each buffer of a kernel whether the kernel writes it. Buffers are the first
+/// parameters.
 fn written_buffers(payload: &Payload, kernel: &payload::Kernel) -> Result<Buffer<bool>> {
     let mut is_written = Buffer::new();
     for tag in payload.tags_of(kernel) {
@@ -145,11 +157,16 @@ fn written_buffers(payload: &Payload, kernel: &payload::Kernel) -> Result<Buffer
 }
 
 fn only_default_stream(stream: *mut c_void) -> Result<()> {
-    plain_ensure!(stream.is_null(), RUNTIME_ERROR, "Devices webgpu have no streams beside the default one");
+    plain_ensure!(
+        stream.is_null(),
+        RUNTIME_ERROR,
+        "Devices webgpu have no streams beside the default one"
+    );
     Ok(())
 }
 
-// SAFETY: memory belongs to a buffer of the device until it is freed; events are records of this crate.
+// SAFETY: memory belongs to a buffer of the device until it is freed; events are records of this
+// crate.
 unsafe impl Backend for WebGpu {
     fn device_type(&self) -> i32 {
         kind::WEB_GPU
@@ -171,7 +188,13 @@ unsafe impl Backend for WebGpu {
         }
     }
 
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, stream: *mut c_void) -> Result<()> {
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        stream: *mut c_void,
+    ) -> Result<()> {
         only_default_stream(stream)?;
         // SAFETY: the caller's promise.
         unsafe { memory::copy(from, to, bytes) }
@@ -199,13 +222,23 @@ unsafe impl Backend for WebGpu {
         unsafe { Event::free(event) };
     }
 
-    unsafe fn record_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn record_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         only_default_stream(stream)?;
         // SAFETY: the caller's promise.
         unsafe { Event::of(event) }.record(adapter::device(id)?)
     }
 
-    unsafe fn wait_for_event(&self, id: i32, event: NonNull<c_void>, stream: *mut c_void) -> Result<()> {
+    unsafe fn wait_for_event(
+        &self,
+        id: i32,
+        event: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
         only_default_stream(stream)?;
         // SAFETY: the caller's promise.
         unsafe { Event::of(event) }.order(adapter::device(id)?)

@@ -1,7 +1,7 @@
 //! Table of values with numeric handles, which callers store as pointers but never dereference.
 //!
-//! A handle consists of a slot index, counted from 1, and above it the number of earlier uses of the slot. So the handle of
-//! a removed value never refers to a later value.
+//! A handle consists of a slot index, counted from 1, and above it the number of earlier uses of
+//! the slot. So the handle of a removed value never refers to a later value.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;

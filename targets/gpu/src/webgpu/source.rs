@@ -1,4 +1,5 @@
-//! Text descriptions of a module, in the formats of TVM's compiler: the source of its shaders, and its kernels as JSON.
+//! Text descriptions of a module, in the formats of TVM's compiler: the source of its shaders, and
+//! its kernels as JSON.
 
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
 use ferrite_alloc_ext::json;
@@ -16,7 +17,9 @@ use crate::payload::{Kernel, Payload};
 pub(super) fn shaders(payload: &Payload) -> Result<String> {
     let mut text = Buffer::new();
     for kernel in payload.kernels() {
-        for part in [b"// Function: ", payload.name_of(kernel), b"\n", payload.code_of(kernel), b"\n"] {
+        for part in
+            [b"// Function: ", payload.name_of(kernel), b"\n", payload.code_of(kernel), b"\n"]
+        {
             text.try_extend_from_slice(part)?;
         }
     }

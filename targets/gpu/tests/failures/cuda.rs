@@ -46,12 +46,14 @@ const RELEASES: [&str; 10] = [
 ];
 
 /// Calls that fail for lack of memory.
-const ALLOCATIONS: [&str; 4] = ["cuMemAlloc_v2", "cuMemAllocHost_v2", "cuModuleLoadDataEx", "cuStreamCreate"];
+const ALLOCATIONS: [&str; 4] =
+    ["cuMemAlloc_v2", "cuMemAllocHost_v2", "cuModuleLoadDataEx", "cuStreamCreate"];
 
 fn describes(error: &Error, call: &str, code: i32) -> bool {
     let is_memory = code == OUT_OF_MEMORY;
     let code = if is_memory { "CUDA_ERROR_OUT_OF_MEMORY" } else { "CUDA_ERROR_UNKNOWN" };
-    let is_wanted_kind = !(is_memory && ALLOCATIONS.contains(&call)) || error.kind_bytes() == b"MemoryError";
+    let is_wanted_kind =
+        !(is_memory && ALLOCATIONS.contains(&call)) || error.kind_bytes() == b"MemoryError";
     message(error).contains(code) && is_wanted_kind
 }
 
@@ -66,8 +68,9 @@ impl Stream {
     fn free(mut self) -> Result<()> {
         // SAFETY: the stream is owned; the driver destroys it even if it reports an error.
         let freed = unsafe { Cuda.free_stream(0, self.0) };
-        let is_gone =
-            freed.as_ref().map_or_else(|error| message(error).contains("cuStreamDestroy"), |()| true);
+        let is_gone = freed
+            .as_ref()
+            .map_or_else(|error| message(error).contains("cuStreamDestroy"), |()| true);
         if is_gone {
             self.0 = null();
         }

@@ -12,8 +12,15 @@ use crate::support::rocm::*;
 use crate::support::stand_in::StandIn;
 use crate::{Kind, OUT_OF_MEMORY};
 
-pub const KIND: Kind =
-    Kind { name: "ROCm", open, scenario, releases: &RELEASES, describes, keeps_module: "", least: (100, 10) };
+pub const KIND: Kind = Kind {
+    name: "ROCm",
+    open,
+    scenario,
+    releases: &RELEASES,
+    describes,
+    keeps_module: "",
+    least: (100, 10),
+};
 
 /// Calls whose failures are ignored: they release a resource, or restore the current device.
 const RELEASES: [&str; 7] = [
@@ -34,8 +41,7 @@ fn open() -> Option<StandIn> {
     // In a child, so that the driver is opened anew by each attempt.
     let refused = crate::in_child(|| {
         let text = refused(Rocm.set_device(0), "InternalError");
-        let expected =
-            "ROCM HIP Error: hipGetDeviceCount failed with error: no ROCm-capable device is detected";
+        let expected = "ROCM HIP Error: hipGetDeviceCount failed with error: no ROCm-capable device is detected";
         i32::from(text != expected)
     });
     assert_eq!(refused, 0, "a driver without devices");
@@ -52,11 +58,13 @@ fn describes(error: &Error, call: &str, code: i32) -> bool {
         _ => "InternalError",
     };
     let text = message(error);
-    let tells_bytes = (call, code) == ("hipMalloc", OUT_OF_MEMORY) && text.starts_with("The ROCm device ");
+    let tells_bytes =
+        (call, code) == ("hipMalloc", OUT_OF_MEMORY) && text.starts_with("The ROCm device ");
     error.kind_bytes() == expected.as_bytes() && (text.contains(call) || tells_bytes)
 }
 
-/// A stream that is destroyed when dropped, unless the driver has destroyed it and still reported a failure.
+/// A stream that is destroyed when dropped, unless the driver has destroyed it and still reported a
+/// failure.
 struct Stream(StandIn, *mut c_void);
 
 impl Stream {

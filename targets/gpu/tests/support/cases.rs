@@ -52,7 +52,8 @@ pub fn kernels_are_launched<K: Kind>() -> Result<()> {
     Ok(())
 }
 
-/// Checks arguments that every kind refuses. `refuse_more` gets the kernel and its buffers, for those of one kind.
+/// Checks arguments that every kind refuses. `refuse_more` gets the kernel and its buffers, for
+/// those of one kind.
 pub fn bad_arguments<K: Kind>(refuse_more: impl FnOnce(&Function, &Any, &Any)) -> Result<()> {
     let kernel = function(&K::load_add()?, "k")?;
     let (x, y) = (on_device::<K>(&[1.0; 8])?, on_device::<K>(&[2.0; 8])?);
@@ -85,7 +86,10 @@ pub fn device_ids_that_do_not_exist_are_errors<K: Kind>() -> Result<()> {
     for id in [-1, 31, 32, i32::MAX, i32::MIN] {
         let error = K::BACKEND.set_device(id).expect_err("no such device");
         assert_eq!(message(&error), format!("Invalid {} device_id={id}. ", K::NAME));
-        assert!(K::BACKEND.allocate(id, 8, 64).is_err() && alloc_workspace(K::DEVICE_TYPE, id, 8).is_err());
+        assert!(
+            K::BACKEND.allocate(id, 8, 64).is_err()
+                && alloc_workspace(K::DEVICE_TYPE, id, 8).is_err()
+        );
         assert_eq!(K::BACKEND.attribute(id, Attribute::Exists)?.get::<i64>()?, 0);
         assert!(K::BACKEND.attribute(id, Attribute::DeviceName).is_err());
         assert!(device::empty(&[1], F32, DLDevice { device_id: id, ..K::HERE }).is_err());
@@ -144,7 +148,8 @@ pub fn eight_threads_launch_the_kernels_of_one_module<K: Kind>() -> Result<()> {
                 scope.spawn(move || -> Result<()> {
                     K::BACKEND.set_device(0)?;
                     let kernel = function(module, "k")?;
-                    let (x, y) = (on_device::<K>(&[thread as f32; 64])?, on_device::<K>(&[0.0; 64])?);
+                    let (x, y) =
+                        (on_device::<K>(&[thread as f32; 64])?, on_device::<K>(&[0.0; 64])?);
                     for n in 0..200 {
                         add(&kernel, &x, &y, n, 8)?;
                         // All threads use the same buffers and numbers.
@@ -217,7 +222,10 @@ pub fn devices_are_used_by_global_functions<K: Kind>() -> Result<()> {
     assert_eq!(global("runtime.Device_StreamCreate")?.call_packed(&[device])?.get::<i64>()?, 0);
     global("runtime.Device_StreamSync")?.call_packed(&[device, zero])?;
     global("runtime.Device_SetStream")?.call_packed(&[device, zero])?;
-    refused(global("runtime.Device_StreamSync")?.call_packed(&[device, 8i64.into()]), "RuntimeError");
+    refused(
+        global("runtime.Device_StreamSync")?.call_packed(&[device, 8i64.into()]),
+        "RuntimeError",
+    );
     let attribute = global("runtime.GetDeviceAttr")?;
     assert_eq!(attribute.call_packed(&[NO_DEVICES.into(), zero, zero])?.get::<i64>()?, 0);
     let (x, y) = (on_device::<K>(&[1.0, 2.0])?, on_device::<K>(&[0.0, 0.0])?);
@@ -230,7 +238,8 @@ pub fn devices_are_used_by_global_functions<K: Kind>() -> Result<()> {
     refused(read.call_packed(&[(&x).into(), place.view(), 4i64.into()]), "ValueError");
     read.call_packed(&[(&x).into(), place.view(), 8i64.into()])?;
     assert_eq!(bytes, [1.0, 2.0]);
-    // A runtime that registers these names receives the calls, except those for devices that it lacks.
+    // A runtime that registers these names receives the calls, except those for devices that it
+    // lacks.
     let other = Function::from_typed(|_: i64, _: i64, _: i64| 42i64)?;
     Function::set_global("runtime.GetDeviceAttr", &other, false)?;
     let attribute = global("runtime.GetDeviceAttr")?;

@@ -1,5 +1,5 @@
-//! The driver of the CUDA tests: the real one if a GPU is found, otherwise the stand-in. Also fixtures and tensors for the
-//! tests.
+//! The driver of the CUDA tests: the real one if a GPU is found, otherwise the stand-in. Also
+//! fixtures and tensors for the tests.
 use core::ffi::{c_int, c_void};
 use core::ops::Deref;
 use core::ptr;
@@ -22,9 +22,12 @@ pub const HERE: DLDevice = DLDevice { device_type: 2, device_id: 0 };
 pub const PINNED: DLDevice = DLDevice { device_type: 3, device_id: 0 };
 
 // Modules from TVM's compiler with source, PTX and machine code.
-pub const SOURCE_MODULE: &[u8] = include_bytes!("../../../../tests/programs/device/payloads/cuda.bin");
-pub const PTX_MODULE: &[u8] = include_bytes!("../../../../tests/programs/device/payloads/cuda_ptx.bin");
-pub const CUBIN_MODULE: &[u8] = include_bytes!("../../../../tests/programs/device/cuda/module_cubin.bin");
+pub const SOURCE_MODULE: &[u8] =
+    include_bytes!("../../../../tests/programs/device/payloads/cuda.bin");
+pub const PTX_MODULE: &[u8] =
+    include_bytes!("../../../../tests/programs/device/payloads/cuda_ptx.bin");
+pub const CUBIN_MODULE: &[u8] =
+    include_bytes!("../../../../tests/programs/device/cuda/module_cubin.bin");
 
 /// The driver under test. The control functions are available only if it is the stand-in.
 pub struct Driver {
@@ -42,9 +45,11 @@ impl Deref for Driver {
 }
 
 impl Driver {
-    /// Opens the real driver if it has a device, otherwise the stand-in. `FERRITE_TEST_DRIVER=stand-in` forces the stand-in.
+    /// Opens the real driver if it has a device, otherwise the stand-in.
+    /// `FERRITE_TEST_DRIVER=stand-in` forces the stand-in.
     pub fn open() -> Driver {
-        let is_wanted = std::env::var_os("FERRITE_TEST_DRIVER").is_none_or(|value| value != "stand-in");
+        let is_wanted =
+            std::env::var_os("FERRITE_TEST_DRIVER").is_none_or(|value| value != "stand-in");
         if is_wanted && let Some(library) = open_real() {
             eprintln!("CUDA tests run on the real driver of this machine");
             return Driver { library: StandIn(library), is_stand_in: false };
@@ -66,7 +71,9 @@ impl Driver {
         let mut context = 0;
         // SAFETY: the type is that of the driver.
         let status = unsafe {
-            self.function::<unsafe extern "C" fn(*mut u64) -> c_int>(c"cuCtxGetCurrent")(&mut context)
+            self.function::<unsafe extern "C" fn(*mut u64) -> c_int>(c"cuCtxGetCurrent")(
+                &mut context,
+            )
         };
         assert_eq!(status, 0);
         context
@@ -74,7 +81,10 @@ impl Driver {
 
     pub fn set_current_context(&self, context: u64) {
         // SAFETY: the type is that of the driver.
-        assert_eq!(unsafe { self.function::<extern "C" fn(u64) -> c_int>(c"cuCtxSetCurrent")(context) }, 0);
+        assert_eq!(
+            unsafe { self.function::<extern "C" fn(u64) -> c_int>(c"cuCtxSetCurrent")(context) },
+            0
+        );
     }
 
     /// Retains the primary context of a device, like another library.
@@ -82,8 +92,9 @@ impl Driver {
         let mut context = 0;
         // SAFETY: the type is that of the driver.
         let status = unsafe {
-            let retain =
-                self.function::<unsafe extern "C" fn(*mut u64, c_int) -> c_int>(c"cuDevicePrimaryCtxRetain");
+            let retain = self.function::<unsafe extern "C" fn(*mut u64, c_int) -> c_int>(
+                c"cuDevicePrimaryCtxRetain",
+            );
             retain(&mut context, device)
         };
         assert_eq!(status, 0);
@@ -98,8 +109,9 @@ fn open_real() -> Option<Library> {
     // SAFETY: the types are those of libcuda.
     let has_device = unsafe {
         library.function::<extern "C" fn(u32) -> c_int>(c"cuInit")(0) == 0
-            && library.function::<unsafe extern "C" fn(*mut c_int) -> c_int>(c"cuDeviceGetCount")(&mut count)
-                == 0
+            && library.function::<unsafe extern "C" fn(*mut c_int) -> c_int>(c"cuDeviceGetCount")(
+                &mut count,
+            ) == 0
             && count > 0
     };
     if !has_device {
@@ -129,7 +141,8 @@ impl Session {
         Session { driver, live, _running: running }
     }
 
-    /// Begins a test that queries the stand-in. Returns `None` on a real driver, and prints that the test does not run.
+    /// Begins a test that queries the stand-in. Returns `None` on a real driver, and prints that
+    /// the test does not run.
     pub fn on_stand_in(test: &str) -> Option<Session> {
         let session = Session::begin();
         if !session.driver.is_stand_in {
@@ -139,14 +152,17 @@ impl Session {
         Some(session)
     }
 
-    /// Begins a test that needs a GPU with at least this compute capability, such as "9.0". Returns `None` elsewhere, and
-    /// prints that the test does not run.
+    /// Begins a test that needs a GPU with at least this compute capability, such as "9.0". Returns
+    /// `None` elsewhere, and prints that the test does not run.
     pub fn on_gpu(test: &str, capability: &str) -> Option<Session> {
         let session = Session::begin();
-        let found = Cuda.attribute(0, Attribute::ComputeVersion).and_then(|version| version.get::<String>());
+        let found = Cuda
+            .attribute(0, Attribute::ComputeVersion)
+            .and_then(|version| version.get::<String>());
         let number = |text: &str| text.parse::<f64>().expect("a number");
         let found = found.expect("a version");
-        if session.driver.is_stand_in || number(found.as_str().expect("UTF-8")) < number(capability) {
+        if session.driver.is_stand_in || number(found.as_str().expect("UTF-8")) < number(capability)
+        {
             println!("not run without a GPU of compute capability {capability}: {test}");
             return None;
         }
@@ -159,7 +175,11 @@ impl Drop for Session {
         if self.driver.is_stand_in && !std::thread::panicking() {
             self.driver.fail(0, 0);
             assert_eq!(self.driver.complaint(), None);
-            assert_eq!(self.driver.live(), self.live, "objects that live after the test, and before");
+            assert_eq!(
+                self.driver.live(),
+                self.live,
+                "objects that live after the test, and before"
+            );
         }
     }
 }
@@ -186,7 +206,8 @@ pub fn on_device(values: &[f32]) -> Result<Tensor> {
 
 /// Waits for the calling thread's stream on device 0.
 pub fn wait() -> Result<()> {
-    let stream = ferrite_alloc_ext::env::stream::get(ferrite_alloc_ext::env::stream::DeviceKey::new(2, 0));
+    let stream =
+        ferrite_alloc_ext::env::stream::get(ferrite_alloc_ext::env::stream::DeviceKey::new(2, 0));
     // SAFETY: the stream is that of the device.
     unsafe { device::Backend::synchronize(&Cuda, 0, stream) }
 }
@@ -194,9 +215,15 @@ pub fn wait() -> Result<()> {
 pub fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let mut values = vec![0f32; tensor.shape().iter().product::<i64>() as usize];
     // SAFETY: the function that gets the address finds there what it documents, or refuses it.
-    let (target, bytes) =
-        (Any::from(unsafe { OpaquePtr::new(values.as_mut_ptr().cast()) }), (values.len() * 4) as i64);
-    match global("runtime.TVMTensorCopyToBytes")?.call_packed(&[tensor.into(), target.view(), bytes.into()]) {
+    let (target, bytes) = (
+        Any::from(unsafe { OpaquePtr::new(values.as_mut_ptr().cast()) }),
+        (values.len() * 4) as i64,
+    );
+    match global("runtime.TVMTensorCopyToBytes")?.call_packed(&[
+        tensor.into(),
+        target.view(),
+        bytes.into(),
+    ]) {
         Ok(_) => Ok(values),
         Err(error) => {
             // After a failed wait, the copy may still write the memory.

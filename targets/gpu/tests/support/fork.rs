@@ -18,7 +18,8 @@ const CRASHED: i32 = 99;
 
 /// Runs `body` in a child; returns its exit status.
 pub fn in_child(body: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child runs `body` and exits; programs that fork have no other threads of their own.
+    // SAFETY: the child runs `body` and exits; programs that fork have no other threads of their
+    // own.
     unsafe {
         let pid = fork();
         if pid == 0 {

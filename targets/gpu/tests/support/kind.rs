@@ -1,4 +1,5 @@
-//! The kinds of devices whose drivers run on this machine without a GPU, with what their tests need.
+//! The kinds of devices whose drivers run on this machine without a GPU, with what their tests
+//! need.
 
 use ferrite_alloc_ext::device::{self, Backend};
 use ferrite_alloc_ext::module::Module;
@@ -28,7 +29,8 @@ pub trait Kind: Driver + Backend {
     /// The first device.
     const HERE: DLDevice = DLDevice { device_type: Self::DEVICE_TYPE, device_id: 0 };
 
-    /// Loads a module whose kernel `k` adds a number to each element of a buffer, in blocks of 8, launched along x.
+    /// Loads a module whose kernel `k` adds a number to each element of a buffer, in blocks of 8,
+    /// launched along x.
     fn load_add() -> Result<Module>;
 }
 
@@ -69,7 +71,8 @@ pub fn add(kernel: &Function, x: &Tensor, y: &Tensor, n: i64, blocks: i64) -> Re
 impl Kind for OpenCl {
     const BACKEND: Self = OpenCl;
     const NAME: &'static str = "OpenCL";
-    const FIXTURE: &'static [u8] = include_bytes!("../../../../tests/programs/device/opencl/module.bin");
+    const FIXTURE: &'static [u8] =
+        include_bytes!("../../../../tests/programs/device/opencl/module.bin");
 
     fn load_add() -> Result<Module> {
         opencl_module("cl", OPENCL_ADD)
@@ -92,7 +95,8 @@ pub fn opencl_module(format: &str, code: &str) -> Result<Module> {
 impl Kind for Vulkan {
     const BACKEND: Self = Vulkan;
     const NAME: &'static str = "Vulkan";
-    const FIXTURE: &'static [u8] = include_bytes!("../../../../tests/programs/device/vulkan/module.bin");
+    const FIXTURE: &'static [u8] =
+        include_bytes!("../../../../tests/programs/device/vulkan/module.bin");
 
     fn load_add() -> Result<Module> {
         vulkan_module(&[HANDLE, HANDLE, I32], 0, VULKAN_ADD)
@@ -100,7 +104,8 @@ impl Kind for Vulkan {
 }
 
 #[cfg(feature = "vulkan")]
-pub const VULKAN_ADD: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add.spv");
+pub const VULKAN_ADD: &[u8] =
+    include_bytes!("../../../../tests/programs/device/vulkan/shaders/add.spv");
 
 /// Loads a module with one kernel `k`, which has these parameters and is launched along x.
 #[cfg(feature = "vulkan")]
@@ -116,7 +121,8 @@ pub fn vulkan_module(parameters: &[DLDataType], flags: u32, code: &[u8]) -> Resu
 impl Kind for WebGpu {
     const BACKEND: Self = WebGpu;
     const NAME: &'static str = "WebGPU";
-    const FIXTURE: &'static [u8] = include_bytes!("../../../../tests/programs/device/webgpu/module.bin");
+    const FIXTURE: &'static [u8] =
+        include_bytes!("../../../../tests/programs/device/webgpu/module.bin");
 
     fn load_add() -> Result<Module> {
         webgpu_module(&[HANDLE, HANDLE, I32], &["paramWriteAccess:[0,1]"], WEBGPU_ADD.as_bytes())
@@ -155,7 +161,10 @@ fn one_kernel(payload: &mut Writer, types: &[DLDataType], tags: &[&str]) -> Resu
     payload.count(types.len())?;
     types.iter().try_for_each(|dtype| payload.dtype(*dtype))?;
     payload.count(2 + tags.len())?;
-    ["blockIdx.x", "threadIdx.x"].iter().chain(tags).try_for_each(|tag| payload.text(tag.as_bytes()))?;
+    ["blockIdx.x", "threadIdx.x"]
+        .iter()
+        .chain(tags)
+        .try_for_each(|tag| payload.text(tag.as_bytes()))?;
     payload.count(0)?;
     payload.count(1)?;
     payload.text(b"k")

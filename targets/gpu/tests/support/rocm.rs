@@ -1,5 +1,5 @@
-//! The driver of the ROCm tests: the real one if an AMD GPU is found, otherwise the stand-in. Also fixtures and tensors for
-//! the tests.
+//! The driver of the ROCm tests: the real one if an AMD GPU is found, otherwise the stand-in. Also
+//! fixtures and tensors for the tests.
 use core::ffi::{CStr, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -36,8 +36,9 @@ pub fn open_real() -> Option<Library> {
     // SAFETY: the types are those of HIP.
     let has_device = unsafe {
         library.function::<extern "C" fn(u32) -> c_int>(c"hipInit")(0) == 0
-            && library.function::<unsafe extern "C" fn(*mut c_int) -> c_int>(c"hipGetDeviceCount")(&mut count)
-                == 0
+            && library.function::<unsafe extern "C" fn(*mut c_int) -> c_int>(c"hipGetDeviceCount")(
+                &mut count,
+            ) == 0
             && count > 0
     };
     if !has_device {
@@ -46,7 +47,8 @@ pub fn open_real() -> Option<Library> {
     has_device.then_some(library)
 }
 
-/// Makes the stand-in the driver of this process, with this many devices. No driver may be open yet.
+/// Makes the stand-in the driver of this process, with this many devices. No driver may be open
+/// yet.
 pub fn open_stand_in(devices: c_int) -> StandIn {
     let path = ferrite_tests::stand_in("hip", "libamdhip64.so.7").expect("the stand-in builds");
     let stand_in = StandIn::open(&path);
@@ -91,7 +93,8 @@ impl Session {
         Session { stand_in, live, _running: running }
     }
 
-    /// Begins a test that queries the stand-in. Returns `None` on a GPU, and prints that the test does not run.
+    /// Begins a test that queries the stand-in. Returns `None` on a GPU, and prints that the test
+    /// does not run.
     pub fn on_stand_in(test: &str) -> Option<(Session, StandIn)> {
         let session = Session::begin();
         if session.stand_in.is_none() {
@@ -155,8 +158,8 @@ pub fn wait() -> Result<()> {
     wait_on(HERE)
 }
 
-/// Returns a result. If it is an error of a copy or its wait, waits again first, since main memory must stay valid until the
-/// copy is complete.
+/// Returns a result. If it is an error of a copy or its wait, waits again first, since main memory
+/// must stay valid until the copy is complete.
 fn settled<T>(device: DLDevice, result: Result<T>) -> Result<T> {
     if result.is_err() {
         let _ = wait_on(device);
@@ -175,10 +178,15 @@ pub fn on(device: DLDevice, values: &[f32]) -> Result<Tensor> {
 pub fn values_of(tensor: &Tensor) -> Result<Vec<f32>> {
     let mut values = vec![0f32; tensor.shape().iter().product::<i64>() as usize];
     // SAFETY: the function that gets the address finds there what it documents, or refuses it.
-    let (target, bytes) =
-        (Any::from(unsafe { OpaquePtr::new(values.as_mut_ptr().cast()) }), (values.len() * 4) as i64);
-    let copied =
-        global("runtime.TVMTensorCopyToBytes")?.call_packed(&[tensor.into(), target.view(), bytes.into()]);
+    let (target, bytes) = (
+        Any::from(unsafe { OpaquePtr::new(values.as_mut_ptr().cast()) }),
+        (values.len() * 4) as i64,
+    );
+    let copied = global("runtime.TVMTensorCopyToBytes")?.call_packed(&[
+        tensor.into(),
+        target.view(),
+        bytes.into(),
+    ]);
     settled(tensor.device(), copied)?;
     Ok(values)
 }

@@ -1,4 +1,5 @@
-//! Client of the stand-in for a GPU driver (`tests/programs/device/stand_in`), which adds control functions to those of the driver.
+//! Client of the stand-in for a GPU driver (`tests/programs/device/stand_in`), which adds control
+//! functions to those of the driver.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::Deref;
@@ -111,7 +112,8 @@ impl StandIn {
         let mut name = [0u8; 128];
         // SAFETY: see `reset`.
         let failed = unsafe {
-            let ask = self.function::<unsafe extern "C" fn(*mut u8, usize) -> c_int>(c"stand_in_failed");
+            let ask =
+                self.function::<unsafe extern "C" fn(*mut u8, usize) -> c_int>(c"stand_in_failed");
             ask(name.as_mut_ptr(), name.len())
         };
         (failed != 0).then(|| text(&name))
@@ -121,16 +123,20 @@ impl StandIn {
     pub fn calls(&self, name: &CStr) -> u64 {
         // SAFETY: see `reset`.
         unsafe {
-            self.function::<unsafe extern "C" fn(*const c_char) -> u64>(c"stand_in_calls")(name.as_ptr())
+            self.function::<unsafe extern "C" fn(*const c_char) -> u64>(c"stand_in_calls")(
+                name.as_ptr(),
+            )
         }
     }
 
-    /// Returns the number of complaints and the first one. Clears all complaints, and errors of kernels.
+    /// Returns the number of complaints and the first one. Clears all complaints, and errors of
+    /// kernels.
     pub fn complaint(&self) -> Option<String> {
         let mut first = [0u8; 512];
         // SAFETY: see `reset`.
         let count = unsafe {
-            let ask = self.function::<unsafe extern "C" fn(*mut u8, usize) -> u64>(c"stand_in_complaints");
+            let ask = self
+                .function::<unsafe extern "C" fn(*mut u8, usize) -> u64>(c"stand_in_complaints");
             ask(first.as_mut_ptr(), first.len())
         };
         (count != 0).then(|| format!("{count} complaints: {}", text(&first)))
@@ -166,7 +172,8 @@ impl StandIn {
         let mut geometry = Geometry::default();
         // SAFETY: see `reset`.
         let stream = unsafe {
-            let ask = self.function::<unsafe extern "C" fn(*mut Geometry) -> u64>(c"stand_in_last_launch");
+            let ask = self
+                .function::<unsafe extern "C" fn(*mut Geometry) -> u64>(c"stand_in_last_launch");
             ask(&mut geometry)
         };
         (geometry, stream)

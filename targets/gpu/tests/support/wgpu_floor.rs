@@ -11,7 +11,8 @@ const FIXTURE: &[u8] = include_bytes!("../../../../tests/programs/device/webgpu/
 /// Returns the source of a fixture's shader.
 fn shader(name: &str) -> Result<std::string::String> {
     let module = DeviceModule::<WebGpu>::load(Bytes::new(FIXTURE)?)?;
-    let source = module.get_function(&String::new("webgpu.get_shader")?, false)?.expect("the function");
+    let source =
+        module.get_function(&String::new("webgpu.get_shader")?, false)?.expect("the function");
     let text = source.call_packed(&[(&String::new(name)?).into()])?.get::<String>()?;
     Ok(text.as_str().expect("UTF-8").to_owned())
 }
@@ -41,10 +42,13 @@ impl Floor {
             flags: wgpu::InstanceFlags::empty(),
             ..wgpu::InstanceDescriptor::new_without_display_handle()
         };
-        let adapter = ready(wgpu::Instance::new(descriptor).enumerate_adapters(wgpu::Backends::PRIMARY));
+        let adapter =
+            ready(wgpu::Instance::new(descriptor).enumerate_adapters(wgpu::Backends::PRIMARY));
         let adapter = adapter.into_iter().next().expect("an adapter");
-        let descriptor =
-            wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..wgpu::DeviceDescriptor::default() };
+        let descriptor = wgpu::DeviceDescriptor {
+            required_limits: adapter.limits(),
+            ..wgpu::DeviceDescriptor::default()
+        };
         let (device, queue) = ready(adapter.request_device(&descriptor)).expect("a device");
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
             label: None,
@@ -80,15 +84,20 @@ impl Floor {
         });
         let buffer = |size, usage| {
             let usage = usage | wgpu::BufferUsages::COPY_DST;
-            let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+            let descriptor =
+                wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
             device.create_buffer(&descriptor)
         };
-        let (x, y) = (buffer(4096, wgpu::BufferUsages::STORAGE), buffer(4096, wgpu::BufferUsages::STORAGE));
+        let (x, y) =
+            (buffer(4096, wgpu::BufferUsages::STORAGE), buffer(4096, wgpu::BufferUsages::STORAGE));
         let scalars = buffer(16, wgpu::BufferUsages::UNIFORM);
         let entries = [&x, &y, &scalars];
         let entries: Vec<_> = (0u32..)
             .zip(entries)
-            .map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() })
+            .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                binding,
+                resource: buffer.as_entire_binding(),
+            })
             .collect();
         let group = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
@@ -109,7 +118,8 @@ impl Floor {
 
     /// Queues a launch of one block.
     pub fn launch(&self) {
-        let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut encoder =
+            self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);

@@ -1,5 +1,5 @@
-//! Counts the allocations of a thread except those of the driver, by wrappers of `malloc` and its family that take precedence
-//! over the C library's.
+//! Counts the allocations of a thread except those of the driver, by wrappers of `malloc` and its
+//! family that take precedence over the C library's.
 
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
@@ -86,7 +86,11 @@ pub unsafe extern "C" fn aligned_alloc(alignment: usize, bytes: usize) -> *mut c
 /// # Safety
 /// Same requirements as in C.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, alignment: usize, bytes: usize) -> c_int {
+pub unsafe extern "C" fn posix_memalign(
+    out: *mut *mut c_void,
+    alignment: usize,
+    bytes: usize,
+) -> c_int {
     const NO_MEMORY: c_int = 12;
     note();
     // SAFETY: the caller's promise.

@@ -1,7 +1,9 @@
-//! Wrapper of the driver: each driver function has a wrapper that counts its calls and can fail on request.
+//! Wrapper of the driver: each driver function has a wrapper that counts its calls and can fail on
+//! request.
 //!
-//! All wrappers have the same type, with ten words and a status. In the calling conventions of x86-64 and AArch64, a function
-//! with fewer words takes the first of these ten, in the same registers and stack slots.
+//! All wrappers have the same type, with ten words and a status. In the calling conventions of
+//! x86-64 and AArch64, a function with fewer words takes the first of these ten, in the same
+//! registers and stack slots.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicUsize, Ordering::SeqCst};
@@ -14,8 +16,18 @@ use ferrite_gpu::library::DriverLibrary;
 
 use super::allocations;
 
-type Function =
-    unsafe extern "system" fn(usize, usize, usize, usize, usize, usize, usize, usize, usize, usize) -> i32;
+type Function = unsafe extern "system" fn(
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+    usize,
+) -> i32;
 
 /// Effect of a driver function.
 #[derive(Clone, Copy, PartialEq)]
@@ -93,7 +105,8 @@ pub fn lose(by: Loss) {
     *LOSS.lock().expect("no panic") = by;
 }
 
-/// Returns `true` if this function reports a device loss. The device is then idle, with all its commands complete.
+/// Returns `true` if this function reports a device loss. The device is then idle, with all its
+/// commands complete.
 fn is_lost(name: &str, call: impl Fn() -> i32) -> bool {
     let is_lost = match (*LOSS.lock().expect("no panic"), name) {
         (Loss::Submission, "vkQueueSubmit") => return true,
@@ -118,7 +131,8 @@ fn around(name: &'static str, effect: Effect, real: usize, words: [usize; 10]) -
         return STATUS.load(SeqCst);
     }
     let call = || {
-        // SAFETY: the address is that of the driver function with this name; the module comment explains the words.
+        // SAFETY: the address is that of the driver function with this name; the module comment
+        // explains the words.
         allocations::in_driver(|| unsafe {
             let function = core::mem::transmute::<usize, Function>(real);
             let [a, b, c, d, e, f, g, h, i, j] = words;
@@ -142,8 +156,8 @@ fn around(name: &'static str, effect: Effect, real: usize, words: [usize; 10]) -
 
 macro_rules! wrappers {
     ($($name:ident $effect:expr;)*) => {
-        /// Returns the wrapper of a function, which calls the driver's function at the address `real`; `None` if it has no
-        /// wrapper.
+        /// Returns the wrapper of a function, which calls the driver's function at the address
+        /// `real`; `None` if it has no wrapper.
         fn wrapper(name: &[u8], real: usize) -> Option<usize> {
             $(if name == stringify!($name).as_bytes() {
                 static REAL: AtomicUsize = AtomicUsize::new(0);
@@ -239,7 +253,8 @@ fn changed_answer(name: &str, status: i32, words: [usize; 10]) -> i32 {
             // SAFETY: the driver has written that many records.
             let found = unsafe {
                 let count = *core::ptr::with_exposed_provenance::<u32>(words[2]);
-                let first = core::ptr::with_exposed_provenance_mut::<vk::ExtensionProperties>(words[3]);
+                let first =
+                    core::ptr::with_exposed_provenance_mut::<vk::ExtensionProperties>(words[3]);
                 core::slice::from_raw_parts_mut(first, count as usize)
             };
             for each in found {
@@ -251,12 +266,15 @@ fn changed_answer(name: &str, status: i32, words: [usize; 10]) -> i32 {
         ("vkGetPhysicalDeviceProperties", Look::Old) => {
             // SAFETY: the driver has filled the record.
             unsafe {
-                let record = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDeviceProperties>(words[1]);
+                let record = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDeviceProperties>(
+                    words[1],
+                );
                 (*record).api_version = vk::API_VERSION_1_0;
             }
         }
         ("vkEnumeratePhysicalDevices", Look::Two) => {
-            // SAFETY: the driver has written the first record, and the list has two elements, since two were announced.
+            // SAFETY: the driver has written the first record, and the list has two elements, since
+            // two were announced.
             unsafe {
                 *core::ptr::with_exposed_provenance_mut::<u32>(words[1]) = 2;
                 let first = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDevice>(words[2]);
@@ -270,7 +288,9 @@ fn changed_answer(name: &str, status: i32, words: [usize; 10]) -> i32 {
             let is_second = ASKED.fetch_add(1, SeqCst) == 1;
             // SAFETY: the driver has filled the record.
             unsafe {
-                let record = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDeviceProperties>(words[1]);
+                let record = core::ptr::with_exposed_provenance_mut::<vk::PhysicalDeviceProperties>(
+                    words[1],
+                );
                 (*record).device_name[0] = if is_second { b'B' } else { b'A' } as c_char;
                 if is_second {
                     (*record).device_type = vk::PhysicalDeviceType::DISCRETE_GPU;
@@ -285,7 +305,9 @@ fn changed_answer(name: &str, status: i32, words: [usize; 10]) -> i32 {
 fn is_hidden(name: &[u8]) -> bool {
     match look() {
         Look::Old => {
-            name == b"vkEnumerateInstanceVersion" || name.ends_with(b"2") || name.ends_with(b"UpdateTemplate")
+            name == b"vkEnumerateInstanceVersion"
+                || name.ends_with(b"2")
+                || name.ends_with(b"UpdateTemplate")
         }
         Look::Incomplete => name == b"vkCmdDispatch",
         _ => false,
@@ -311,7 +333,10 @@ fn wrap(name: &CStr, real: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
     unsafe { core::mem::transmute(found) }
 }
 
-unsafe extern "system" fn function(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
+unsafe extern "system" fn function(
+    instance: vk::Instance,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
     // SAFETY: the address is that of this function; the name ends in a NUL.
     unsafe {
         let real: vk::PFN_vkGetInstanceProcAddr = core::mem::transmute(LOADER.load(SeqCst));
@@ -319,7 +344,10 @@ unsafe extern "system" fn function(instance: vk::Instance, name: *const c_char) 
     }
 }
 
-unsafe extern "system" fn device_function(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+unsafe extern "system" fn device_function(
+    device: vk::Device,
+    name: *const c_char,
+) -> vk::PFN_vkVoidFunction {
     // SAFETY: as in `function`.
     unsafe {
         let real: vk::PFN_vkGetDeviceProcAddr = core::mem::transmute(DEVICE_LOADER.load(SeqCst));

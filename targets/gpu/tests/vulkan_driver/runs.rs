@@ -22,7 +22,8 @@ const I32: DLDataType = DLDataType { code: 0, bits: 32, lanes: 1 };
 const HERE: DLDevice = DLDevice { device_type: 7, device_id: 0 };
 const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 const ADD: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add.spv");
-const ADD_UNIFORM: &[u8] = include_bytes!("../../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
+const ADD_UNIFORM: &[u8] =
+    include_bytes!("../../../../tests/programs/device/vulkan/shaders/add_uniform.spv");
 
 const OUT_OF_HOST_MEMORY: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 const UNKNOWN: vk::Result = vk::Result::ERROR_UNKNOWN;
@@ -44,7 +45,9 @@ pub fn main() {
 }
 
 fn run_all() {
-    for run in ["itself", "sets", "old", "incomplete", "lost-wait", "lost-submission", "two", "missing"] {
+    for run in
+        ["itself", "sets", "old", "incomplete", "lost-wait", "lost-submission", "two", "missing"]
+    {
         let mut command = Command::new(std::env::current_exe().expect("a path"));
         let status = command.arg(run).status().expect("a child");
         assert!(status.success(), "{run}: {status}");
@@ -117,7 +120,8 @@ fn use_everything() -> Result<Vec<f32>> {
     Ok(result.as_slice::<f32>()?.to_vec())
 }
 
-/// Makes every batch create the resources that it keeps, by copies that need the staging memory of each.
+/// Makes every batch create the resources that it keeps, by copies that need the staging memory of
+/// each.
 fn warm_up() {
     let large = device::empty(&[4 << 20], F32, CPU).expect("memory");
     let there = device::empty(&[4 << 20], F32, HERE).expect("memory");
@@ -160,11 +164,17 @@ fn whole_run(look: Look) {
     small_tensors_share_allocations();
     launches_keep_their_buffers();
     events_submit_what_they_wait_for();
-    println!("{look:?}: {opening} failures while it was opened, {using} while it was used, nothing lost");
+    println!(
+        "{look:?}: {opening} failures while it was opened, {using} while it was used, nothing lost"
+    );
 }
 
 /// Runs `body` with each call failing in turn. Returns the number of failures.
-fn fail_at_every_call(status: vk::Result, body: impl Fn() -> Result<()>, is_clean: impl Fn() -> bool) -> u32 {
+fn fail_at_every_call(
+    status: vk::Result,
+    body: impl Fn() -> Result<()>,
+    is_clean: impl Fn() -> bool,
+) -> u32 {
     let mut failures = 0;
     for n in 1.. {
         driver::fail(n, status);
@@ -175,7 +185,8 @@ fn fail_at_every_call(status: vk::Result, body: impl Fn() -> Result<()>, is_clea
         }
         failures += 1;
         if let Err(error) = outcome {
-            let kind = if status == OUT_OF_HOST_MEMORY { &b"MemoryError"[..] } else { b"InternalError" };
+            let kind =
+                if status == OUT_OF_HOST_MEMORY { &b"MemoryError"[..] } else { b"InternalError" };
             assert_eq!(error.kind_bytes(), kind, "call {n}: {}", text(&error));
             assert!(text(&error).contains("VK_ERROR_"), "call {n}: {}", text(&error));
         }
@@ -185,7 +196,8 @@ fn fail_at_every_call(status: vk::Result, body: impl Fn() -> Result<()>, is_clea
 }
 
 fn no_allocation_in_launches() {
-    let (push, uniform) = (kernel(0, ADD).expect("a kernel"), kernel(1, ADD_UNIFORM).expect("a kernel"));
+    let (push, uniform) =
+        (kernel(0, ADD).expect("a kernel"), kernel(1, ADD_UNIFORM).expect("a kernel"));
     let tensor = || device::empty(&[16], F32, HERE).expect("a tensor");
     let (x, y) = (tensor(), tensor());
     let launch_both = || {
@@ -205,7 +217,8 @@ fn small_tensors_share_allocations() {
     let allocations = || driver::alive()["Memory"];
     let before = allocations();
     // The number of allocations that some drivers support.
-    let tensors: Vec<_> = (0..4096).map(|_| device::empty(&[16], F32, HERE).expect("a tensor")).collect();
+    let tensors: Vec<_> =
+        (0..4096).map(|_| device::empty(&[16], F32, HERE).expect("a tensor")).collect();
     assert!(
         allocations() <= before + 2,
         "{} allocations for {} tensors",
@@ -216,7 +229,8 @@ fn small_tensors_share_allocations() {
     assert!(allocations() <= before + 1, "an unused block is kept, not more");
 }
 
-/// Queues more launches than the initial number of descriptor sets, each with buffers and a number of its own.
+/// Queues more launches than the initial number of descriptor sets, each with buffers and a number
+/// of its own.
 fn launches_keep_their_buffers() {
     let tensor = || device::empty(&[16], F32, HERE).expect("a tensor");
     let x = tensor();
@@ -230,7 +244,10 @@ fn launches_keep_their_buffers() {
         let back = device::empty(&[16], F32, CPU).expect("a tensor");
         for (n, y) in outputs.iter().enumerate() {
             copy(y, &back).expect("a copy");
-            assert_eq!(back.as_slice::<f32>().as_deref().map_err(text), Ok(&[n as f32 + 0.5; 16][..]));
+            assert_eq!(
+                back.as_slice::<f32>().as_deref().map_err(text),
+                Ok(&[n as f32 + 0.5; 16][..])
+            );
         }
     }
 }
@@ -261,7 +278,9 @@ fn events_submit_what_they_wait_for() {
 fn two_devices() {
     const CHOICE: &str = "FERRITE_VULKAN_DEVICE";
     driver::install(Look::Two);
-    let name = |id| Vulkan.attribute(id, device::Attribute::DeviceName).and_then(|name| name.get::<String>());
+    let name = |id| {
+        Vulkan.attribute(id, device::Attribute::DeviceName).and_then(|name| name.get::<String>())
+    };
     if std::env::var_os(CHOICE).is_some() {
         // The choice is spelled in lower case.
         assert!(name(0).expect("a name").as_bytes().starts_with(b"A"));
@@ -293,7 +312,10 @@ fn two_devices() {
     record.device.device_id = 1;
     // SAFETY: the tensors are live; the copy is rejected.
     let error = unsafe { device::copy_tensor(&record, host.dl_tensor(), core::ptr::null_mut()) };
-    assert_eq!(text(&error.expect_err("an error")), "The memory of a copy is not of the Vulkan device 1");
+    assert_eq!(
+        text(&error.expect_err("an error")),
+        "The memory of a copy is not of the Vulkan device 1"
+    );
     println!("Two: sorted, chosen, apart");
 }
 
@@ -309,7 +331,8 @@ fn incomplete() {
     println!("Incomplete: named");
 }
 
-/// Checks that after a device is lost every use is an error, nothing hangs, and all memory is freed.
+/// Checks that after a device is lost every use is an error, nothing hangs, and all memory is
+/// freed.
 fn loss(by: Loss) {
     driver::install(Look::Itself);
     warm_up();
@@ -349,7 +372,8 @@ fn missing() {
             path.push(":");
             path.push(others);
         }
-        let status = command.arg("missing").env(ONLY_HERE, "1").env("LD_LIBRARY_PATH", path).status();
+        let status =
+            command.arg("missing").env(ONLY_HERE, "1").env("LD_LIBRARY_PATH", path).status();
         std::fs::remove_dir_all(&folder).expect("the folder");
         assert!(status.expect("a child").success());
         return;
@@ -358,12 +382,18 @@ fn missing() {
         let error = Vulkan.set_device(0).expect_err("an error");
         assert_eq!(error.kind_bytes(), b"RuntimeError");
         let message = text(&error);
-        assert!(message.starts_with("The driver is not installed: looked for libvulkan.so.1 ("), "{message}");
+        assert!(
+            message.starts_with("The driver is not installed: looked for libvulkan.so.1 ("),
+            "{message}"
+        );
         let kernel = kernel(0, ADD).expect("modules are loaded without a driver");
         assert!(kernel.call_packed(&[]).is_err());
         assert!(device::empty(&[1], F32, HERE).is_err());
         let exists = Vulkan.attribute(0, device::Attribute::Exists);
-        assert_eq!(exists.and_then(|exists| exists.get::<i64>()).map_err(|error| text(&error)), Ok(0));
+        assert_eq!(
+            exists.and_then(|exists| exists.get::<i64>()).map_err(|error| text(&error)),
+            Ok(0)
+        );
     }
     println!("Missing: named");
 }

@@ -22,7 +22,8 @@ static inline float gelu(float x) {
   return x * (x < 0 ? tail : 1 - tail);
 }
 
-/* (1 + tanh(u)) / 2 is the logistic function of 2 u, which keeps its digits where tanh(u) is near -1. */
+/* (1 + tanh(u)) / 2 is the logistic function of 2 u, which keeps its digits where tanh(u) is near
+ * -1. */
 static inline float gelu_tanh(float x) { return x * vector_sigmoid(1.59576912f * (x + 0.044715f * x * x * x)); }
 
 /* ---- of single elements ------------------------------------------------------------------- */

@@ -3,10 +3,12 @@
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  *
- * AITER's entry points without PyTorch take pointers to a record of their own, `aiter_tensor_t` (ROCm/aiter,
- * csrc/include/aiter_tensor.h, 2026). FerriteAiterTensor has its layout, so a pointer to one is a pointer to the other:
+ * AITER's entry points without PyTorch take pointers to a record of their own, `aiter_tensor_t`
+ * (ROCm/aiter, csrc/include/aiter_tensor.h, 2026). FerriteAiterTensor has its layout, so a pointer
+ * to one is a pointer to the other:
  *
- *   int rmsnorm_of_aiter(aiter_tensor_t* out, aiter_tensor_t* x, aiter_tensor_t* weight, float eps) {
+ *   int rmsnorm_of_aiter(aiter_tensor_t* out, aiter_tensor_t* x, aiter_tensor_t* weight, float eps)
+ *   {
  *     DLTensor tensors[3];
  *     TVMFFIAny args[4], result;
  *     if (ferrite_from_aiter((FerriteAiterTensor*)x, FERRITE_FP8_FN, &tensors[0]) || ...) return -1;
@@ -54,12 +56,14 @@ typedef struct FerriteAiterTensor {
   int device_id;
 } FerriteAiterTensor;
 
-/* The format of fp8, which the record lacks: AMD's gfx942 has FNUZ, gfx950 and later the one of OCP. */
+/* The format of fp8, which the record lacks: AMD's gfx942 has FNUZ, gfx950 and later the one of
+ * OCP. */
 enum { FERRITE_FP8_FN = kDLFloat8_e4m3fn, FERRITE_FP8_FNUZ = kDLFloat8_e4m3fnuz };
 
 /*
- * Describes a record as a DLTensor, which borrows its memory, shape and strides: the record must outlive it. `fp8` is FERRITE_FP8_FN or
- * FERRITE_FP8_FNUZ. Devices are those of ROCm. Packed types, two numbers in a byte, get two lanes.
+ * Describes a record as a DLTensor, which borrows its memory, shape and strides: the record must
+ * outlive it. `fp8` is FERRITE_FP8_FN or FERRITE_FP8_FNUZ. Devices are those of ROCm. Packed types,
+ * two numbers in a byte, get two lanes.
  *
  * Errors: TypeError for a type that is unknown, ValueError for a number of axes that is.
  */

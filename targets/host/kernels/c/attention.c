@@ -1,8 +1,9 @@
 /*
  * attention.c: attention of one new token of each sequence to the tokens of its paged cache.
  *
- * The cached tokens go by in chunks. After each, the result is what attention to the chunks so far gives: when a chunk has a higher
- * score than all before, the sums so far shrink by exp(old - new). No memory grows with the context.
+ * The cached tokens go by in chunks. After each, the result is what attention to the chunks so far
+ * gives: when a chunk has a higher score than all before, the sums so far shrink by exp(old - new).
+ * No memory grows with the context.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */
@@ -22,7 +23,8 @@ typedef struct {
   float scale;
 } Cached;
 
-/* Attention to the tokens so far: sums of exp(score - highest), alone and times the values, which are in the output. */
+/* Attention to the tokens so far: sums of exp(score - highest), alone and times the values, which
+ * are in the output. */
 typedef struct {
   float highest, sum;
 } Softmax;
@@ -72,7 +74,8 @@ static void attend(float* out, const Cached* c, const float* query, int64_t leng
   if (length > 0) scale_row(out, c->head_size, 1 / softmax.sum);
 }
 
-/* Checks the number of tokens of each sequence, and the blocks in which they are; the rest of a row of the tables may be anything. */
+/* Checks the number of tokens of each sequence, and the blocks in which they are; the rest of a row
+ * of the tables may be anything. */
 static int check_context(const FerriteTensorArg* tables, const FerriteTensorArg* lengths, int64_t blocks, int64_t block_size) {
   const int64_t max_blocks = tables->dl->shape[1];
   if (ferrite_check_elements(lengths, 0, max_blocks * block_size)) return -1;

@@ -1,7 +1,8 @@
 /*
  * cache.c: copies between tokens and the paged cache of keys and values, of any type of elements.
  *
- * A cache has the shape [blocks, block_size, heads, head_size]. A slot is the place of one token in it: block * block_size + offset.
+ * A cache has the shape [blocks, block_size, heads, head_size]. A slot is the place of one token in
+ * it: block * block_size + offset.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /*
  * gemm.c: the product of two matrices.
  *
- * The product is made of tiles of TILE_ROWS x TILE_COLS numbers, which stay in registers while a strip of `a` and a panel of `b` go by.
- * Both are packed in the order in which a tile reads them, with zeros behind the last row and column.
+ * The product is made of tiles of TILE_ROWS x TILE_COLS numbers, which stay in registers while a
+ * strip of `a` and a panel of `b` go by. Both are packed in the order in which a tile reads them,
+ * with zeros behind the last row and column.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */
@@ -35,7 +36,8 @@ static void pack_strip(float* out, const float* a, int64_t step, int64_t rows, i
   }
 }
 
-/* Packs up to TILE_COLS columns of `b` row by row. Copies of a constant size are a few instructions. */
+/* Packs up to TILE_COLS columns of `b` row by row. Copies of a constant size are a few
+ * instructions. */
 static void pack_panel(float* out, const float* b, int64_t step, int64_t cols, int64_t depth) {
   if (cols == TILE_COLS) {
     for (int64_t p = 0; p < depth; ++p) memcpy(out + p * TILE_COLS, b + p * step, TILE_COLS * sizeof(*out));
@@ -74,7 +76,8 @@ typedef struct {
   int64_t m, k, n;
 } Product;
 
-/* Adds a[first.., at..] * b[at.., col..] to a block of the product; `strips` are those rows of `a`, packed. */
+/* Adds a[first.., at..] * b[at.., col..] to a block of the product; `strips` are those rows of `a`,
+ * packed. */
 static void multiply_block(const Product* g, const float* strips, int64_t first, int64_t col, int64_t at, int64_t depth) {
   const int64_t rows = smaller(BLOCK_ROWS, g->m - first), cols = smaller(TILE_COLS, g->n - col);
   float panel[DEPTH * TILE_COLS], tile[TILE_ROWS * TILE_COLS];
@@ -106,7 +109,8 @@ static int multiply_packed(const Product* g) {
 
 /* ---- products of few rows ----------------------------------------------------------------- */
 
-/* Columns that a thread makes at a time: four rows of `b`, 16 KiB, stay in the first cache for all rows of `a`. */
+/* Columns that a thread makes at a time: four rows of `b`, 16 KiB, stay in the first cache for all
+ * rows of `a`. */
 enum { FEW_COLS = 1024 };
 
 /* Adds four rows of `b`, each times its number, to a part of the product. */

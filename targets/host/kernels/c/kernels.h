@@ -11,8 +11,9 @@
 #include <ferrite/kernel.h>
 
 /*
- * Compiles a function for several processors; the loader chooses. Give it to the function of one row, and start threads in its
- * caller: the body of a parallel loop is a function of its own, which compilers do not clone.
+ * Compiles a function for several processors; the loader chooses. Give it to the function of one
+ * row, and start threads in its caller: the body of a parallel loop is a function of its own, which
+ * compilers do not clone.
  */
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #define VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -24,8 +25,9 @@
 #define PARALLEL 32768
 
 /*
- * Runs a block for each number from 0 up to `count`, in threads if together they work on enough elements. The choice is made before the
- * parallel region, since even one of a single thread costs more than a small kernel.
+ * Runs a block for each number from 0 up to `count`, in threads if together they work on enough
+ * elements. The choice is made before the parallel region, since even one of a single thread costs
+ * more than a small kernel.
  */
 #define PARALLEL_FOR(i, count, work, ...)               \
   do {                                                  \

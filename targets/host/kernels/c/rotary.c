@@ -1,8 +1,9 @@
 /*
  * rotary.c: rotary position embeddings.
  *
- * Pairs of numbers in each head are turned by an angle that grows with the position: x and y become x cos - y sin and y cos + x sin.
- * NeoX pairs the first half of the numbers with the second half, GPT-J neighbours.
+ * Pairs of numbers in each head are turned by an angle that grows with the position: x and y become
+ * x cos - y sin and y cos + x sin. NeoX pairs the first half of the numbers with the second half,
+ * GPT-J neighbours.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */

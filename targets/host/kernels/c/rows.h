@@ -1,5 +1,6 @@
 /*
- * rows.h: functions of one row that several families need. Each file that includes it has its own copy.
+ * rows.h: functions of one row that several families need. Each file that includes it has its own
+ * copy.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */
@@ -33,7 +34,8 @@ ROW_FUNCTION float min_row(const float* x, int64_t cols) {
   return lowest;
 }
 
-/* Returns the first column that has a value; 0 if there is none, as in rows without numbers. Compares 64 columns at a time. */
+/* Returns the first column that has a value; 0 if there is none, as in rows without numbers.
+ * Compares 64 columns at a time. */
 ROW_FUNCTION int32_t column_of(const float* x, int64_t cols, float value) {
   int64_t at = 0;
   for (int found = 0; at + 64 <= cols; at += 64) {

@@ -1,7 +1,8 @@
 /*
  * sampling.c: the next token of each row of logits.
  *
- * Random numbers are arguments, one from 0 to 1 for each row: the same numbers give the same tokens with every framework.
+ * Random numbers are arguments, one from 0 to 1 for each row: the same numbers give the same tokens
+ * with every framework.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */
@@ -27,8 +28,9 @@ VECTOR static float count_from(const float* p, int64_t cols, float limit) {
 }
 
 /*
- * Returns the highest limit from which on the measure is at least `least`, or 0 if there is none. Bisects the bits: those of floats
- * from 0 up have their order, so that 31 steps find the very float, without sorting.
+ * Returns the highest limit from which on the measure is at least `least`, or 0 if there is none.
+ * Bisects the bits: those of floats from 0 up have their order, so that 31 steps find the very
+ * float, without sorting.
  */
 static float highest_limit(Measure* measure, const float* p, int64_t cols, float least) {
   FloatBits low = {.value = 0}, high = {.value = INFINITY};
@@ -39,7 +41,8 @@ static float highest_limit(Measure* measure, const float* p, int64_t cols, float
   return low.value;
 }
 
-/* Divides the probabilities from a limit on by their sum, and makes the others 0; `out` may be `p`. */
+/* Divides the probabilities from a limit on by their sum, and makes the others 0; `out` may be
+ * `p`. */
 VECTOR static void keep_from(float* out, const float* p, int64_t cols, float limit) {
   const float scale = 1 / mass_from(p, cols, limit);
   for (int64_t i = 0; i < cols; ++i) out[i] = p[i] >= limit ? p[i] * scale : 0;
@@ -55,7 +58,8 @@ static void keep_top_p(float* out, const float* p, int64_t cols, float share) {
 
 static void keep_min_p(float* out, const float* p, int64_t cols, float share) { keep_from(out, p, cols, share * max_row(p, cols)); }
 
-/* Returns the column at which the running sum passes `uniform` of the whole; the last possible one if rounding hides that place. */
+/* Returns the column at which the running sum passes `uniform` of the whole; the last possible one
+ * if rounding hides that place. */
 static int32_t draw(const float* p, int64_t cols, float uniform) {
   const double place = uniform * (double)mass_from(p, cols, 0);
   double sum = 0;

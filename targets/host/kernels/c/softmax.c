@@ -67,7 +67,8 @@ FERRITE_EXPORT(causal_softmax, FERRITE_PARAMS_3(FERRITE_TENSOR, FERRITE_FLOAT, F
 
 /* ---- the largest probabilities ------------------------------------------------------------ */
 
-/* Turns the largest scores of a row into their probabilities: among all scores of the row, or among themselves. */
+/* Turns the largest scores of a row into their probabilities: among all scores of the row, or among
+ * themselves. */
 static void topk_softmax_row(float* weights, int64_t k, const float* x, int64_t cols, int renormalize) {
   const float highest = max_row(x, cols);
   const float sum = renormalize ? exp_sum_row(weights, k, highest) : exp_sum_row(x, cols, highest);

@@ -1,8 +1,9 @@
 /*
  * sort.c: sorted rows by a bitonic network, and the largest elements.
  *
- * The network sorts keys: the element as an integer that has its order, with its column in the low bits, so that equal elements keep
- * their order. Each stage compares all pairs of one distance, which is vector code without branches.
+ * The network sorts keys: the element as an integer that has its order, with its column in the low
+ * bits, so that equal elements keep their order. Each stage compares all pairs of one distance,
+ * which is vector code without branches.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */
@@ -39,8 +40,9 @@ static inline __attribute__((always_inline)) void order_stage(int64_t* keys, int
 }
 
 /*
- * Sorts a power of two of keys. Runs of `size` keys become sorted, every other one downward, until one run is left. Loops of constant
- * length are there for the distances that are shorter than a register.
+ * Sorts a power of two of keys. Runs of `size` keys become sorted, every other one downward, until
+ * one run is left. Loops of constant length are there for the distances that are shorter than a
+ * register.
  */
 VECTOR static void bitonic_network(int64_t* keys, int64_t count) {
   for (int64_t size = 2; size <= count; size *= 2) {

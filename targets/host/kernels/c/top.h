@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 /*
- * Writes the k largest of n elements and their places, the largest first, of equal ones the earliest; k is at most n. What is not a
- * number counts as minus infinity. Most elements are compared once: they are smaller than the k that are there.
+ * Writes the k largest of n elements and their places, the largest first, of equal ones the
+ * earliest; k is at most n. What is not a number counts as minus infinity. Most elements are
+ * compared once: they are smaller than the k that are there.
  */
 static inline void select_top(float* values, int32_t* places, int32_t k, const float* x, int32_t n) {
   int32_t count = 0;

@@ -1,5 +1,6 @@
 /*
- * vector_math.h: elementary functions of float32 that compilers turn into vector code: no branches, no calls, no tables.
+ * vector_math.h: elementary functions of float32 that compilers turn into vector code: no branches,
+ * no calls, no tables.
  *
  * Copyright the Ferrite developers. SPDX-License-Identifier: Apache-2.0
  */
@@ -16,10 +17,12 @@ typedef union {
 } FloatBits;
 
 /*
- * Returns e^x, with a relative error below 2e-7; 0 below -86.9, where e^x is 2e-38, and infinity above 88.7.
+ * Returns e^x, with a relative error below 2e-7; 0 below -86.9, where e^x is 2e-38, and infinity
+ * above 88.7.
  *
- * x = n ln 2 + r with |r| <= ln 2 / 2, and 2^n is built from its bits. Adding 1.5 * 2^23 rounds x / ln 2 to n, which is then in the low
- * bits of the sum. The polynomial is the best relative one of degree 6 at Chebyshev's nodes; ln 2 has two parts, to keep r exact.
+ * x = n ln 2 + r with |r| <= ln 2 / 2, and 2^n is built from its bits. Adding 1.5 * 2^23 rounds x /
+ * ln 2 to n, which is then in the low bits of the sum. The polynomial is the best relative one of
+ * degree 6 at Chebyshev's nodes; ln 2 has two parts, to keep r exact.
  */
 static inline float vector_exp(float x) {
   const float low = -86.9f, high = 88.7f;
@@ -38,9 +41,11 @@ static inline float vector_exp(float x) {
 static inline float vector_sigmoid(float x) { return 1 / (1 + vector_exp(-x)); }
 
 /*
- * Returns 1 - erf(z) for z >= 0, with a relative error below 1e-6 up to z = 3 and 1e-5 up to z = 9, where it leaves float32.
+ * Returns 1 - erf(z) for z >= 0, with a relative error below 1e-6 up to z = 3 and 1e-5 up to z = 9,
+ * where it leaves float32.
  *
- * With t = 1 / (1 + z / 2), ln(erfc(z) / t) + z^2 is smooth in t: a polynomial of degree 8 at Chebyshev's nodes of z from 0 to 10.
+ * With t = 1 / (1 + z / 2), ln(erfc(z) / t) + z^2 is smooth in t: a polynomial of degree 8 at
+ * Chebyshev's nodes of z from 0 to 10.
  */
 static inline float vector_erfc(float z) {
   const float t = 1 / (1 + 0.5f * z);

@@ -1,7 +1,8 @@
 // The float formats of 16 bits, each a struct of its bits, with conversions from and to float32.
 //
-// Conversions to a format round to the nearest value, ties to even. A value that is too large becomes infinity. They are plain
-// arithmetic without branches, so that compilers turn loops of them into vectors.
+// Conversions to a format round to the nearest value, ties to even. A value that is too large
+// becomes infinity. They are plain arithmetic without branches, so that compilers turn loops of
+// them into vectors.
 #ifndef FERRITE_FLOAT_FORMATS_HPP_
 #define FERRITE_FLOAT_FORMATS_HPP_
 
@@ -31,7 +32,8 @@ struct Half {
   inline __attribute__((always_inline)) operator float() const { return widen(bits); }
 
  private:
-  // Bits of fraction that float32 has and float16 lacks, and the patterns of infinity and of the quiet NaN.
+  // Bits of fraction that float32 has and float16 lacks, and the patterns of infinity and of the
+  // quiet NaN.
   static constexpr int shift = 13;
   static constexpr uint32_t infinity = 0x7c00u, nan = 0x7e00u;
   // The float32 exponents of the smallest normal value, and of the difference between both biases.
@@ -42,7 +44,8 @@ struct Half {
     uint32_t magnitude = bits & 0x7fffffffu;
     uint32_t odd = (magnitude >> shift) & 1;
     uint32_t normal = (magnitude - rebias + ((1u << (shift - 1)) - 1) + odd) >> shift;
-    // The addition of a number whose unit in the last place is the format's smallest value rounds there.
+    // The addition of a number whose unit in the last place is the format's smallest value rounds
+    // there.
     constexpr uint32_t magic = rebias + (static_cast<uint32_t>(shift + 1) << 23);
     uint32_t subnormal = bits_of(float_of(magnitude) + float_of(magic)) - magic;
     uint32_t rounded = magnitude < smallest_normal ? subnormal : normal;

@@ -1,8 +1,8 @@
 // Arguments, outputs and loops shared by the kernels in C++.
 //
-// A kernel is read from top to bottom: `Call` reads and checks its arguments, a function without any of this computes, and
-// `finish` returns. No exception is thrown: nothing here allocates but for outputs and scratch memory, whose failure is a
-// MemoryError.
+// A kernel is read from top to bottom: `Call` reads and checks its arguments, a function without
+// any of this computes, and `finish` returns. No exception is thrown: nothing here allocates but
+// for outputs and scratch memory, whose failure is a MemoryError.
 //
 //   Call call(args);
 //   Dim rows, cols;
@@ -20,7 +20,8 @@
 
 #include "float_formats.hpp"
 
-// Compiles a function for the vector units of several processors. The loader chooses by the processor that it runs on.
+// Compiles a function for the vector units of several processors. The loader chooses by the
+// processor that it runs on.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
 #define KERNELS_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -35,8 +36,8 @@
 
 namespace kernels {
 
-// Work, in elements or multiplications, from which a loop is split among threads: below, starting them costs more than they
-// save.
+// Work, in elements or multiplications, from which a loop is split among threads: below, starting
+// them costs more than they save.
 constexpr int64_t kParallelWork = int64_t{1} << 17;
 
 // ---- extents and types ---------------------------------------------------------------------
@@ -57,7 +58,8 @@ inline bool operator==(const DLDataType& a, const DLDataType& b) {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
-// Calls `f` with a value of the C++ type of a tensor of float32, float16 or bfloat16, which the caller has checked.
+// Calls `f` with a value of the C++ type of a tensor of float32, float16 or bfloat16, which the
+// caller has checked.
 template <class F> void with_float_type(DLDataType dtype, F&& f) {
   if (dtype == kFloat32) return f(float{});
   if (dtype == kFloat16) return f(Half{});
@@ -105,7 +107,8 @@ class Output : public Tensor {
 // Where the tensors of a kernel may be.
 enum class Place { kHost, kAnyDevice };
 
-// Reads and checks the arguments of a call. After the first failure, which has raised its error, nothing else is done.
+// Reads and checks the arguments of a call. After the first failure, which has raised its error,
+// nothing else is done.
 class Call {
  public:
   explicit Call(const FerriteArgs* args, Place place = Place::kHost) : args_(args), place_(place) {}
@@ -126,8 +129,8 @@ class Call {
     return end(x, dims);
   }
 
-  // Checks that the kernel may write a tensor: it is not read-only, and shares memory with no other argument but `same`, which
-  // may be exactly the same elements.
+  // Checks that the kernel may write a tensor: it is not read-only, and shares memory with no other
+  // argument but `same`, which may be exactly the same elements.
   KERNELS_SHARED void writes(const Tensor& x, const Tensor* same = nullptr) {
     if (failed_) return;
     if (x.on_host()) return keep(ferrite_check_output(x.arg_, same != nullptr ? same->arg_ : nullptr));
@@ -137,7 +140,8 @@ class Call {
     }
   }
 
-  // Reads an optional output, or allocates one on the device of the first tensor. Call it after all other checks.
+  // Reads an optional output, or allocates one on the device of the first tensor. Call it after all
+  // other checks.
   KERNELS_SHARED Output output(int32_t index, const char* name, DLDataType dtype, std::initializer_list<Dim*> dims,
                                const Tensor* same = nullptr) {
     if (failed_ || ferrite_arg_is_none(args_, index)) return allocate(dtype, dims);
@@ -179,7 +183,8 @@ class Call {
     return tensor;
   }
 
-  // The first tensor chooses the device, if the kernel runs on several: there it has kernels for float32.
+  // The first tensor chooses the device, if the kernel runs on several: there it has kernels for
+  // float32.
   int check_device(const FerriteTensorArg& x) const {
     const int32_t type = x.dl->device.device_type;
     const bool elsewhere = place_ == Place::kAnyDevice && (type == kDLOpenCL || type == kDLCUDA);
@@ -233,7 +238,8 @@ class Call {
   FerriteTensorArg tensors_[8];
 };
 
-// Memory for intermediate values, freed at the end of its scope. Null if there is none: raise MemoryError.
+// Memory for intermediate values, freed at the end of its scope. Null if there is none: raise
+// MemoryError.
 class Scratch {
  public:
   explicit Scratch(size_t bytes) : memory_(bytes == 0 ? nullptr : aligned(bytes)), empty_(bytes == 0) {}
@@ -255,7 +261,8 @@ inline int out_of_memory() { return ferrite_fail("MemoryError", "out of memory f
 
 // ---- loops ---------------------------------------------------------------------------------
 
-// Calls `f(i)` for i from 0 to `count` - 1, in several threads if all of it is at least kParallelWork.
+// Calls `f(i)` for i from 0 to `count` - 1, in several threads if all of it is at least
+// kParallelWork.
 template <class F> void parallel_for(int64_t count, int64_t work_each, F&& f) {
   if (count <= 1 || count * (work_each + 1) < kParallelWork) {  // a parallel region of one thread would cost 400 ns
     for (int64_t i = 0; i < count; ++i) f(i);

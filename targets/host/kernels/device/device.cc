@@ -1,8 +1,9 @@
 // Launches of kernels on OpenCL and CUDA devices.
 //
-// This library holds their sources. The first launch of a kernel on a kind of device makes a device module of it, by the
-// function `ffi.Module.load_from_bytes.KIND` of the process, and keeps the module's function. The library itself needs no such
-// module, so it loads in processes without devices.
+// This library holds their sources. The first launch of a kernel on a kind of device makes a device
+// module of it, by the function `ffi.Module.load_from_bytes.KIND` of the process, and keeps the
+// module's function. The library itself needs no such module, so it loads in processes without
+// devices.
 #include "device.hpp"
 
 namespace kernels {
@@ -11,7 +12,8 @@ namespace {
 
 // ---- sources -------------------------------------------------------------------------------
 
-// A kernel: its name, its parameters (p: buffer, l: int64, f: float32), and its text, which opencl.inl or cuda.inl goes before.
+// A kernel: its name, its parameters (p: buffer, l: int64, f: float32), and its text, which
+// opencl.inl or cuda.inl goes before.
 struct Source {
   const char *name, *parameters, *text;
 };
@@ -27,7 +29,8 @@ constexpr char sum_rows_text[] =
 KERNEL_SOURCE(rmsnorm, "ppplf")
 KERNEL_SOURCE(sum_rows, "ppl")
 
-// A kind of device: the loader of its modules, the format of source text, and the words that the kernels are written in.
+// A kind of device: the loader of its modules, the format of source text, and the words that the
+// kernels are written in.
 struct Kind {
   const char *loader, *format, *words;
 };
@@ -96,8 +99,8 @@ int call_global(const char* name, const TVMFFIAny* args, int32_t count, TVMFFIAn
 
 // ---- modules -------------------------------------------------------------------------------
 
-// The bytes that a loader reads: format, functions with their parameters, code. Numbers are little-endian, as on the hosts of
-// these devices; texts follow their lengths.
+// The bytes that a loader reads: format, functions with their parameters, code. Numbers are
+// little-endian, as on the hosts of these devices; texts follow their lengths.
 class Payload {
  public:
   explicit Payload(char* at) : at_(at) {}

@@ -7,8 +7,8 @@
 namespace kernels {
 namespace device {
 
-// Each queues a kernel on the current stream of its tensors' device, and returns 0, or -1 with an error raised. The tensors
-// have been checked.
+// Each queues a kernel on the current stream of its tensors' device, and returns 0, or -1 with an
+// error raised. The tensors have been checked.
 int rmsnorm(const Tensor& x, const Tensor& weight, int64_t rows, int64_t cols, float eps, const Tensor& out);
 int sum_rows(const Tensor& x, int64_t rows, int64_t cols, const Tensor& out);
 

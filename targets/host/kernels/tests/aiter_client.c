@@ -1,4 +1,5 @@
-/* A program on AITER's records, in the place of one of its operators: it calls a kernel that test_coupling.py gives it. */
+/* A program on AITER's records, in the place of one of its operators: it calls a kernel that
+ * test_coupling.py gives it. */
 #include "../c/aiter.h"
 
 #include <stddef.h>

@@ -51,7 +51,8 @@ class DLManagedTensorVersioned(ctypes.Structure):
 new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype, new_capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
 
-# Arrays and records that tensors use, by the address of the record, until the consumer deletes them.
+# Arrays and records that tensors use, by the address of the record, until the consumer deletes
+# them.
 alive: dict[int, tuple] = {}
 
 

@@ -26,11 +26,12 @@ class Operator:
     """An operator and its cases."""
 
     name: str
-    # inputs(rng, *size) returns the arguments: arrays and numbers, without an optional output at the end.
+    # inputs(rng, *size) returns the arguments: arrays and numbers, without an optional output at
+    # the end.
     inputs: Callable[..., list]
     sizes: Sequence[tuple[int, ...]]
-    # reference(*inputs) gets copies of them, those of floating point as float64. It returns the result, or a tuple of results: first
-    # the optional output, then the arguments that are written.
+    # reference(*inputs) gets copies of them, those of floating point as float64. It returns the
+    # result, or a tuple of results: first the optional output, then the arguments that are written.
     reference: Callable
     # Indices of the arguments that the operator writes.
     writes: tuple[int, ...] = ()
@@ -172,7 +173,8 @@ COMMON = [
     Operator("sum_rows", lambda rng, rows, cols: [normal(rng, rows, cols)], ROWS, reference.sum_rows, atol=1e-4),
 ]
 
-# Operators in C with several outputs, written arguments, integers, or types of elements that differ.
+# Operators in C with several outputs, written arguments, integers, or types of elements that
+# differ.
 IN_C = [
     Operator(
         "silu_and_mul",

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # usage: run.sh WHEEL [torch | devices]
 #
-# Runs the tests of the kernel libraries, which `make` built, on upstream's libtvm_ffi and on that of WHEEL, the wheel of
-# targets/host/python; with `torch`, those that need PyTorch instead, whose 3 GB are downloaded once and kept in the cache; with
-# `devices`, those on the devices that FERRITE_DEVICE_TESTS names.
+# Runs the tests of the kernel libraries, which `make` built, on upstream's libtvm_ffi and on that
+# of WHEEL, the wheel of targets/host/python; with `torch`, those that need PyTorch instead, whose 3
+# GB are downloaded once and kept in the cache; with `devices`, those on the devices that
+# FERRITE_DEVICE_TESTS names.
 # Each pytest prints its sum.
 # shellcheck disable=SC2154 # cache.sh sets the folder of downloads and the interpreter
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -6,7 +6,8 @@ import dataclasses
 import json
 import re
 
-# `x: Tensor([rows, 2 * cols], float32) = None`, or `eps: float`. Those of Rust have types alone: `out: Optional<DLTensor*>`.
+# `x: Tensor([rows, 2 * cols], float32) = None`, or `eps: float`. Those of Rust have types alone:
+# `out: Optional<DLTensor*>`.
 PARAMETER = re.compile(r"(\w+): (?:Tensor\(\[([^]]*)\], (\w+)\)|([\w<>*]+))(?: = (\w+))?")
 
 
@@ -14,10 +15,11 @@ PARAMETER = re.compile(r"(\w+): (?:Tensor\(\[([^]]*)\], (\w+)\)|([\w<>*]+))(?: =
 class Parameter:
     index: int
     name: str
-    # The extents of a tensor, such as `2 * cols`; `...` for any number of axes, or those that the signature does not tell; None for
-    # other values.
+    # The extents of a tensor, such as `2 * cols`; `...` for any number of axes, or those that the
+    # signature does not tell; None for other values.
     shape: tuple[str, ...] | None
-    # The type of its elements, such as `float32`, or a name for several, such as `T`; that of other values.
+    # The type of its elements, such as `float32`, or a name for several, such as `T`; that of other
+    # values.
     dtype: str
     optional: bool
 

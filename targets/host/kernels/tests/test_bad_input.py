@@ -222,8 +222,8 @@ def test_inputs_may_be_read_only(good):
     good(**{one.name: tensor(array, flags=READ_ONLY) for one, array in good.tensors if one.index not in written})
 
 
-# Numbers that a kernel would read or write by, or that its rules exclude: an argument, the value of its first element or of the
-# number itself, and what the error says.
+# Numbers that a kernel would read or write by, or that its rules exclude: an argument, the value of
+# its first element or of the number itself, and what the error says.
 VALUES = [
     ("rotary_embedding", "positions", -1, IndexError, r"Invalid positions\[0\] .*\n.*\n.*expected 0 to 511, got -1"),
     ("rotary_embedding", "positions", 512, IndexError, r"Invalid positions\[0\] .*\n.*\n.*expected 0 to 511, got 512"),

@@ -73,7 +73,8 @@ def files(work: Path) -> set[str]:
     return {path.suffix for path in (work / "cache").glob("*")}
 
 
-# ---- languages -----------------------------------------------------------------------------------------
+# ---- languages
+# -----------------------------------------------------------------------------------------
 
 
 def test_c_is_built_once(work):
@@ -170,7 +171,8 @@ def test_sources_that_are_refused(work, sources):
         ferrite_kernels.build(work / sources if isinstance(sources, str) else [work / name for name in sources])
 
 
-# ---- when a build is used again ------------------------------------------------------------------------
+# ---- when a build is used again
+# ------------------------------------------------------------------------
 
 
 def test_flags_sources_headers_and_compilers_count(work, monkeypatch):
@@ -236,7 +238,8 @@ def test_folder_of_the_cache(monkeypatch, tmp_path):
     assert cache.folder() == tmp_path / ".cache/ferrite-kernels"
 
 
-# ---- processes -------------------------------------------------------------------------------------------
+# ---- processes
+# -------------------------------------------------------------------------------------------
 
 
 BUILDING = "ferrite_kernels: building answer.c\n"
@@ -276,7 +279,8 @@ def test_many_processes_that_fail(work):
     assert files(work) == set()
 
 
-# ---- failures --------------------------------------------------------------------------------------------
+# ---- failures
+# --------------------------------------------------------------------------------------------
 
 
 def test_errors_have_the_compilers_text_and_leave_nothing(work):
@@ -321,7 +325,8 @@ def test_read_only_cache(work):
     assert compiles(work) == 1
 
 
-# ---- parts -------------------------------------------------------------------------------------------------
+# ---- parts
+# -------------------------------------------------------------------------------------------------
 
 
 def test_rules_of_makefiles():

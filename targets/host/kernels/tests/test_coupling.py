@@ -20,8 +20,8 @@ from ferrite_kernels.dlpack import _FLOAT8
 
 HERE = Path(__file__).parent
 LANGUAGES = ("c", "cpp", "rust")
-# Interpreters with numpy and tvm_ffi, and a folder with the wheel ferrite-tvm-ffi: run.sh sets them. Without them, the tests run with this
-# interpreter on upstream's library only.
+# Interpreters with numpy and tvm_ffi, and a folder with the wheel ferrite-tvm-ffi: run.sh sets
+# them. Without them, the tests run with this interpreter on upstream's library only.
 PYTHONS = [path for path in os.environ.get("FERRITE_KERNELS_PYTHONS", sys.executable).split(":") if path]
 WHEEL = os.environ.get("FERRITE_WHEEL")
 LIBRARIES = ["upstream"] if WHEEL is None else ["upstream", "ferrite"]
@@ -31,7 +31,8 @@ def printed_by(*command: str) -> str:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-# ---- symbols -------------------------------------------------------------------------------------------
+# ---- symbols
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -54,7 +55,8 @@ def test_exported_symbols_are_those_of_kernels(language):
     assert len([name for name in names if not name.startswith("__tvm_ffi__")]) >= 3
 
 
-# ---- interpreters and libraries ----------------------------------------------------------------------------
+# ---- interpreters and libraries
+# ----------------------------------------------------------------------------
 
 
 def digests() -> list[str]:
@@ -95,7 +97,8 @@ def test_versions_of_python():
         assert len(versions) >= 2, "one CPython is not enough"
 
 
-# ---- AITER's record ----------------------------------------------------------------------------------------
+# ---- AITER's record
+# ----------------------------------------------------------------------------------------
 
 
 class Record(ctypes.Structure):

@@ -32,7 +32,8 @@ def test_operator(cpp, operator, size):
     check(cpp, operator, size)
 
 
-# ---- conversions -----------------------------------------------------------------------------------
+# ---- conversions
+# -----------------------------------------------------------------------------------
 
 
 def assert_same(actual: np.ndarray, expected: np.ndarray) -> None:

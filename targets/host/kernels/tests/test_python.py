@@ -28,7 +28,8 @@ PACKAGE = Path(ferrite_kernels.__file__).parent
 jax.config.update("jax_enable_x64", True)  # positions are int64
 
 
-# ---- the backend -----------------------------------------------------------------------------------
+# ---- the backend
+# -----------------------------------------------------------------------------------
 
 
 def test_backend_imports_no_framework():
@@ -125,7 +126,8 @@ def test_an_adaptor_has_no_line_for_an_operator():
         assert "layernorm" not in (PACKAGE / f"{name}.py").read_text().split('"""')[2]
 
 
-# ---- results -----------------------------------------------------------------------------------------
+# ---- results
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language, operator, size", CASES)
@@ -176,7 +178,8 @@ def test_jax_arrays_do_not_change():
     assert (np.asarray(weights) == 0).all() and (np.asarray(written[0]) == 0.5).all()
 
 
-# ---- outputs -----------------------------------------------------------------------------------------
+# ---- outputs
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language", ["c", "cpp", "rust"])
@@ -240,7 +243,8 @@ def test_threads_call_adaptors_at_the_same_time():
     assert len(right) == 800 and all(right)
 
 
-# ---- types and read-only arrays ------------------------------------------------------------------------
+# ---- types and read-only arrays
+# ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float16", "bool"])
@@ -266,7 +270,8 @@ def test_read_only_arrays_are_inputs_and_no_outputs():
     assert (out == 0).all() and (query == 0).all()
 
 
-# ---- frameworks by protocol: devices and streams -----------------------------------------------------------
+# ---- frameworks by protocol: devices and streams
+# -----------------------------------------------------------
 
 
 class Array:

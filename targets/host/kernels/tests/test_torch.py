@@ -13,7 +13,8 @@ from ferrite_kernels import torch as kernels
 torch.manual_seed(0)
 
 
-# ---- results -----------------------------------------------------------------------------------------
+# ---- results
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("language, operator, size", CASES)
@@ -42,7 +43,8 @@ def test_one_library_with_numpy_and_torch():
     np.testing.assert_array_equal(adaptor("numpy", "c").silu_and_mul(x[:, :32].copy()), kernels.of("c").silu_and_mul(torch.tensor(x[:, :32])))
 
 
-# ---- gradients -----------------------------------------------------------------------------------------
+# ---- gradients
+# -----------------------------------------------------------------------------------------
 
 
 def test_tensors_that_require_gradients_are_refused():
@@ -117,7 +119,8 @@ def test_default_compiler():
     torch.testing.assert_close(compiled(x), torch.relu(torch.nn.functional.rms_norm(x + 1, (32,), weight, 1e-5)), rtol=1e-4, atol=1e-4)
 
 
-# ---- streams and errors ------------------------------------------------------------------------------------
+# ---- streams and errors
+# ------------------------------------------------------------------------------------
 
 
 def test_errors_name_function_and_argument_and_leave_no_allocator():

@@ -30,7 +30,8 @@ KINDS = {
     "vulkan": (7, lambda: device.host("vulkan")),
 }
 
-# Shaders in the form of gen_device.GLSL: block, buffers in the order of the arguments, scalars, body.
+# Shaders in the form of gen_device.GLSL: block, buffers in the order of the arguments, scalars,
+# body.
 SHADERS = {
     "digits_kernel": (64, 1, "bc r wc x", "",
         "int c = int(gl_WorkGroupID.x), t = int(gl_LocalInvocationID.x); float s = 0.0; "
@@ -91,7 +92,8 @@ def scheduled():
 
 def shared_host_code(source, kind, device_type):
     """Return the host code with placeholders for the kind, which must then be equal for all kinds."""
-    # The device type occurs in argument checks, in the first argument of __tvm_set_device, and in workspace calls.
+    # The device type occurs in argument checks, in the first argument of __tvm_set_device, and in
+    # workspace calls.
     number = r"(device_type\) == |\[0\]\.v_int64\) = \(\(int64_t\)|TVMBackend(?:Alloc|Free)Workspace\()%d\b" % device_type
     source = source.replace('"%s"' % kind, "DEVICE_NAME").replace('"kind":"%s"' % kind, '"kind":"..."')
     return re.sub(number, r"\1DEVICE_TYPE", source)

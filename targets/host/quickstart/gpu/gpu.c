@@ -3,8 +3,9 @@
  *
  *   gpu TYPE LIBRARY
  *
- * TYPE is the number of the device type, LIBRARY the network compiled for it by TVM. Exits with 0 if every device returns
- * the expected classes, with 3 and an explanation if there is no device, and otherwise with 1.
+ * TYPE is the number of the device type, LIBRARY the network compiled for it by TVM. Exits with 0
+ * if every device returns the expected classes, with 3 and an explanation if there is no device,
+ * and otherwise with 1.
  */
 #define _POSIX_C_SOURCE 200112L
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static void print_device(DLDevice device) {
   putchar('\n');
 }
 
-/* Returns true if the network runs on the device: code objects for AMD GPUs are specific to an architecture. */
+/* Returns true if the network runs on the device: code objects for AMD GPUs are specific to an
+ * architecture. */
 static int is_compiled_for(DLDevice device) {
   static const char architecture[] = "gfx1100";
   TVMFFIAny value;

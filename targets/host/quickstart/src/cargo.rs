@@ -1,4 +1,5 @@
-//! Builds the Rust parts of the quick start with cargo: the library, and the example kernel library.
+//! Builds the Rust parts of the quick start with cargo: the library, and the example kernel
+//! library.
 
 use crate::{Outcome, layout::Layout};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -12,12 +13,18 @@ fn cargo_build() -> Command {
 }
 
 fn run(mut command: Command, what: &str) -> Outcome<()> {
-    let status =
-        command.status().map_err(|error| format!("cannot run cargo ({error}): is Rust installed?"))?;
-    if status.success() { Ok(()) } else { Err(format!("{what} was not built: see cargo's message above")) }
+    let status = command
+        .status()
+        .map_err(|error| format!("cannot run cargo ({error}): is Rust installed?"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{what} was not built: see cargo's message above"))
+    }
 }
 
-/// Builds `libtvm_ffi` with the given cargo features. Compiled models need `backend` or a device feature.
+/// Builds `libtvm_ffi` with the given cargo features. Compiled models need `backend` or a device
+/// feature.
 pub fn build_library(layout: &Layout, features: &str) -> Outcome<()> {
     let mut command = cargo_build();
     command.args(["--package", "ferrite-ffi-capi", "--features", features, "--manifest-path"]);
@@ -26,9 +33,9 @@ pub fn build_library(layout: &Layout, features: &str) -> Outcome<()> {
     layout.require(&layout.library_dir().join(format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}")))
 }
 
-/// Builds the example kernel library in Rust, a client of the C ABI, and returns its path. It has its own target
-/// folder, so that its cargo features do not mix with those of `libtvm_ffi`. Returns `None` if the checkout does not
-/// contain it.
+/// Builds the example kernel library in Rust, a client of the C ABI, and returns its path. It has
+/// its own target folder, so that its cargo features do not mix with those of `libtvm_ffi`. Returns
+/// `None` if the checkout does not contain it.
 pub fn build_rust_kernels(layout: &Layout) -> Outcome<Option<PathBuf>> {
     let manifest = layout.quickstart("rust_kernels").join("Cargo.toml");
     if !manifest.is_file() {

@@ -1,4 +1,5 @@
-//! Compiles C programs and libraries with the system's compiler, against the headers and library of this checkout.
+//! Compiles C programs and libraries with the system's compiler, against the headers and library of
+//! this checkout.
 
 use crate::{Outcome, layout::Layout};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -29,7 +30,8 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Finds the compiler: the command in the environment variable `CC`, which may include arguments, or else `cc`.
+    /// Finds the compiler: the command in the environment variable `CC`, which may include
+    /// arguments, or else `cc`.
     pub fn find(layout: &Layout) -> Outcome<Self> {
         let named = std::env::var("CC").unwrap_or_default();
         let mut words = named.split_whitespace().map(String::from);
@@ -51,8 +53,12 @@ impl Compiler {
         let name = self.program.to_string_lossy();
         match found {
             Ok(output) if output.status.success() => Ok(()),
-            Ok(output) => Err(format!("`{name} --version` ended with {}. {NO_COMPILER}", output.status)),
-            Err(error) => Err(format!("cannot run the C compiler `{name}`: {error}. {NO_COMPILER}")),
+            Ok(output) => {
+                Err(format!("`{name} --version` ended with {}. {NO_COMPILER}", output.status))
+            }
+            Err(error) => {
+                Err(format!("cannot run the C compiler `{name}`: {error}. {NO_COMPILER}"))
+            }
         }
     }
 
@@ -80,9 +86,11 @@ impl Compiler {
         Ok(output)
     }
 
-    /// Sets the environment of `command` so that the dynamic linker searches this checkout's library folder first.
+    /// Sets the environment of `command` so that the dynamic linker searches this checkout's
+    /// library folder first.
     pub fn prefer_library(&self, command: &mut Command) {
-        let variable = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
+        let variable =
+            if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };
         let mut folders = vec![self.library_dir.clone()];
         folders.extend(std::env::var_os(variable).iter().flat_map(std::env::split_paths));
         if let Ok(joined) = std::env::join_paths(folders) {
@@ -93,15 +101,23 @@ impl Compiler {
     fn command(&self, strictness: Strictness) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.extra).args(strictness).arg("-O2");
-        // The models' data are system headers, so that a program that uses only some of them gets no warnings.
-        command.arg("-I").arg(&self.include).arg("-I").arg(&self.helpers).arg("-isystem").arg(&self.models);
+        // The models' data are system headers, so that a program that uses only some of them gets
+        // no warnings.
+        command
+            .arg("-I")
+            .arg(&self.include)
+            .arg("-I")
+            .arg(&self.helpers)
+            .arg("-isystem")
+            .arg(&self.models);
         command
     }
 
     fn link(&self, mut command: Command, output: &Path) -> Outcome<()> {
         command.arg("-o").arg(output).arg("-L").arg(&self.library_dir).arg("-ltvm_ffi").arg("-lm");
         command.arg(format!("-Wl,-rpath,{}", self.library_dir.display()));
-        let status = command.status().map_err(|error| format!("cannot run the C compiler: {error}"))?;
+        let status =
+            command.status().map_err(|error| format!("cannot run the C compiler: {error}"))?;
         if status.success() {
             Ok(())
         } else {

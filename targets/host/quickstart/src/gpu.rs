@@ -1,5 +1,5 @@
-//! `cargo run --release -- gpu`: builds the library with device support, compiles a network for each kind of device, and runs it on
-//! each kind that is found.
+//! `cargo run --release -- gpu`: builds the library with device support, compiles a network for
+//! each kind of device, and runs it on each kind that is found.
 
 use crate::cc::{self, Compiler};
 use crate::kinds::{self, Kind};
@@ -48,7 +48,8 @@ fn chosen(names: &[String]) -> Outcome<Vec<&'static Kind>> {
     let names: Vec<_> = if names.is_empty() { defaults.collect() } else { named.collect() };
     let kind_of = |name: &&str| {
         let known: Vec<_> = kinds::KINDS.iter().map(|kind| kind.name).collect();
-        kinds::find(name).ok_or(format!("no kind of device `{name}`: there are {}", known.join(", ")))
+        kinds::find(name)
+            .ok_or(format!("no kind of device `{name}`: there are {}", known.join(", ")))
     };
     names.iter().map(kind_of).collect()
 }
@@ -60,20 +61,22 @@ fn build_program(layout: &Layout, cc: &Compiler) -> Outcome<PathBuf> {
     )
 }
 
-/// Compiles the network's host code with the embedded kernels for one kind of device, like TVM's `export_library`.
+/// Compiles the network's host code with the embedded kernels for one kind of device, like TVM's
+/// `export_library`.
 fn build_network(layout: &Layout, cc: &Compiler, kind: &Kind) -> Outcome<PathBuf> {
     let kernels = layout.quickstart("gpu").join(format!("{}.bin", kind.name));
     let embedded = layout.output()?.join(format!("{}_kernels.c", kind.name));
     embed(&kernels, &embedded)?;
-    let defines = [format!("-DDEVICE_TYPE={}", kind.device_type), format!("-DDEVICE_NAME=\"{}\"", kind.name)];
+    let defines =
+        [format!("-DDEVICE_TYPE={}", kind.device_type), format!("-DDEVICE_NAME=\"{}\"", kind.name)];
     let sources = [layout.quickstart("gpu/digits.c"), embedded];
     cc.library(&format!("digits_{}", kind.name), &sources, cc::GENERATED, &defines)
 }
 
 /// Converts a file to C source: the array in which module loaders expect embedded modules.
 fn embed(bytes: &Path, source: &Path) -> Outcome<()> {
-    let content =
-        std::fs::read(bytes).map_err(|error| format!("cannot read {}: {error}", bytes.display()))?;
+    let content = std::fs::read(bytes)
+        .map_err(|error| format!("cannot read {}: {error}", bytes.display()))?;
     let mut text = format!("const unsigned char __tvm_ffi__library_bin[{}] = {{\n", content.len());
     for line in content.chunks(24) {
         for byte in line {
@@ -82,7 +85,8 @@ fn embed(bytes: &Path, source: &Path) -> Outcome<()> {
         text.push('\n');
     }
     text.push_str("};\n");
-    std::fs::write(source, text).map_err(|error| format!("cannot write {}: {error}", source.display()))
+    std::fs::write(source, text)
+        .map_err(|error| format!("cannot write {}: {error}", source.display()))
 }
 
 /// Runs the program on one kind of device. Returns `false` if there is no such device.
@@ -91,7 +95,8 @@ fn run_on(kind: &Kind, program: &Path, library: &Path, cc: &Compiler) -> Outcome
     let mut command = Command::new(program);
     command.arg(kind.device_type.to_string()).arg(library);
     cc.prefer_library(&mut command);
-    let status = command.status().map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    let status =
+        command.status().map_err(|error| format!("cannot run {}: {error}", program.display()))?;
     match status.code() {
         Some(0) => Ok(true),
         Some(NO_DEVICE) => {
@@ -106,7 +111,9 @@ fn run_on(kind: &Kind, program: &Path, library: &Path, cc: &Compiler) -> Outcome
 fn choice(kind: &Kind) -> String {
     match std::env::var_os(kind.variable) {
         _ if kind.variable.is_empty() => String::new(),
-        Some(value) => format!(" ({}={}, which chooses {})", kind.variable, value.display(), kind.choice),
+        Some(value) => {
+            format!(" ({}={}, which chooses {})", kind.variable, value.display(), kind.choice)
+        }
         None => format!(" ({} chooses {})", kind.variable, kind.choice),
     }
 }

@@ -1,6 +1,7 @@
 //! Kinds of devices that `cargo run --release -- gpu` supports.
 
-/// A kind of device: a feature of `ferrite-ffi-capi`, with a network compiled for it in `quickstart/gpu`.
+/// A kind of device: a feature of `ferrite-ffi-capi`, with a network compiled for it in
+/// `quickstart/gpu`.
 pub struct Kind {
     /// Name of the cargo feature, which is also the name of the device type.
     pub name: &'static str,
@@ -54,7 +55,13 @@ pub const KINDS: &[Kind] = &[
         choice: "adapters by a part of their name",
         install: "a driver for Vulkan, as above; on macOS, Metal is part of the system",
     },
-    Kind { name: "metal", device_type: 8, variable: "", choice: "", install: "Metal is part of macOS" },
+    Kind {
+        name: "metal",
+        device_type: 8,
+        variable: "",
+        choice: "",
+        install: "Metal is part of macOS",
+    },
 ];
 
 /// Returns the kind of device with this name.

@@ -15,15 +15,16 @@ const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 impl Layout {
     /// Finds the checkout and the target folder in which this program was built.
     pub fn find() -> Outcome<Self> {
-        // Cargo sets the variable when it runs the program; otherwise the path from the build applies.
+        // Cargo sets the variable when it runs the program; otherwise the path from the build
+        // applies.
         let crate_dir = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(CRATE.into());
         let root = PathBuf::from(crate_dir).join("../../..");
         let root = root.canonicalize().map_err(|error| missing(&root, &error.to_string()))?;
-        let exe =
-            std::env::current_exe().map_err(|error| format!("cannot tell where this program is: {error}"))?;
+        let exe = std::env::current_exe()
+            .map_err(|error| format!("cannot tell where this program is: {error}"))?;
         let target = exe.ancestors().nth(2).map(Path::to_path_buf);
-        let target =
-            target.ok_or("this program is not in a target folder: start it with `cargo run --release`")?;
+        let target = target
+            .ok_or("this program is not in a target folder: start it with `cargo run --release`")?;
         let layout = Self { root, target };
         layout.require(&layout.include().join("tvm/ffi/c_api.h"))?;
         Ok(layout)

@@ -1,8 +1,9 @@
-//! The quick start, which `cargo run --release` runs in the root of the repository: builds the library, compiles the C examples
-//! against it and runs them. With `gpu`, it classifies the digits on every device.
+//! The quick start, which `cargo run --release` runs in the root of the repository: builds the
+//! library, compiles the C examples against it and runs them. With `gpu`, it classifies the digits
+//! on every device.
 //!
-//! Runs `cargo` and `cc` as a user would, so that the same commands work in other projects. If a command fails, it is
-//! printed.
+//! Runs `cargo` and `cc` as a user would, so that the same commands work in other projects. If a
+//! command fails, it is printed.
 #![forbid(unsafe_code)]
 
 mod cargo;
@@ -53,7 +54,9 @@ fn main() -> ExitCode {
 
 /// Runs all steps of the quick start.
 fn run() -> Outcome<()> {
-    println!("The quick start takes about a minute the first time, and seconds when it is run again.");
+    println!(
+        "The quick start takes about a minute the first time, and seconds when it is run again."
+    );
     let layout = Layout::find()?;
     let cc = Compiler::find(&layout)?;
     step(1, STEPS, "building libtvm_ffi");
@@ -85,7 +88,8 @@ fn step(number: u32, of: u32, what: &str) {
     println!("[{number}/{of}] {what}");
 }
 
-/// Builds the libraries that are the C program's arguments: C kernels, both networks, and the Rust kernels if present.
+/// Builds the libraries that are the C program's arguments: C kernels, both networks, and the Rust
+/// kernels if present.
 fn build_libraries(layout: &Layout, cc: &Compiler) -> Outcome<Vec<PathBuf>> {
     let mut libraries = vec![
         cc.library("kernels", &[layout.quickstart("kernels.c")], cc::OWN, &[])?,
@@ -97,7 +101,8 @@ fn build_libraries(layout: &Layout, cc: &Compiler) -> Outcome<Vec<PathBuf>> {
 }
 
 fn build_program(layout: &Layout, cc: &Compiler) -> Outcome<PathBuf> {
-    let sources = ["main.c", "digits.c", "signature.c", "ferrite_util.c"].map(|name| layout.quickstart(name));
+    let sources =
+        ["main.c", "digits.c", "signature.c", "ferrite_util.c"].map(|name| layout.quickstart(name));
     cc.program("quickstart", &sources)
 }
 
@@ -105,6 +110,7 @@ fn run_program(program: &PathBuf, libraries: &[PathBuf], cc: &Compiler) -> Outco
     let mut command = Command::new(program);
     command.args(libraries);
     cc.prefer_library(&mut command);
-    let status = command.status().map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    let status =
+        command.status().map_err(|error| format!("cannot run {}: {error}", program.display()))?;
     if status.success() { Ok(()) } else { Err(format!("the C program ended with {status}")) }
 }

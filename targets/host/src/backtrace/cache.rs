@@ -1,7 +1,7 @@
 //! Cache of unwinding rules and backtrace lines, by code address.
 //!
-//! Each thread has its own cache, so that threads that raise errors do not contend, and no lock can be held when the
-//! process forks.
+//! Each thread has its own cache, so that threads that raise errors do not contend, and no lock can
+//! be held when the process forks.
 
 use core::ops::Range;
 
@@ -16,8 +16,10 @@ const SLOTS: usize = 1024;
 /// Number of bytes of text at which the cache is full.
 const TEXT_BYTES: usize = 512 << 10;
 
-const _: () =
-    assert!(MOST_USED > DEFAULT_LIMIT, "the longest backtrace is cached, unless a user wants longer ones");
+const _: () = assert!(
+    MOST_USED > DEFAULT_LIMIT,
+    "the longest backtrace is cached, unless a user wants longer ones"
+);
 
 /// Number of used slots at which the cache is full.
 const MOST_USED: usize = SLOTS / 4 * 3;
@@ -25,7 +27,8 @@ const MOST_USED: usize = SLOTS / 4 * 3;
 /// One line of a backtrace. It has no text if the frame is not shown.
 #[derive(Clone)]
 pub(super) struct Line {
-    /// Whether the frame is a language boundary, at which backtraces end unless they cross boundaries.
+    /// Whether the frame is a language boundary, at which backtraces end unless they cross
+    /// boundaries.
     pub boundary: bool,
     /// Range of the line in `Cache::text`; empty if the frame is not shown.
     pub text: Range<usize>,
@@ -45,7 +48,8 @@ struct Slot {
 
 const FREE: Slot = Slot { pc: 0, rule: None, lines: None };
 
-/// Hash table with open addressing that maps return addresses to unwinding rules and backtrace lines.
+/// Hash table with open addressing that maps return addresses to unwinding rules and backtrace
+/// lines.
 pub(super) struct Cache {
     generation: Option<[u64; 2]>,
     slots: Buffer<Slot>,
@@ -56,7 +60,13 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) const fn new() -> Cache {
-        Cache { generation: None, slots: Buffer::new(), used: 0, lines: Buffer::new(), text: Buffer::new() }
+        Cache {
+            generation: None,
+            slots: Buffer::new(),
+            used: 0,
+            lines: Buffer::new(),
+            text: Buffer::new(),
+        }
     }
 
     /// Clears the cache if it is full or the set of loaded modules has changed since `generation`.
@@ -87,7 +97,8 @@ impl Cache {
         rule
     }
 
-    /// Returns the lines for an address, as indices for [`Cache::line`]. On a cache miss, computes them with `find`.
+    /// Returns the lines for an address, as indices for [`Cache::line`]. On a cache miss, computes
+    /// them with `find`.
     ///
     /// The range is empty when out of memory.
     pub(super) fn lines(&mut self, pc: usize, find: impl FnOnce(&mut Cache)) -> Range<usize> {
@@ -103,8 +114,8 @@ impl Cache {
         first..last
     }
 
-    /// Returns the line at an index: whether it is a language boundary, and its text. Returns `None` if the index is
-    /// out of range.
+    /// Returns the line at an index: whether it is a language boundary, and its text. Returns
+    /// `None` if the index is out of range.
     pub(super) fn line(&self, at: usize) -> Option<(bool, &[u8])> {
         let line = self.lines.get(at)?;
         Some((line.boundary, self.text.get(line.text.clone())?))
@@ -127,8 +138,8 @@ impl Cache {
         self.slots.get_mut(at).filter(|slot| slot.pc == pc)
     }
 
-    /// Returns the slot of an address, or claims a free slot for it. Returns `None` if the cache is full or when out of
-    /// memory.
+    /// Returns the slot of an address, or claims a free slot for it. Returns `None` if the cache is
+    /// full or when out of memory.
     fn slot_to_fill(&mut self, pc: usize) -> Option<&mut Slot> {
         if self.slots.is_empty() {
             self.slots.try_resize(SLOTS, FREE).ok()?;
@@ -143,7 +154,8 @@ impl Cache {
         Some(slot)
     }
 
-    /// Finds the slot of an address, or the free slot in which it would be stored, by linear probing.
+    /// Finds the slot of an address, or the free slot in which it would be stored, by linear
+    /// probing.
     fn position(&self, pc: usize) -> Option<usize> {
         let start = pc.wrapping_mul(0x9e37_79b9) >> 8;
         (0..SLOTS)
@@ -208,7 +220,8 @@ mod tests {
         let mut cache = Cache::new();
         cache.refresh(Some([1, 0]));
         for pc in 1..=2 * SLOTS {
-            let lines = cache.lines(pc, |cache| cache.add_line(false, |sink| sink(&pc.to_ne_bytes())));
+            let lines =
+                cache.lines(pc, |cache| cache.add_line(false, |sink| sink(&pc.to_ne_bytes())));
             assert_eq!(show(&cache, lines), [(false, &pc.to_ne_bytes()[..])]);
         }
         assert!(cache.is_full());

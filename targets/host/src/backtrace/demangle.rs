@@ -1,5 +1,5 @@
-//! Demangles function names: Rust names with the `rustc-demangle` crate, C++ names with the C++ runtime if the process
-//! has loaded one.
+//! Demangles function names: Rust names with the `rustc-demangle` crate, C++ names with the C++
+//! runtime if the process has loaded one.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::fmt::Write;
@@ -10,7 +10,8 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::platform::text::{Lossy, SliceWriter};
 
 /// Type of `abi::__cxa_demangle`.
-type CxaDemangle = unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;
+type CxaDemangle =
+    unsafe extern "C" fn(*const c_char, *mut c_char, *mut usize, *mut c_int) -> *mut c_char;
 
 /// Capacity in bytes for a demangled Rust name. Longer names are truncated.
 const RUST_NAME_BYTES: usize = 512;
@@ -51,8 +52,8 @@ fn with_cxx_name<R>(mangled: &[u8], read: impl FnOnce(&[u8]) -> R) -> R {
     result
 }
 
-/// Demangles a name with the C++ runtime. Returns a C string allocated with `malloc`, or `None` if there is no runtime
-/// or the name is malformed.
+/// Demangles a name with the C++ runtime. Returns a C string allocated with `malloc`, or `None` if
+/// there is no runtime or the name is malformed.
 fn cxx_name(mangled: &[u8]) -> Option<*mut c_char> {
     let demangle = runtime()?;
     let mut terminated = Buffer::try_with_capacity(mangled.len() + 1).ok()?;
@@ -60,17 +61,20 @@ fn cxx_name(mangled: &[u8]) -> Option<*mut c_char> {
     terminated.try_push(0).ok()?;
     let mut status = 0;
     // SAFETY: the name is NUL-terminated; without a buffer the runtime allocates one.
-    let name = unsafe { demangle(terminated.as_ptr().cast(), ptr::null_mut(), ptr::null_mut(), &mut status) };
+    let name = unsafe {
+        demangle(terminated.as_ptr().cast(), ptr::null_mut(), ptr::null_mut(), &mut status)
+    };
     if status == 0 && !name.is_null() { Some(name) } else { None }
 }
 
-/// Returns the demangler of the C++ runtime, if the process has loaded one. The runtime may be invisible to global
-/// symbol lookup, as a dependency of a Python extension.
+/// Returns the demangler of the C++ runtime, if the process has loaded one. The runtime may be
+/// invisible to global symbol lookup, as a dependency of a Python extension.
 fn runtime() -> Option<CxaDemangle> {
     static RUNTIME: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     let mut address = RUNTIME.load(Ordering::Relaxed);
     if address.is_null() {
-        // Concurrent threads find the same address. There is no lock, which a fork could leave held.
+        // Concurrent threads find the same address. There is no lock, which a fork could leave
+        // held.
         address = find_runtime();
         RUNTIME.store(address, Ordering::Relaxed);
     }
@@ -83,7 +87,8 @@ fn runtime() -> Option<CxaDemangle> {
 
 fn find_runtime() -> *mut c_void {
     let name = c"__cxa_demangle".as_ptr();
-    // SAFETY: nothing is loaded, so no initialiser runs. A handle that is found is never closed, so the runtime stays loaded.
+    // SAFETY: nothing is loaded, so no initialiser runs. A handle that is found is never closed, so
+    // the runtime stays loaded.
     unsafe {
         let loaded = libc::dlopen(c"libstdc++.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
         libc::dlsym(if loaded.is_null() { libc::RTLD_DEFAULT } else { loaded }, name)
@@ -96,7 +101,9 @@ mod tests {
 
     #[test]
     fn rust_names_lose_their_hash() {
-        for name in [&b"_ZN4core3fmt5write17h0123456789abcdefE"[..], b"_RNvNtCs1234_4core3fmt5write"] {
+        for name in
+            [&b"_ZN4core3fmt5write17h0123456789abcdefE"[..], b"_RNvNtCs1234_4core3fmt5write"]
+        {
             assert!(with_demangled(name, |text| text == b"core::fmt::write"));
         }
     }

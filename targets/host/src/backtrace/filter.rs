@@ -1,7 +1,8 @@
 //! Frame filter: decides which frames a backtrace omits, and at which frames it ends.
 //!
 //! # Upstream
-//! `ShouldExcludeFrame` and `DetectFFIBoundary` in `backtrace_utils.h`. The Rust names are additions.
+//! `ShouldExcludeFrame` and `DetectFFIBoundary` in `backtrace_utils.h`. The Rust names are
+//! additions.
 #![forbid(unsafe_code)]
 
 /// Name prefixes of functions that only forward calls and errors.
@@ -14,8 +15,8 @@ const EXCLUDED_SYMBOLS: &[&[u8]] = &[
     b"ffi_call_",
 ];
 
-/// Name prefixes of functions of this library and of the Rust runtime. Upstream needs no such list, since its library
-/// is stripped.
+/// Name prefixes of functions of this library and of the Rust runtime. Upstream needs no such list,
+/// since its library is stripped.
 const LIBRARY_SYMBOLS: &[&[u8]] = &[
     b"ferrite_core::",
     b"ferrite_alloc_ext::",
@@ -46,8 +47,8 @@ const EXCLUDED_FILES: &[&[u8]] = &[
 /// Folder of the C++ standard library's headers.
 const EXCLUDED_FOLDER: &[u8] = b"include/c++/";
 
-/// Name prefixes of functions that cross from one language to another. The backtrace of the caller's language shows the
-/// frames beyond.
+/// Name prefixes of functions that cross from one language to another. The backtrace of the
+/// caller's language shows the frames beyond.
 const BOUNDARY_SYMBOLS: &[&[u8]] =
     &[b"TVMFFIFunctionCall", b"slot_tp_call", b"object_is_not_callable", b"_Py", b"PyObject"];
 
@@ -60,12 +61,13 @@ pub(super) fn excluded(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
     starts_with_any(symbol, LIBRARY_SYMBOLS) || excluded_own_line(filename, symbol)
 }
 
-/// Returns `true` if the line that the raising code gives for itself is omitted, because that code only forwards an
-/// error. Unlike [`excluded`], keeps lines of this library.
+/// Returns `true` if the line that the raising code gives for itself is omitted, because that code
+/// only forwards an error. Unlike [`excluded`], keeps lines of this library.
 pub(super) fn excluded_own_line(filename: Option<&[u8]>, symbol: &[u8]) -> bool {
     starts_with_any(symbol, EXCLUDED_SYMBOLS)
         || filename.is_some_and(|name| {
-            EXCLUDED_FILES.iter().any(|file| name.ends_with(file)) || contains(name, EXCLUDED_FOLDER)
+            EXCLUDED_FILES.iter().any(|file| name.ends_with(file))
+                || contains(name, EXCLUDED_FOLDER)
         })
 }
 
@@ -102,8 +104,13 @@ mod tests {
     #[test]
     fn the_library_names_its_own_places() {
         let name = b"ferrite_core::value::dtype::text::parse";
-        assert!(excluded(None, name) && !excluded_own_line(Some(b"core/src/value/dtype/text.rs"), name));
-        assert!(excluded_own_line(Some(b"core/src/call/typed.rs"), b"ferrite_core::call::typed::mismatch"));
+        assert!(
+            excluded(None, name) && !excluded_own_line(Some(b"core/src/value/dtype/text.rs"), name)
+        );
+        assert!(excluded_own_line(
+            Some(b"core/src/call/typed.rs"),
+            b"ferrite_core::call::typed::mismatch"
+        ));
     }
 
     #[test]

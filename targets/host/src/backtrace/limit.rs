@@ -2,7 +2,8 @@
 
 use crate::environment;
 
-/// Default of the environment variable `TVM_TRACEBACK_LIMIT`: the maximum number of frames in a backtrace.
+/// Default of the environment variable `TVM_TRACEBACK_LIMIT`: the maximum number of frames in a
+/// backtrace.
 pub(super) const DEFAULT_LIMIT: usize = 512;
 
 /// Returns the maximum number of frames.
@@ -10,10 +11,12 @@ pub(super) fn limit() -> usize {
     environment::read(c"TVM_TRACEBACK_LIMIT", parse_limit).unwrap_or(DEFAULT_LIMIT)
 }
 
-/// Parses a number from 0 to 2147483647 as C's `strtol` does; returns the default for any other text.
+/// Parses a number from 0 to 2147483647 as C's `strtol` does; returns the default for any other
+/// text.
 fn parse_limit(text: &[u8]) -> usize {
-    let value =
-        core::str::from_utf8(text.trim_ascii_start()).ok().and_then(|digits| digits.parse::<i32>().ok());
+    let value = core::str::from_utf8(text.trim_ascii_start())
+        .ok()
+        .and_then(|digits| digits.parse::<i32>().ok());
     value.and_then(|value| usize::try_from(value).ok()).unwrap_or(DEFAULT_LIMIT)
 }
 

@@ -1,4 +1,5 @@
-//! ELF modules (the program and its libraries) loaded into the process, as listed by the dynamic linker.
+//! ELF modules (the program and its libraries) loaded into the process, as listed by the dynamic
+//! linker.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::slice;
@@ -10,7 +11,8 @@ pub(super) type ProgramHeader = libc::Elf64_Phdr;
 #[cfg(target_pointer_width = "32")]
 pub(super) type ProgramHeader = libc::Elf32_Phdr;
 
-/// A loaded ELF file. Valid as long as the file stays loaded, which is certain while its code is on the stack.
+/// A loaded ELF file. Valid as long as the file stays loaded, which is certain while its code is on
+/// the stack.
 #[derive(Clone, Copy)]
 pub(super) struct Module {
     /// Load offset: difference between addresses in memory and addresses in the file.
@@ -21,7 +23,8 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// Returns the module that contains `address`. Takes the dynamic linker's lock; allocates nothing.
+    /// Returns the module that contains `address`. Takes the dynamic linker's lock; allocates
+    /// nothing.
     pub(super) fn containing(address: usize) -> Option<Module> {
         let mut search = Search { address, found: None };
         // SAFETY: the callback gets this search, which outlives the call.
@@ -57,7 +60,10 @@ impl Module {
         let start = self.base.wrapping_add(header.p_vaddr as usize);
         // SAFETY: the linker mapped the segment there, readable. Its tables are never written.
         Some(unsafe {
-            slice::from_raw_parts(core::ptr::with_exposed_provenance(start), header.p_memsz as usize)
+            slice::from_raw_parts(
+                core::ptr::with_exposed_provenance(start),
+                header.p_memsz as usize,
+            )
         })
     }
 
@@ -67,13 +73,16 @@ impl Module {
     }
 }
 
-/// Returns counters that change whenever a module is loaded or unloaded. Returns `None` if the dynamic linker has no
-/// such counters.
+/// Returns counters that change whenever a module is loaded or unloaded. Returns `None` if the
+/// dynamic linker has no such counters.
 pub(super) fn generation() -> Option<[u64; 2]> {
     unsafe extern "C" fn first(info: *mut dl_phdr_info, size: usize, out: *mut c_void) -> c_int {
         if size >= core::mem::offset_of!(dl_phdr_info, dlpi_subs) + size_of::<u64>() {
-            // SAFETY: the linker passes a record of that size, and `generation` the place for the result.
-            unsafe { *out.cast::<Option<[u64; 2]>>() = Some([(*info).dlpi_adds, (*info).dlpi_subs]) };
+            // SAFETY: the linker passes a record of that size, and `generation` the place for the
+            // result.
+            unsafe {
+                *out.cast::<Option<[u64; 2]>>() = Some([(*info).dlpi_adds, (*info).dlpi_subs])
+            };
         }
         1
     }

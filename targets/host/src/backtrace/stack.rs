@@ -1,5 +1,5 @@
-//! Unwinding of the current thread's stack: by call frame information where this is supported, else by the system's
-//! unwinder.
+//! Unwinding of the current thread's stack: by call frame information where this is supported, else
+//! by the system's unwinder.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod cfi;
@@ -31,7 +31,8 @@ impl Frame<'_> {
 /// Callback that receives frames, innermost first. Returns `false` to end the walk.
 pub(super) type Visitor<'a> = dyn FnMut(&mut Cache, &Frame<'_>) -> bool + 'a;
 
-/// Returns a value that changes when cached code addresses become stale: see [`super::modules::generation`].
+/// Returns a value that changes when cached code addresses become stale: see
+/// [`super::modules::generation`].
 pub(super) fn generation() -> Option<[u64; 2]> {
     #[cfg(target_os = "linux")]
     return super::modules::generation();

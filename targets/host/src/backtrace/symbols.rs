@@ -1,5 +1,5 @@
-//! Symbolication of frames: names from symbol tables, or, with the feature `backtrace-lines`, names, files and lines
-//! from debug information.
+//! Symbolication of frames: names from symbol tables, or, with the feature `backtrace-lines`,
+//! names, files and lines from debug information.
 
 #[cfg(feature = "backtrace-lines")]
 mod debug_info;
@@ -12,8 +12,8 @@ use super::demangle::with_demangled;
 use visitor::UNKNOWN;
 pub(super) use visitor::Visitor;
 
-/// Calls `visit` with the file, line and function name for the code before `pc`, once for the function and for each
-/// function inlined there.
+/// Calls `visit` with the file, line and function name for the code before `pc`, once for the
+/// function and for each function inlined there.
 pub(super) fn resolve(pc: usize, visit: &mut Visitor<'_>) {
     #[cfg(feature = "backtrace-lines")]
     if debug_info::resolve(pc, visit) {

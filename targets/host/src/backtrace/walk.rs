@@ -21,8 +21,8 @@ struct Walk<'a> {
     skip: usize,
 }
 
-/// Writes up to `remaining` frames to the sink, beginning with the caller of the C function that the request names,
-/// after skipping `skip` frames.
+/// Writes up to `remaining` frames to the sink, beginning with the caller of the C function that
+/// the request names, after skipping `skip` frames.
 ///
 /// Writes nothing on a terminating thread, within another walk, and while the process forks.
 pub(super) fn frames(
@@ -80,7 +80,8 @@ impl Walk<'_> {
         })
     }
 
-    /// Writes or skips a line, or ends the walk, by the same rules as upstream. Returns `false` to end the walk.
+    /// Writes or skips a line, or ends the walk, by the same rules as upstream. Returns `false` to
+    /// end the walk.
     fn line(&mut self, boundary: bool, text: &[u8]) -> bool {
         if self.remaining == 0 || (self.stop_at_boundary && boundary) {
             return false;

@@ -1,8 +1,8 @@
 //! Context pointers of shared objects, by which an object's host code finds its module.
 //!
-//! The system maps a file only once, even if it is loaded several times. All modules of the file share one context
-//! pointer, which refers to the module loaded last. If that module is destroyed before the others, the pointer must be
-//! changed to one of them.
+//! The system maps a file only once, even if it is loaded several times. All modules of the file
+//! share one context pointer, which refers to the module loaded last. If that module is destroyed
+//! before the others, the pointer must be changed to one of them.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
@@ -37,8 +37,8 @@ impl LoadId {
         LoadId(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Publishes a loaded library: stores the address of its module in the object's context pointer, for the host code.
-    /// Returns the module.
+    /// Publishes a loaded library: stores the address of its module in the object's context
+    /// pointer, for the host code. Returns the module.
     ///
     /// # Errors
     /// `MemoryError`.
@@ -56,8 +56,8 @@ impl LoadId {
         Ok(loaded.publish())
     }
 
-    /// Ends this load. If the object's context pointer refers to the module of this load, the pointer changes to the
-    /// most recent of the object's other modules, or to null.
+    /// Ends this load. If the object's context pointer refers to the module of this load, the
+    /// pointer changes to the most recent of the object's other modules, or to null.
     ///
     /// # Safety
     /// The object must be open. The module of this load must not be used afterwards.

@@ -1,4 +1,5 @@
-//! Loading of driver libraries: shared objects that are installed only on some systems, such as `libcuda.so.1`.
+//! Loading of driver libraries: shared objects that are installed only on some systems, such as
+//! `libcuda.so.1`.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
@@ -26,8 +27,8 @@ impl DriverLibrary {
     /// Opens the first of these libraries that is installed.
     ///
     /// # Errors
-    /// RuntimeError if none can be opened. The message lists all names, and contains the system's message for the last
-    /// one.
+    /// RuntimeError if none can be opened. The message lists all names, and contains the system's
+    /// message for the last one.
     pub fn open(names: &'static [&'static CStr]) -> Result<DriverLibrary> {
         let mut last = None;
         for name in names {
@@ -61,23 +62,26 @@ impl DriverLibrary {
     /// RuntimeError with the system's message if the library cannot be opened.
     pub fn open_at(path: &CStr, name: &'static CStr) -> Result<DriverLibrary> {
         // SAFETY: as in `open`; the caller guarantees the library.
-        let handle = apart_from_forks(|| unsafe { linker::open_resolved(path) }).map_err(|error| {
-            error.with_text(|reason| {
-                plain_error!(RUNTIME_ERROR, "Cannot open {} ({})", path.to_bytes(), reason)
-            })
-        })?;
+        let handle =
+            apart_from_forks(|| unsafe { linker::open_resolved(path) }).map_err(|error| {
+                error.with_text(|reason| {
+                    plain_error!(RUNTIME_ERROR, "Cannot open {} ({})", path.to_bytes(), reason)
+                })
+            })?;
         Ok(DriverLibrary { handle, name })
     }
 
-    /// Returns the first of these libraries that the process has already loaded, and keeps it loaded. Returns `None` if
-    /// none is loaded.
+    /// Returns the first of these libraries that the process has already loaded, and keeps it
+    /// loaded. Returns `None` if none is loaded.
     pub fn find_loaded(names: &'static [&'static CStr]) -> Option<DriverLibrary> {
         names.iter().find_map(|name| {
-            apart_from_forks(|| linker::find_loaded(name)).map(|handle| DriverLibrary { handle, name })
+            apart_from_forks(|| linker::find_loaded(name))
+                .map(|handle| DriverLibrary { handle, name })
         })
     }
 
-    /// Returns the address of a function, or `None` if neither the library nor its dependencies define it.
+    /// Returns the address of a function, or `None` if neither the library nor its dependencies
+    /// define it.
     pub fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle stays open.
         unsafe { linker::symbol(self.handle, name) }
@@ -90,7 +94,12 @@ impl DriverLibrary {
     pub fn function(&self, name: &CStr) -> Result<NonNull<c_void>> {
         self.find(name).ok_or_else(|| {
             let library = self.name.to_bytes();
-            plain_error!(RUNTIME_ERROR, "The driver {} has no function {}", library, name.to_bytes())
+            plain_error!(
+                RUNTIME_ERROR,
+                "The driver {} has no function {}",
+                library,
+                name.to_bytes()
+            )
         })
     }
 }
@@ -100,7 +109,8 @@ pub fn same_object(one: *const c_void, other: *const c_void) -> bool {
     linker::object_of(one).is_some_and(|found| linker::object_of(other) == Some(found))
 }
 
-/// Returns the address of a symbol of the program or library that contains `known`. `None` if it defines none.
+/// Returns the address of a symbol of the program or library that contains `known`. `None` if it
+/// defines none.
 pub fn symbol_beside(known: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
     linker::symbol_beside(known.as_ptr(), name)
 }
@@ -152,8 +162,7 @@ mod tests {
         let error = DriverLibrary::open(names).map(drop).unwrap_err();
         let message = std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
         assert_eq!(error.kind_bytes(), b"RuntimeError");
-        let expected =
-            "The driver is not installed: looked for libno_such_driver.so.9, libno_such_driver.so.8 (";
+        let expected = "The driver is not installed: looked for libno_such_driver.so.9, libno_such_driver.so.8 (";
         assert!(message.starts_with(expected), "{message}");
     }
 }

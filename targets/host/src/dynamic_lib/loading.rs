@@ -1,4 +1,5 @@
-//! Synchronisation of forks with loading and unloading of libraries: each waits briefly for the other.
+//! Synchronisation of forks with loading and unloading of libraries: each waits briefly for the
+//! other.
 
 use core::cell::Cell;
 use core::time::Duration;
@@ -12,7 +13,8 @@ use crate::fork_gate::ForkGate;
 static CALLS: ForkGate = ForkGate::new(AtomicUsize::new(0));
 
 std::thread_local! {
-    /// Number of calls to `dlopen` and `dlclose` in progress on this thread. More than one means that they are nested.
+    /// Number of calls to `dlopen` and `dlclose` in progress on this thread. More than one means
+    /// that they are nested.
     static OWN_CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -26,7 +28,8 @@ pub(crate) static LOADING_AT_FORK: Hook = Hook {
     child: || CALLS.child(OWN_CALLS.get()),
 };
 
-/// Runs `open`, which calls the dynamic linker. Waits for a fork in progress first, and makes later forks wait.
+/// Runs `open`, which calls the dynamic linker. Waits for a fork in progress first, and makes later
+/// forks wait.
 pub(super) fn apart_from_forks<R>(open: impl FnOnce() -> R) -> R {
     struct OwnCall;
     impl Drop for OwnCall {

@@ -1,5 +1,5 @@
-//! Environment variables, read without the heap: `std::env::var` copies the text with an allocator that aborts the process
-//! when out of memory.
+//! Environment variables, read without the heap: `std::env::var` copies the text with an allocator
+//! that aborts the process when out of memory.
 
 #[cfg_attr(windows, path = "windows.rs")]
 #[cfg_attr(not(windows), path = "unix.rs")]

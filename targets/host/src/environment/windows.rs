@@ -4,7 +4,8 @@ use core::ffi::CStr;
 
 use windows_sys::Win32::System::Environment::GetEnvironmentVariableA;
 
-/// Size of the longest value in bytes. Longer ones count as not set; all variables of this crate are numbers.
+/// Size of the longest value in bytes. Longer ones count as not set; all variables of this crate
+/// are numbers.
 const MAX_BYTES: usize = 256;
 
 /// Calls `use_text` with the value of a variable. Returns `None` if it is not set.

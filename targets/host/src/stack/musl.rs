@@ -1,10 +1,12 @@
-//! Stack bounds on musl: `pthread_getattr_np` gives the main thread's stack as far as it has grown, so its limit is added.
+//! Stack bounds on musl: `pthread_getattr_np` gives the main thread's stack as far as it has grown,
+//! so its limit is added.
 
 use core::ops::Range;
 
 use super::pthread_np;
 
-/// Least distance in bytes that the kernel leaves between the main thread's stack and other mappings.
+/// Least distance in bytes that the kernel leaves between the main thread's stack and other
+/// mappings.
 const LEAST_GAP: usize = 128 << 20;
 
 /// Most bytes of arguments and environment, which are above the main thread's stack.
@@ -13,8 +15,8 @@ const MOST_ARGUMENTS: usize = 8 << 20;
 /// Size of a page, or more.
 const PAGE: usize = 64 << 10;
 
-/// Returns the stack bounds of the calling thread. For the main thread, the bounds include the space into which the
-/// stack may grow.
+/// Returns the stack bounds of the calling thread. For the main thread, the bounds include the
+/// space into which the stack may grow.
 pub(super) fn of_this_thread() -> Option<Range<usize>> {
     let bounds = pthread_np::of_this_thread()?;
     let top = top_of_main();
@@ -26,7 +28,8 @@ pub(super) fn of_this_thread() -> Option<Range<usize>> {
     Some(top.saturating_add(PAGE).checked_sub(limit()?)?..bounds.end)
 }
 
-/// Returns an address within a page of the end of the main thread's stack: that of the program's path, the last text on it.
+/// Returns an address within a page of the end of the main thread's stack: that of the program's
+/// path, the last text on it.
 fn top_of_main() -> usize {
     // SAFETY: reads the values that the kernel passed to the program.
     unsafe { libc::getauxval(libc::AT_EXECFN) as usize }

@@ -4,8 +4,8 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr;
 
-/// Returns the stack bounds of the calling thread. For the main thread, the bounds include the space into which the
-/// stack may grow.
+/// Returns the stack bounds of the calling thread. For the main thread, the bounds include the
+/// space into which the stack may grow.
 pub(super) fn of_this_thread() -> Option<Range<usize>> {
     let mut attributes = MaybeUninit::uninit();
     // SAFETY: the thread is the calling one, and the attributes are writable.

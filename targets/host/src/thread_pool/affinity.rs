@@ -11,8 +11,8 @@ const MAX_PROCESSORS: usize = 1024;
 /// Processors configured for the workers.
 pub(crate) struct Affinity {
     processors: heapless::Vec<u16, MAX_PROCESSORS>,
-    /// Whether every worker may run on all processors. Otherwise each worker is bound to one, beginning with the
-    /// second; the first one is left to the launching thread.
+    /// Whether every worker may run on all processors. Otherwise each worker is bound to one,
+    /// beginning with the second; the first one is left to the launching thread.
     are_shared: bool,
 }
 
@@ -36,7 +36,8 @@ impl Affinity {
     }
 }
 
-/// Binds the calling worker to its processors, if any are configured. Errors of the system are ignored.
+/// Binds the calling worker to its processors, if any are configured. Errors of the system are
+/// ignored.
 pub(super) fn bind_worker(number: usize) {
     let mut affinity = AFFINITY.lock();
     if affinity.processors.is_empty() && settings::bind() == Bind::Always {

@@ -1,4 +1,5 @@
-//! Thread-local state of launching threads: the default number of tasks, and whether the thread runs a task.
+//! Thread-local state of launching threads: the default number of tasks, and whether the thread
+//! runs a task.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -21,7 +22,8 @@ pub(super) fn num_tasks() -> usize {
     }
 }
 
-/// Sets the default number of tasks of this thread's launches, at most [`settings::max_concurrency`]; 0 restores that maximum.
+/// Sets the default number of tasks of this thread's launches, at most
+/// [`settings::max_concurrency`]; 0 restores that maximum.
 pub(super) fn set_num_tasks(count: usize) {
     NUM_TASKS.set(count.min(settings::max_concurrency()));
 }

@@ -1,5 +1,5 @@
-//! Global functions `runtime.config_threadpool` and `runtime.NumThreads`, by which programs configure the pool at run
-//! time.
+//! Global functions `runtime.config_threadpool` and `runtime.NumThreads`, by which programs
+//! configure the pool at run time.
 
 use ferrite_alloc_ext::containers::Array;
 use ferrite_core::error::Result;
@@ -26,17 +26,23 @@ const ONE_EACH: i64 = -2;
 /// Mode: bind all threads to all listed processors.
 const SHARED: i64 = -3;
 
-/// Sets the default number of tasks of the calling thread's launches, and the processors of the workers.
+/// Sets the default number of tasks of the calling thread's launches, and the processors of the
+/// workers.
 ///
-/// Arguments: the mode, one of the constants above; the number of tasks, where 0 means one per processor of the mode;
-/// and for the modes `ONE_EACH` and `SHARED` a list of processors, as strings. An unknown mode or an empty list leaves
-/// the affinity unchanged. The number of tasks never exceeds [`max_concurrency`](super::max_concurrency).
+/// Arguments: the mode, one of the constants above; the number of tasks, where 0 means one per
+/// processor of the mode; and for the modes `ONE_EACH` and `SHARED` a list of processors, as
+/// strings. An unknown mode or an empty list leaves the affinity unchanged. The number of tasks
+/// never exceeds [`max_concurrency`](super::max_concurrency).
 ///
 /// # Upstream
-/// `runtime.config_threadpool` of `src/runtime/thread_pool.cc`. There, too, the number belongs to the calling thread, but each
-/// thread has workers of its own, while here all threads share them.
+/// `runtime.config_threadpool` of `src/runtime/thread_pool.cc`. There, too, the number belongs to
+/// the calling thread, but each thread has workers of its own, while here all threads share them.
 fn config_threadpool(args: &[AnyView<'_>]) -> Result<Any> {
-    ensure!(args.len() >= 2, TypeError, "runtime.config_threadpool needs a mode and a number of threads");
+    ensure!(
+        args.len() >= 2,
+        TypeError,
+        "runtime.config_threadpool needs a mode and a number of threads"
+    );
     let (mode, count): (i64, i64) = (args[0].get()?, args[1].get()?);
     ensure!(count >= 0, ValueError, "a parallel launch cannot have {count} tasks");
     let mut listed = Buffer::new();

@@ -1,20 +1,20 @@
-//! Lock-free stack of idle workers, by number. The worker that became idle last is popped first, since it is most
-//! likely still awake.
+//! Lock-free stack of idle workers, by number. The worker that became idle last is popped first,
+//! since it is most likely still awake.
 #![forbid(unsafe_code)]
 
 use ferrite_core::platform::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Number of low bits of [`IdleStack::head`] that contain the number of the first worker plus one, or zero if the stack
-/// is empty.
+/// Number of low bits of [`IdleStack::head`] that contain the number of the first worker plus one,
+/// or zero if the stack is empty.
 const NUMBER_BITS: u32 = 11;
 const NUMBER: usize = (1 << NUMBER_BITS) - 1;
 const ONE_CHANGE: usize = 1 << NUMBER_BITS;
 
 /// A lock-free stack of numbers below `N`.
 pub(super) struct IdleStack<const N: usize> {
-    /// Number of the first worker plus one in the low bits, and a change count in the high bits. The count prevents the
-    /// ABA problem: it tells a preempted thread that others popped the first number and pushed it again. On 32-bit
-    /// targets it wraps around after 2^21 changes.
+    /// Number of the first worker plus one in the low bits, and a change count in the high bits.
+    /// The count prevents the ABA problem: it tells a preempted thread that others popped the first
+    /// number and pushed it again. On 32-bit targets it wraps around after 2^21 changes.
     head: AtomicUsize,
     /// Successor of each number plus one; zero for the last. Also links the numbers of a [`Chain`].
     next: [AtomicU32; N],
@@ -70,12 +70,13 @@ impl<const N: usize> IdleStack<N> {
         }
     }
 
-    /// Replaces the first number by `first` if the head is still `head` (compare-and-swap). Otherwise returns the
-    /// current head as an error.
+    /// Replaces the first number by `first` if the head is still `head` (compare-and-swap).
+    /// Otherwise returns the current head as an error.
     fn replace(&self, head: usize, first: u32) -> Result<(), usize> {
         let changed = (head & !NUMBER).wrapping_add(ONE_CHANGE) | first as usize;
         // A thread that pops a number sees all writes made before it was pushed.
-        let outcome = self.head.compare_exchange_weak(head, changed, Ordering::AcqRel, Ordering::Acquire);
+        let outcome =
+            self.head.compare_exchange_weak(head, changed, Ordering::AcqRel, Ordering::Acquire);
         outcome.map(|_| ())
     }
 

@@ -25,7 +25,8 @@ pub(super) struct Launch {
     first_error: AtomicPtr<TVMFFIObject>,
 }
 
-// SAFETY: `lambda` and `data` may be used by several threads at once (contract of `Launch::new`); the rest is atomic.
+// SAFETY: `lambda` and `data` may be used by several threads at once (contract of `Launch::new`);
+// the rest is atomic.
 unsafe impl Sync for Launch {}
 
 impl Launch {
@@ -43,11 +44,12 @@ impl Launch {
         }
     }
 
-    /// Runs all tasks: the first one on this thread, the others on the workers. When the first task has ended, this
-    /// thread also runs the tasks that no worker has begun.
+    /// Runs all tasks: the first one on this thread, the others on the workers. When the first task
+    /// has ended, this thread also runs the tasks that no worker has begun.
     ///
     /// # Errors
-    /// The error of the task that failed first; RuntimeError in a process that was forked during the launch.
+    /// The error of the task that failed first; RuntimeError in a process that was forked during
+    /// the launch.
     ///
     /// # Safety
     /// The team must have a worker for every task but the first.
@@ -55,7 +57,8 @@ impl Launch {
         for (worker, task) in team.workers().zip(1..) {
             worker.mailbox().put(&self, task);
         }
-        // SAFETY: the launch lives until the last task has ended, and each task is run once, by the thread that took it.
+        // SAFETY: the launch lives until the last task has ended, and each task is run once, by the
+        // thread that took it.
         unsafe {
             Launch::run(Delivery { launch: &self, task: 0 });
             self.run_leftovers(team);
@@ -76,7 +79,8 @@ impl Launch {
         if leftovers.peek().is_none() {
             return;
         }
-        // Tasks drop the raised error that they leave behind, but this one belongs to the caller or to the first task.
+        // Tasks drop the raised error that they leave behind, but this one belongs to the caller or
+        // to the first task.
         let raised_before = raised_error::take();
         for (worker, delivery) in leftovers {
             self.origin.send_away(worker);
@@ -100,13 +104,15 @@ impl Launch {
         }
     }
 
-    /// Runs one task. On return, the launch may be destroyed, unless the caller is the launching thread.
+    /// Runs one task. On return, the launch may be destroyed, unless the caller is the launching
+    /// thread.
     ///
     /// # Safety
     /// The launch must live until its last task has ended, and no other thread may run this task.
     pub(super) unsafe fn run(delivery: Delivery<Launch>) {
         let Delivery { launch, task } = delivery;
-        // SAFETY: the caller guarantees the launch, which lives until this task has ended; no reference to it lives longer.
+        // SAFETY: the caller guarantees the launch, which lives until this task has ended; no
+        // reference to it lives longer.
         unsafe {
             if let Err(error) = (*launch).call(task) {
                 (*launch).record(error);
@@ -122,9 +128,11 @@ impl Launch {
             num_task: self.group.tasks().cast_signed(),
         };
         // SAFETY: the creator of the launch guarantees `lambda` and `data`.
-        let outcome = unsafe { launcher::run_task(self.lambda, task.cast_signed(), &raw mut env, self.data) };
+        let outcome =
+            unsafe { launcher::run_task(self.lambda, task.cast_signed(), &raw mut env, self.data) };
         if task != 0 {
-            // An error raised by a task that succeeds must not be mistaken for the error of a later task on this thread.
+            // An error raised by a task that succeeds must not be mistaken for the error of a later
+            // task on this thread.
             drop(raised_error::take());
         }
         outcome
@@ -133,8 +141,12 @@ impl Launch {
     /// Stores an error if it is the first one of this launch.
     fn record(&self, error: Error) {
         let error = error.into_object().into_raw().as_ptr();
-        let first =
-            self.first_error.compare_exchange(ptr::null_mut(), error, Ordering::AcqRel, Ordering::Relaxed);
+        let first = self.first_error.compare_exchange(
+            ptr::null_mut(),
+            error,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
         if first.is_err() {
             // SAFETY: the object is an error, and this thread owns one reference to it.
             drop(unsafe { error_of(NonNull::new_unchecked(error)) });
@@ -150,7 +162,8 @@ impl Launch {
     /// Waits until all tasks have reached the barrier.
     ///
     /// # Errors
-    /// RuntimeError if a task has ended without reaching it, or in a process that was forked during the launch.
+    /// RuntimeError if a task has ended without reaching it, or in a process that was forked during
+    /// the launch.
     pub(super) fn barrier(&self) -> Result<()> {
         let have_met = self.group.barrier().map_err(forked)?;
         ensure!(have_met, RuntimeError, "a parallel task ended while others wait at a barrier");
@@ -169,5 +182,8 @@ unsafe fn error_of(object: NonNull<TVMFFIObject>) -> Error {
 }
 
 fn forked(_: Forked) -> Error {
-    error!(RuntimeError, "the process was forked while parallel tasks ran, which only its parent finishes")
+    error!(
+        RuntimeError,
+        "the process was forked while parallel tasks ran, which only its parent finishes"
+    )
 }

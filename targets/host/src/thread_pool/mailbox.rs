@@ -1,9 +1,9 @@
-//! Mailbox of a worker: a slot for one task, filled by the launching thread, and emptied by the worker or the launching
-//! thread.
+//! Mailbox of a worker: a slot for one task, filled by the launching thread, and emptied by the
+//! worker or the launching thread.
 //!
-//! When the launching thread has nothing else to do, it takes back tasks that workers have not begun. So a short loop
-//! does not wait for a worker that the scheduler has not run yet. A worker that is scheduled late finds its mailbox
-//! empty.
+//! When the launching thread has nothing else to do, it takes back tasks that workers have not
+//! begun. So a short loop does not wait for a worker that the scheduler has not run yet. A worker
+//! that is scheduled late finds its mailbox empty.
 
 use core::ptr;
 
@@ -23,8 +23,8 @@ pub(super) struct Mailbox<L> {
     state: AtomicU32,
     /// Number of tasks put into the mailbox so far.
     puts: AtomicU32,
-    /// Number of the task. Like `launch`, it is written while the mailbox is empty, and read by the thread that has
-    /// taken the task.
+    /// Number of the task. Like `launch`, it is written while the mailbox is empty, and read by the
+    /// thread that has taken the task.
     task: AtomicU32,
     launch: AtomicPtr<L>,
 }
@@ -47,8 +47,8 @@ impl<L> Mailbox<L> {
         }
     }
 
-    /// Puts a task into the mailbox, and wakes the owner if it sleeps. The mailbox must be empty, and only one thread
-    /// at a time may put tasks into it.
+    /// Puts a task into the mailbox, and wakes the owner if it sleeps. The mailbox must be empty,
+    /// and only one thread at a time may put tasks into it.
     pub(super) fn put(&self, launch: *const L, task: u32) {
         self.puts.store(self.puts.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         self.task.store(task, Ordering::Relaxed);
@@ -61,7 +61,11 @@ impl<L> Mailbox<L> {
     /// Takes the task out of the mailbox. Returns `None` if the mailbox is empty.
     pub(super) fn take(&self) -> Option<Delivery<L>> {
         let is_full = self.state.load(Ordering::Relaxed) == FULL;
-        if !is_full || self.state.compare_exchange(FULL, EMPTY, Ordering::AcqRel, Ordering::Relaxed).is_err()
+        if !is_full
+            || self
+                .state
+                .compare_exchange(FULL, EMPTY, Ordering::AcqRel, Ordering::Relaxed)
+                .is_err()
         {
             return None;
         }
@@ -71,8 +75,8 @@ impl<L> Mailbox<L> {
         })
     }
 
-    /// Waits for a task and takes it. Only the owner may call this. Calls `look_around` repeatedly while it polls, and
-    /// `before_sleep` before it sleeps.
+    /// Waits for a task and takes it. Only the owner may call this. Calls `look_around` repeatedly
+    /// while it polls, and `before_sleep` before it sleeps.
     pub(super) fn wait(&self, look_around: impl Fn(), before_sleep: impl Fn()) -> Delivery<L> {
         loop {
             let puts = self.puts.load(Ordering::Relaxed);
@@ -83,7 +87,8 @@ impl<L> Mailbox<L> {
             if let Some(delivery) = spin::poll(look) {
                 return delivery;
             }
-            // Tasks that were taken back count as work, too: more may follow, so the worker stays awake.
+            // Tasks that were taken back count as work, too: more may follow, so the worker stays
+            // awake.
             if self.puts.load(Ordering::Relaxed) == puts {
                 before_sleep();
                 self.sleep();
@@ -91,9 +96,11 @@ impl<L> Mailbox<L> {
         }
     }
 
-    /// Sleeps until a task is put into the mailbox. By the time this returns, another thread may have taken the task.
+    /// Sleeps until a task is put into the mailbox. By the time this returns, another thread may
+    /// have taken the task.
     fn sleep(&self) {
-        if self.state.compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        if self.state.compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_err()
+        {
             return;
         }
         while self.state.load(Ordering::Relaxed) == ASLEEP {

@@ -1,9 +1,10 @@
 //! Placement of threads: keeps workers off the launching thread's processor.
 //!
-//! If the scheduler balances load late or not at all, both threads of a launch may share one processor for many
-//! launches. At a barrier each then waits for the other's time slice; without barriers, the launching thread runs all
-//! tasks itself. So a worker that receives a task on the launching thread's processor moves away. If a worker cannot
-//! run because it waits for that processor, the launching thread moves it.
+//! If the scheduler balances load late or not at all, both threads of a launch may share one
+//! processor for many launches. At a barrier each then waits for the other's time slice; without
+//! barriers, the launching thread runs all tasks itself. So a worker that receives a task on the
+//! launching thread's processor moves away. If a worker cannot run because it waits for that
+//! processor, the launching thread moves it.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -12,8 +13,8 @@ use std::time::Duration;
 use super::worker::Worker;
 use super::{affinity, settings, system};
 
-/// Minimum time between two moves made by the same thread. It limits the number of moves when concurrent launches move
-/// the same worker back and forth.
+/// Minimum time between two moves made by the same thread. It limits the number of moves when
+/// concurrent launches move the same worker back and forth.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Processor of a launching thread, which workers should avoid.
@@ -24,10 +25,12 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Returns the calling thread's processor as the origin of a launch. If there are more tasks than processors,
-    /// workers may run anywhere, since some must share a processor.
+    /// Returns the calling thread's processor as the origin of a launch. If there are more tasks
+    /// than processors, workers may run anywhere, since some must share a processor.
     pub(super) fn here(tasks: usize) -> Origin {
-        Origin { processor: if tasks <= settings::processors() { system::this_processor() } else { -1 } }
+        Origin {
+            processor: if tasks <= settings::processors() { system::this_processor() } else { -1 },
+        }
     }
 
     /// Moves the calling worker to another processor if it runs on this one and is not bound to it.

@@ -27,7 +27,8 @@ impl Setting {
         Setting { known: AtomicUsize::new(usize::MAX), read }
     }
 
-    /// Returns the value, and caches it on first use. Threads that race on first use compute the same value.
+    /// Returns the value, and caches it on first use. Threads that race on first use compute the
+    /// same value.
     #[inline]
     fn get(&self) -> usize {
         match self.known.load(Ordering::Relaxed) {
@@ -44,10 +45,11 @@ impl Setting {
     }
 }
 
-/// Returns the default number of tasks of a launch, from 1 to [`MAX_TASKS`]. It applies to threads that have not
-/// configured another number.
+/// Returns the default number of tasks of a launch, from 1 to [`MAX_TASKS`]. It applies to threads
+/// that have not configured another number.
 ///
-/// `MaxConcurrency` in `src/runtime/threading_backend.cc`, which uses only half of the processors on x86.
+/// `MaxConcurrency` in `src/runtime/threading_backend.cc`, which uses only half of the processors
+/// on x86.
 pub fn max_concurrency() -> usize {
     static SETTING: Setting = Setting::new(|| {
         let asked = [c"TVM_NUM_THREADS", c"OMP_NUM_THREADS"].into_iter().find_map(positive);
@@ -73,8 +75,8 @@ pub(super) fn spin_limit() -> Duration {
 pub(super) enum Bind {
     Never,
     Always,
-    /// Workers are bound only if the program configures processors, since other processes may bind their threads to the
-    /// same ones.
+    /// Workers are bound only if the program configures processors, since other processes may bind
+    /// their threads to the same ones.
     WhenConfigured,
 }
 
@@ -94,5 +96,7 @@ fn positive(name: &CStr) -> Option<usize> {
 
 /// Parses a number in an environment variable. In a list such as `4,2`, the first number counts.
 fn number(name: &CStr) -> Option<usize> {
-    environment::read(name, |value| core::str::from_utf8(value).ok()?.split(',').next()?.trim().parse().ok())?
+    environment::read(name, |value| {
+        core::str::from_utf8(value).ok()?.split(',').next()?.trim().parse().ok()
+    })?
 }

@@ -1,10 +1,11 @@
-//! Polling before sleeping: a waiting thread spins, then yields, and goes to sleep after a time limit or when other
-//! threads need the processor.
+//! Polling before sleeping: a waiting thread spins, then yields, and goes to sleep after a time
+//! limit or when other threads need the processor.
 //!
-//! Waking a sleeping thread costs both threads a system call, tens of times as long as a launch. The loops of a model
-//! follow each other within microseconds, so it pays off to keep workers awake in between. This is not the case if
-//! there are more runnable threads than processors: a thread that yields is scheduled again late, and a thread that
-//! spins has used up its time slice when work arrives.
+//! Waking a sleeping thread costs both threads a system call, tens of times as long as a launch.
+//! The loops of a model follow each other within microseconds, so it pays off to keep workers awake
+//! in between. This is not the case if there are more runnable threads than processors: a thread
+//! that yields is scheduled again late, and a thread that spins has used up its time slice when
+//! work arrives.
 
 use std::hint;
 use std::thread;
@@ -17,8 +18,8 @@ use super::settings;
 /// Spin rounds before the first yield: a few microseconds.
 const FIRST_ROUNDS: u32 = 128;
 
-/// Spin rounds between two yields. They take longer than a yield on an idle processor, so that most results are seen
-/// while spinning.
+/// Spin rounds between two yields. They take longer than a yield on an idle processor, so that most
+/// results are seen while spinning.
 const ROUNDS: u32 = 64;
 
 /// Duration of a yield above which another busy thread must have run on the processor.
@@ -27,8 +28,8 @@ const LONG_YIELD: Duration = Duration::from_millis(1);
 /// Number of waits after a long yield that sleep immediately, before a wait tries to yield again.
 static PENALTY: AtomicU32 = AtomicU32::new(0);
 
-/// Maximum of [`PENALTY`]. Each long yield doubles the penalty, so that an occasional disturbance costs little; short yields
-/// halve it.
+/// Maximum of [`PENALTY`]. Each long yield doubles the penalty, so that an occasional disturbance
+/// costs little; short yields halve it.
 const MAX_PENALTY: u32 = 64;
 
 /// Number of remaining waits that sleep immediately. Waits of racing threads may be counted once.

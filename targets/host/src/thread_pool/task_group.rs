@@ -1,5 +1,5 @@
-//! Barrier and join for the tasks of one launch, in one atomic word. So neither takes a lock, and the counts are always
-//! consistent.
+//! Barrier and join for the tasks of one launch, in one atomic word. So neither takes a lock, and
+//! the counts are always consistent.
 //!
 //! | bits | content |
 //! |---|---|
@@ -39,7 +39,8 @@ fn arrived(word: u32) -> u32 {
 }
 
 impl TaskGroup {
-    /// Creates a group of `tasks` tasks, at most [`MAX_TASKS`](super::MAX_TASKS), none of which has ended.
+    /// Creates a group of `tasks` tasks, at most [`MAX_TASKS`](super::MAX_TASKS), none of which has
+    /// ended.
     pub(super) fn new(tasks: u32) -> TaskGroup {
         debug_assert!(tasks <= COUNT);
         TaskGroup { word: AtomicU32::new(tasks), tasks, process: process::current() }
@@ -67,8 +68,8 @@ impl TaskGroup {
         Ok(has_met(word))
     }
 
-    /// Counts the calling task as arrived at the barrier. The last arrival begins the next phase. Returns the previous
-    /// word, or `None` if a task has ended.
+    /// Counts the calling task as arrived at the barrier. The last arrival begins the next phase.
+    /// Returns the previous word, or `None` if a task has ended.
     fn arrive(&self) -> Option<u32> {
         let mut before = self.word.load(Ordering::Relaxed);
         loop {
@@ -76,22 +77,30 @@ impl TaskGroup {
                 return None;
             }
             let is_last = arrived(before) + 1 == self.tasks;
-            let after = if is_last { (before & PHASE ^ PHASE) | self.tasks } else { before + ONE_ARRIVED };
-            // Each arrival releases its task's writes. The last one acquires them all, and releases them to the tasks that see
-            // the phase change.
-            match self.word.compare_exchange_weak(before, after, Ordering::AcqRel, Ordering::Relaxed) {
+            let after =
+                if is_last { (before & PHASE ^ PHASE) | self.tasks } else { before + ONE_ARRIVED };
+            // Each arrival releases its task's writes. The last one acquires them all, and releases
+            // them to the tasks that see the phase change.
+            match self.word.compare_exchange_weak(
+                before,
+                after,
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return Some(before),
                 Err(now) => before = now,
             }
         }
     }
 
-    /// Counts one task as ended. On return, the group may be destroyed, unless the caller is the launching thread.
+    /// Counts one task as ended. On return, the group may be destroyed, unless the caller is the
+    /// launching thread.
     ///
     /// # Safety
     /// `this` must live until its last task has ended, and each of its tasks must end once.
     pub(super) unsafe fn end_task(this: *const TaskGroup) {
-        // SAFETY: the group lives until the subtraction, which may be the last; afterwards only its address is used.
+        // SAFETY: the group lives until the subtraction, which may be the last; afterwards only its
+        // address is used.
         unsafe {
             let word = &raw const (*this).word;
             let before = (*word).fetch_sub(1, Ordering::AcqRel);
@@ -132,7 +141,8 @@ impl TaskGroup {
     /// Sets the bit that announces a sleeping thread, and sleeps while the word keeps its value.
     fn sleep_while(&self, word: u32) {
         let asleep = word | ASLEEP;
-        let has_said = self.word.compare_exchange(word, asleep, Ordering::Relaxed, Ordering::Relaxed);
+        let has_said =
+            self.word.compare_exchange(word, asleep, Ordering::Relaxed, Ordering::Relaxed);
         if has_said.is_ok() {
             futex::wait(&self.word, asleep);
         }

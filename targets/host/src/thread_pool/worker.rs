@@ -1,4 +1,5 @@
-//! Worker threads of the pool: creation, reservation and the loop that runs tasks. Workers are identified by number.
+//! Worker threads of the pool: creation, reservation and the loop that runs tasks. Workers are
+//! identified by number.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
@@ -12,8 +13,8 @@ use super::launch::Launch;
 use super::mailbox::Mailbox;
 use super::{MAX_TASKS, affinity, caller, detached, process, system};
 
-/// A worker thread. Its memory is never freed, and it runs until the process ends. The alignment avoids false sharing with
-/// other workers.
+/// A worker thread. Its memory is never freed, and it runs until the process ends. The alignment
+/// avoids false sharing with other workers.
 #[repr(align(128))]
 pub(super) struct Worker {
     mailbox: Mailbox<Launch>,
@@ -33,7 +34,8 @@ const UNKNOWN: i32 = -1;
 const MAX_WORKERS: usize = MAX_TASKS - 1;
 
 /// Workers with a running thread, by number.
-static WORKERS: [AtomicPtr<Worker>; MAX_WORKERS] = [const { AtomicPtr::new(ptr::null_mut()) }; MAX_WORKERS];
+static WORKERS: [AtomicPtr<Worker>; MAX_WORKERS] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; MAX_WORKERS];
 
 /// Numbers of idle workers, and of workers without a thread because none could be created.
 static IDLE: IdleStack<MAX_WORKERS> =
@@ -55,7 +57,9 @@ impl Team {
         let mut threadless = Chain::EMPTY;
         let mut can_spawn = true;
         while team.len() < count {
-            let Some(number) = IDLE.pop().or_else(|| new_number().filter(|_| can_spawn)) else { break };
+            let Some(number) = IDLE.pop().or_else(|| new_number().filter(|_| can_spawn)) else {
+                break;
+            };
             can_spawn = can_spawn && (has_thread(number) || Worker::spawn(number));
             let chain = if has_thread(number) { &mut team.numbers } else { &mut threadless };
             IDLE.append(chain, number);
@@ -100,7 +104,8 @@ fn has_thread(number: usize) -> bool {
 
 /// Returns the numbers and threads of all running workers.
 pub(super) fn threads() -> impl Iterator<Item = (usize, system::Thread)> {
-    let running = (0..MAX_WORKERS).filter_map(worker).map(|worker| (worker.number, worker.thread()));
+    let running =
+        (0..MAX_WORKERS).filter_map(worker).map(|worker| (worker.number, worker.thread()));
     running.filter(|(_, thread)| *thread != 0)
 }
 
@@ -115,8 +120,11 @@ impl Worker {
     /// Creates a worker and its thread. Returns `false` if memory or threads are exhausted.
     fn spawn(number: usize) -> bool {
         let layout = Layout::new::<Worker>();
-        let Some(worker) = memory::allocate(layout).map(NonNull::cast::<Worker>) else { return false };
-        // SAFETY: the block is new and has the layout of a worker; it is never freed once its thread runs.
+        let Some(worker) = memory::allocate(layout).map(NonNull::cast::<Worker>) else {
+            return false;
+        };
+        // SAFETY: the block is new and has the layout of a worker; it is never freed once its
+        // thread runs.
         let has_thread = unsafe {
             worker.write(Worker {
                 mailbox: Mailbox::new(),
@@ -146,7 +154,8 @@ impl Worker {
         self.thread.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if the thread may be on this processor: it last ran there, or has not run since it went to sleep.
+    /// Returns `true` if the thread may be on this processor: it last ran there, or has not run
+    /// since it went to sleep.
     pub(super) fn may_be_on(&self, processor: i32) -> bool {
         [processor, UNKNOWN].contains(&self.processor.load(Ordering::Relaxed))
     }
@@ -166,7 +175,8 @@ impl Worker {
         while process::current() == self.process {
             let forget_processor = || self.processor.store(UNKNOWN, Ordering::Relaxed);
             let delivery = self.mailbox.wait(|| self.note_processor(), forget_processor);
-            // SAFETY: the thread that puts a task in keeps the launch alive until its last task, hence this one, has ended.
+            // SAFETY: the thread that puts a task in keeps the launch alive until its last task,
+            // hence this one, has ended.
             unsafe { Launch::run_on_worker(delivery) };
         }
     }

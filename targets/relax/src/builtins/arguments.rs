@@ -73,7 +73,9 @@ fn wrong_class<T: AnyCompatible>(arg: &AnyView<'_>) -> Error {
     }
     match arg.get::<T>() {
         Err(error) => error,
-        Ok(_) => plain_error!(TYPE_ERROR, "An argument is of a class derived from the one expected"),
+        Ok(_) => {
+            plain_error!(TYPE_ERROR, "An argument is of a class derived from the one expected")
+        }
     }
 }
 
@@ -89,7 +91,7 @@ fn wrong_type() -> Error {
 #[inline(always)]
 pub(super) fn data_type(arg: &AnyView<'_>) -> Result<DLDataType> {
     if arg.type_index() != type_index::DATA_TYPE {
-        // Executables hold data types, not their texts, which take code to read.
+        // Executables hold data types, not their strings, which take code to read.
         return if cfg!(feature = "all-builtins") { arg.get() } else { Err(wrong_type()) };
     }
     // SAFETY: the payload of a data type is one.

@@ -42,7 +42,11 @@ fn read_if_cond(args: &[AnyView<'_>]) -> Result<Any> {
     let tensor = in_main_memory(&tensor)?;
     let DLDataType { code, bits, lanes } = tensor.dtype();
     let is_integer = matches!(code, dtype::code::INT | dtype::code::UINT | dtype::code::BOOL);
-    plain_ensure!(is_integer && lanes == 1, INTERNAL_ERROR, "A condition must be an integer or a boolean");
+    plain_ensure!(
+        is_integer && lanes == 1,
+        INTERNAL_ERROR,
+        "A condition must be an integer or a boolean"
+    );
     plain_ensure!(
         matches!(bits, 1 | 8 | 16 | 32 | 64),
         INTERNAL_ERROR,
@@ -51,21 +55,32 @@ fn read_if_cond(args: &[AnyView<'_>]) -> Result<Any> {
     );
     let bytes = usize::from(bits).div_ceil(8);
     let held = tensor.as_tensor_ref().size_bytes();
-    plain_ensure!(held.is_some_and(|held| held >= bytes), INTERNAL_ERROR, "A condition must have an element");
+    plain_ensure!(
+        held.is_some_and(|held| held >= bytes),
+        INTERNAL_ERROR,
+        "A condition must have an element"
+    );
     let record = tensor.dl_tensor();
     // Builds without all builtins call this from a model alone, as they call its kernels.
-    let _guard =
-        if cfg!(feature = "all-builtins") { Some(TensorView::from(&tensor).read_guard()?) } else { None };
+    let _guard = if cfg!(feature = "all-builtins") {
+        Some(TensorView::from(&tensor).read_guard()?)
+    } else {
+        None
+    };
     // SAFETY: the tensor has an element of so many bytes in main memory, which nobody writes.
     let element = unsafe {
-        core::slice::from_raw_parts(record.data.cast::<u8>().add(record.byte_offset as usize), bytes)
+        core::slice::from_raw_parts(
+            record.data.cast::<u8>().add(record.byte_offset as usize),
+            bytes,
+        )
     };
     Ok(element.iter().any(|byte| *byte != 0).into())
 }
 
 /// Checks that a value is a function or a closure.
 fn check_func_info(value: ObjectRef, error_context: Option<String>) -> Result<()> {
-    let is_callable = value.as_class::<Function>().is_some() || value.as_class::<Closure>().is_some();
+    let is_callable =
+        value.as_class::<Function>().is_some() || value.as_class::<Closure>().is_some();
     plain_ensure!(
         is_callable,
         TYPE_ERROR,
@@ -76,7 +91,8 @@ fn check_func_info(value: ObjectRef, error_context: Option<String>) -> Result<()
     Ok(())
 }
 
-/// Binds the last arguments of a closure. The arguments are (closure, bound arguments…). Returns the new closure.
+/// Binds the last arguments of a closure. The arguments are (closure, bound arguments…). Returns
+/// the new closure.
 fn make_closure(args: &[AnyView<'_>]) -> Result<Any> {
     let Some((closure, last)) = args.split_first() else {
         plain_bail!(TYPE_ERROR, "vm.builtin.make_closure takes 1 or more arguments, but got none");

@@ -1,6 +1,7 @@
-//! Builtins of models whose parts may be recorded: on a device with graphs, such as CUDA, the first call of a part records its
-//! commands, and later ones repeat them. On other devices, and while the current stream is being recorded by others, each call
-//! calls the part's function, with the same results.
+//! Builtins of models whose parts may be recorded: on a device with graphs, such as CUDA, the first
+//! call of a part records its commands, and later ones repeat them. On other devices, and while the
+//! current stream is being recorded by others, each call calls the part's function, with the same
+//! results.
 
 use ferrite_alloc_ext::containers::Array;
 use ferrite_core::error::Result;
@@ -16,11 +17,15 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "vm.builtin.cuda_graph.get_cached_alloc", allocate),
 ];
 
-/// Calls a part of the model. The arguments are (machine, function, tuple of its arguments, number of the part[, shape of the
-/// symbolic values that it depends on]).
+/// Calls a part of the model. The arguments are (machine, function, tuple of its arguments, number
+/// of the part[, shape of the symbolic values that it depends on]).
 fn run(args: &[AnyView<'_>]) -> Result<Any> {
-    let ([machine, function, passed, number] | [machine, function, passed, number, _]) = args else {
-        plain_bail!(INTERNAL_ERROR, "Check failed: (args.size() == 5 || args.size() == 4) is false: ");
+    let ([machine, function, passed, number] | [machine, function, passed, number, _]) = args
+    else {
+        plain_bail!(
+            INTERNAL_ERROR,
+            "Check failed: (args.size() == 5 || args.size() == 4) is false: "
+        );
     };
     let values = match args.get(4) {
         Some(shape) => Some(shape.get::<Shape>()?),
@@ -28,10 +33,13 @@ fn run(args: &[AnyView<'_>]) -> Result<Any> {
     };
     let part = Part { number: number.get()?, values };
     let passed = passed.get::<Array<Any>>()?;
-    Context::with_argument(machine, |context| context.machine().record_or_repeat(function, passed, part))
+    Context::with_argument(machine, |context| {
+        context.machine().record_or_repeat(function, passed, part)
+    })
 }
 
-/// Calls a function that allocates the storages of parts. The arguments are (machine, function, number of the function).
+/// Calls a function that allocates the storages of parts. The arguments are (machine, function,
+/// number of the function).
 fn allocate(args: &[AnyView<'_>]) -> Result<Any> {
     let [machine, function, number] = args else {
         plain_bail!(INTERNAL_ERROR, "Check failed: args.size() == 3 ({} vs. 3) : ", args.len());

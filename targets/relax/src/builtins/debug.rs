@@ -9,10 +9,11 @@ use super::Builtin;
 use crate::builtin;
 
 /// The builtins of this file.
-pub const BUILTINS: &[Builtin] = &[builtin!(packed "vm.builtin.invoke_debug_func", invoke_debug_func)];
+pub const BUILTINS: &[Builtin] =
+    &[builtin!(packed "vm.builtin.invoke_debug_func", invoke_debug_func)];
 
-/// Calls a global function for debugging. The arguments are (None, name, source line, arguments…); the function receives
-/// (source line, arguments…). Its result is dropped.
+/// Calls a global function for debugging. The arguments are (None, name, source line, arguments…);
+/// the function receives (source line, arguments…). Its result is dropped.
 fn invoke_debug_func(args: &[AnyView<'_>]) -> Result<Any> {
     let [effect, name, passed @ ..] = args else { return Err(too_few(args.len())) };
     let [line, ..] = passed else { return Err(too_few(args.len())) };
@@ -44,7 +45,11 @@ fn invoke_debug_func(args: &[AnyView<'_>]) -> Result<Any> {
 
 #[cold]
 fn too_few(count: usize) -> ferrite_core::Error {
-    ferrite_core::plain_error!(INTERNAL_ERROR, "Check failed: args.size() >= 3 ({} vs. 3) : ", count)
+    ferrite_core::plain_error!(
+        INTERNAL_ERROR,
+        "Check failed: args.size() >= 3 ({} vs. 3) : ",
+        count
+    )
 }
 
 #[cfg(test)]
@@ -76,8 +81,7 @@ mod tests {
                     `@tvm.register_global_func(\"nope\")` to register it.";
         failure(NAME, &[AnyView::NONE, name, line], "ValueError", text);
         let shape = Shape::from_slice(&[]).unwrap();
-        let text =
-            "Check failed: (!io_effect.defined()) is false: IOEffect is expected to be lowered to None.";
+        let text = "Check failed: (!io_effect.defined()) is false: IOEffect is expected to be lowered to None.";
         failure(NAME, &[AnyView::from(&shape), name, line], "ValueError", text);
         let text = "Cannot convert from type `int` to `Optional<ffi.Object>`";
         failure(NAME, &[3i64.into(), name, line], "TypeError", text);

@@ -26,8 +26,10 @@ const DATA_ALIGNMENT: u64 = 64;
 fn to_device(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 3, "vm.builtin.to_device")?;
     let [tensor, device_type, device_id, scope @ ..] = args else { return Ok(Any::NONE) };
-    let (tensor, device) =
-        (tensor.get::<Tensor>()?, DLDevice { device_type: device_type.get()?, device_id: device_id.get()? });
+    let (tensor, device) = (
+        tensor.get::<Tensor>()?,
+        DLDevice { device_type: device_type.get()?, device_id: device_id.get()? },
+    );
     if let [scope, ..] = scope {
         check_scope(scope.get::<String>()?.as_bytes())?;
     }
@@ -37,8 +39,8 @@ fn to_device(args: &[AnyView<'_>]) -> Result<Any> {
 /// Returns a copy of a tensor on a device.
 ///
 /// # Errors
-/// ValueError for a tensor that is not compact; RuntimeError while its elements are borrowed for writing; InternalError for a device
-/// without a back end; MemoryError; errors of the driver.
+/// ValueError for a tensor that is not compact; RuntimeError while its elements are borrowed for
+/// writing; InternalError for a device without a back end; MemoryError; errors of the driver.
 pub(crate) fn copy_to(tensor: &Tensor, device: DLDevice) -> Result<Tensor> {
     let target = empty(tensor.shape(), tensor.dtype(), device)?;
     let _guard = TensorView::from(tensor).read_guard()?;
@@ -58,22 +60,27 @@ pub(crate) fn on_host(tensor: Tensor) -> Result<Tensor> {
     }
 }
 
-/// Returns the tensor with a byte offset of zero: the tensor itself, a view whose data pointer includes the offset if the
-/// result is aligned, or a copy.
+/// Returns the tensor with a byte offset of zero: the tensor itself, a view whose data pointer
+/// includes the offset if the result is aligned, or a copy.
 fn ensure_zero_offset(tensor: Tensor) -> Result<Tensor> {
     let prototype = *tensor.dl_tensor();
     if prototype.byte_offset == 0 {
         return Ok(tensor);
     }
-    if !has_addresses(prototype.device.device_type) || !prototype.byte_offset.is_multiple_of(DATA_ALIGNMENT) {
+    if !has_addresses(prototype.device.device_type)
+        || !prototype.byte_offset.is_multiple_of(DATA_ALIGNMENT)
+    {
         return copy_to(&tensor, prototype.device);
     }
     let data = prototype.data.wrapping_byte_add(prototype.byte_offset as usize);
     // SAFETY: the view has the shape and the elements of the tensor, which it keeps alive.
-    unsafe { Tensor::from_owner(tensor.as_object(), &DLTensor { data, byte_offset: 0, ..prototype }) }
+    unsafe {
+        Tensor::from_owner(tensor.as_object(), &DLTensor { data, byte_offset: 0, ..prototype })
+    }
 }
 
-/// Returns `true` if data pointers of a device type are addresses, to which the host can add an offset.
+/// Returns `true` if data pointers of a device type are addresses, to which the host can add an
+/// offset.
 const fn has_addresses(device_type: i32) -> bool {
     use kind::{CPU, CUDA, CUDA_HOST, CUDA_MANAGED, ROCM, ROCM_HOST};
     matches!(device_type, CPU | CUDA | CUDA_HOST | CUDA_MANAGED | ROCM | ROCM_HOST)
@@ -99,7 +106,8 @@ mod tests {
     }
 
     fn numbers() -> Tensor {
-        Tensor::from_slice(&core::array::from_fn::<i32, 32, _>(|number| number as i32), &[32]).unwrap()
+        Tensor::from_slice(&core::array::from_fn::<i32, 32, _>(|number| number as i32), &[32])
+            .unwrap()
     }
 
     #[test]
@@ -137,7 +145,10 @@ mod tests {
         let tensor = numbers();
         let there = copy_to(&tensor, device).unwrap();
         assert_eq!(there.device().device_type, device.device_type);
-        assert_eq!(on_host(there).unwrap().as_slice::<i32>().unwrap(), tensor.as_slice::<i32>().unwrap());
+        assert_eq!(
+            on_host(there).unwrap().as_slice::<i32>().unwrap(),
+            tensor.as_slice::<i32>().unwrap()
+        );
     }
 
     #[cfg(feature = "devices")]
@@ -148,7 +159,8 @@ mod tests {
         let to = |device_type: i64| [tensor, device_type.into(), id];
         let text = "Check failed: (allow_missing) is false: Device API vulkan is not enabled.";
         failure(name, &to(7), "InternalError", text);
-        let text = "Check failed: (allow_missing) is false: Device API of an unknown type is not enabled.";
+        let text =
+            "Check failed: (allow_missing) is false: Device API of an unknown type is not enabled.";
         failure(name, &to(99), "InternalError", text);
         failure(name, &[id, id, id], "TypeError", "Cannot convert from type `int` to `ffi.Tensor`");
         let text = "Device does not support allocate data space with specified memory scope: foo";

@@ -32,8 +32,8 @@ fn shape_of(args: &[AnyView<'_>]) -> Result<Any> {
     }
 }
 
-/// Calls a kernel with symbolic shapes. The arguments are (function, tensors…, shape); the extents of the shape become the
-/// kernel's last arguments.
+/// Calls a kernel with symbolic shapes. The arguments are (function, tensors…, shape); the extents
+/// of the shape become the kernel's last arguments.
 fn call_tir_dyn(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 2, "vm.builtin.call_tir_dyn")?;
     let [function, tensors @ .., shape] = args else { return Ok(Any::NONE) };
@@ -82,7 +82,8 @@ mod tests {
         let join = Function::from_packed(join).unwrap();
         let shape = Shape::from_slice(&[7, 8]).unwrap();
         let (function, extents) = (AnyView::from(&join), AnyView::from(&shape));
-        let result = call("vm.builtin.call_tir_dyn", &[function, 1i64.into(), 2i64.into(), extents]);
+        let result =
+            call("vm.builtin.call_tir_dyn", &[function, 1i64.into(), 2i64.into(), extents]);
         assert_eq!(result.get::<i64>().unwrap(), 1278);
         assert_eq!(call("vm.builtin.call_tir_dyn", &[function, extents]).get::<i64>().unwrap(), 78);
     }
@@ -91,7 +92,8 @@ mod tests {
     fn a_kernel_and_a_shape_are_needed() {
         let name = "vm.builtin.call_tir_dyn";
         let shape = Shape::from_slice(&[]).unwrap();
-        let (one, function) = (AnyView::from(1i64), Function::from_packed(|_| Ok(Any::NONE)).unwrap());
+        let (one, function) =
+            (AnyView::from(1i64), Function::from_packed(|_| Ok(Any::NONE)).unwrap());
         let text = "Cannot convert from type `int` to `ffi.Function`";
         failure(name, &[one, AnyView::from(&shape)], "TypeError", text);
         let text = "Cannot convert from type `int` to `ffi.Shape`";

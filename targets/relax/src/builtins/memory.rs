@@ -19,13 +19,14 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.memory_manager.clear", memory::clear),
 ];
 
-/// Allocates a storage that is large enough for a tensor. The arguments are (machine, shape, device index or -1 for the
-/// host, dtype, memory scope).
+/// Allocates a storage that is large enough for a tensor. The arguments are (machine, shape, device
+/// index or -1 for the host, dtype, memory scope).
 fn alloc_storage(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 5, "vm.builtin.alloc_storage")?;
     let [machine, shape, device_index, dtype, scope, ..] = args else { return Ok(Any::NONE) };
     check_scope(scope.bytes_of_string().unwrap_or_default())?;
-    let Some(bytes) = data_size_bytes(borrowed::<Shape>(shape)?.as_slice(), data_type(dtype)?) else {
+    let Some(bytes) = data_size_bytes(borrowed::<Shape>(shape)?.as_slice(), data_type(dtype)?)
+    else {
         plain_bail!(
             VALUE_ERROR,
             "The shape of a storage has a negative extent, or more elements than memory can hold";
@@ -37,7 +38,8 @@ fn alloc_storage(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Storage::new(allocator.allocate(bytes)?)?.into())
 }
 
-/// Places a tensor in a storage. The arguments are (storage, byte offset, shape, dtype[, memory scope]).
+/// Places a tensor in a storage. The arguments are (storage, byte offset, shape, dtype[, memory
+/// scope]).
 fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "vm.builtin.alloc_tensor")?;
     let [storage, offset, shape, dtype, scope @ ..] = args else { return Ok(Any::NONE) };
@@ -47,7 +49,8 @@ fn alloc_tensor(args: &[AnyView<'_>]) -> Result<Any> {
     place_tensor(storage, offset, shape, dtype, None)
 }
 
-/// Places a tensor in a storage, with arguments that need not be adjacent in memory. Reuses a spare tensor if there is one.
+/// Places a tensor in a storage, with arguments that need not be adjacent in memory. Reuses a spare
+/// tensor if there is one.
 ///
 /// # Errors
 /// TypeError for arguments of other types; InternalError if the storage is too small; MemoryError.
@@ -79,8 +82,12 @@ pub(crate) fn place_tensor(
             block.bytes()
         );
     }
-    let placement =
-        Placement { data: block.data(), byte_offset: offset.cast_unsigned(), device: block.device(), dtype };
+    let placement = Placement {
+        data: block.data(),
+        byte_offset: offset.cast_unsigned(),
+        device: block.device(),
+        dtype,
+    };
     let (owner, shape) = (storage.as_object(), shape.as_slice());
     // SAFETY: the storage has space for the tensor, as was just checked.
     let tensor: Tensor = unsafe {
@@ -105,7 +112,8 @@ pub(super) fn check_scope(scope: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Implements `vm.builtin.null_value`: returns None, which replaces a register's value after its last use.
+/// Implements `vm.builtin.null_value`: returns None, which replaces a register's value after its
+/// last use.
 fn null_value(_: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
@@ -134,7 +142,8 @@ mod tests {
         let storage = storage(64, 200);
         let shape = Shape::from_slice(&[2, 3]).unwrap();
         let dtype = f32::DTYPE;
-        let args = [AnyView::from(&storage), 16i64.into(), AnyView::from(&shape), AnyView::from(&dtype)];
+        let args =
+            [AnyView::from(&storage), 16i64.into(), AnyView::from(&shape), AnyView::from(&dtype)];
         let tensor = call(NAME, &args).get::<Tensor>().unwrap();
         assert_eq!((tensor.shape(), tensor.strides()), (&[2, 3][..], Some(&[3, 1][..])));
         assert_eq!(tensor.dl_tensor().data, storage.block().data());
@@ -153,7 +162,12 @@ mod tests {
         let dtype = f32::DTYPE;
         let refused = |offset: i64, extents: &[i64], bytes: usize| {
             let shape = Shape::from_slice(extents).unwrap();
-            let args = [AnyView::from(&storage), offset.into(), AnyView::from(&shape), AnyView::from(&dtype)];
+            let args = [
+                AnyView::from(&storage),
+                offset.into(),
+                AnyView::from(&shape),
+                AnyView::from(&dtype),
+            ];
             let text = std::format!(
                 "Check failed: (offset + needed_size <= this->buffer.size) is false: storage allocation failure, attempted to \
                  allocate {bytes} at offset {offset} in region that is 64bytes"
@@ -176,7 +190,8 @@ mod tests {
         failure(NAME, &args, "TypeError", "Cannot convert from type `int` to `vm.Storage`");
         let text = "`vm.builtin.alloc_tensor` expects at least 4 arguments, but got 3";
         failure(NAME, &args[..3], "TypeError", text);
-        let scoped = |scope| [AnyView::from(&storage), zero, args[2], args[3], AnyView::from(scope)];
+        let scoped =
+            |scope| [AnyView::from(&storage), zero, args[2], args[3], AnyView::from(scope)];
         call(NAME, &scoped(c"global"));
         let text = "Device does not support allocate data space with specified memory scope: global.texture";
         failure(NAME, &scoped(c"global.texture"), "InternalError", text);

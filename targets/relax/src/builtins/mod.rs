@@ -1,9 +1,10 @@
 //! Builtins: the functions `vm.builtin.*` that compiled models call by name.
 //!
-//! Each file contains one group of builtins: a constant table of [`Builtin`] values made by [`builtin!`](crate::builtin).
-//! `table` lists the tables of all groups, or in microcontroller builds the builtins that a program links. The machine looks
-//! up builtins here before the global table, and calls their bodies directly. Hosts also register the tables as global
-//! functions, which yield to those of `libtvm_runtime`.
+//! Each file contains one group of builtins: a constant table of [`Builtin`] values made by
+//! [`builtin!`](crate::builtin). `table` lists the tables of all groups, or in microcontroller
+//! builds the builtins that a program links. The machine looks up builtins here before the global
+//! table, and calls their bodies directly. Hosts also register the tables as global functions,
+//! which yield to those of `libtvm_runtime`.
 //!
 //! A builtin that needs the machine takes its address as its first argument, and uses it in
 //! [`Context::with`](crate::machine::Context::with).
@@ -70,8 +71,8 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// Returns the builtin as a function object. Returns None in builds that link builtins individually, where no register
-    /// holds a builtin.
+    /// Returns the builtin as a function object. Returns None in builds that link builtins
+    /// individually, where no register holds a builtin.
     ///
     /// # Errors
     /// MemoryError.
@@ -86,8 +87,8 @@ impl Builtin {
 /// Creates a [`Builtin`] from a Rust function.
 ///
 /// `builtin!("vm.builtin.reshape", reshape)` checks the number and types of the arguments as
-/// [`static_function!`](ferrite_core::static_function) does. With `packed` before the name, the function takes
-/// `&[AnyView<'_>]` and returns `Result<Any>`.
+/// [`static_function!`](ferrite_core::static_function) does. With `packed` before the name, the
+/// function takes `&[AnyView<'_>]` and returns `Result<Any>`.
 #[macro_export]
 macro_rules! builtin {
     (packed $name:literal, $function:expr) => {
@@ -153,8 +154,8 @@ impl Check {
     }
 }
 
-/// Returns the error of a failed check. Its message contains `context`, a string or None: the compiler's description of the
-/// checked value and its function. Small builds leave the check out.
+/// Returns the error of a failed check. Its message contains `context`, a string or None: the
+/// compiler's description of the checked value and its function. Small builds leave the check out.
 #[inline(always)]
 pub(crate) fn refusal(
     kind: &str,
@@ -177,7 +178,12 @@ fn with_context(kind: &str, context: &AnyView<'_>, write: &dyn Fn(&mut Writer<'_
 }
 
 #[cold]
-fn with_check(kind: &str, check: Check, context: &AnyView<'_>, write: &dyn Fn(&mut Writer<'_>)) -> Error {
+fn with_check(
+    kind: &str,
+    check: Check,
+    context: &AnyView<'_>,
+    write: &dyn Fn(&mut Writer<'_>),
+) -> Error {
     Error::from_parts(__error_site!(), kind, &|out| {
         check.write(out);
         out.put_lossy(context.bytes_of_string().unwrap_or_default());
@@ -197,7 +203,12 @@ mod tests {
         let (tensor, shape, context) =
             (AnyView::from(&tensor), AnyView::from(&shape), AnyView::from(&context));
         let refuse = |name: &str, args: &[AnyView<'_>], kind: &str, message: &str| {
-            failure(&std::format!("vm.builtin.{name}"), args, kind, &std::format!("Check failed: {message}"))
+            failure(
+                &std::format!("vm.builtin.{name}"),
+                args,
+                kind,
+                &std::format!("Check failed: {message}"),
+            )
         };
         let text = "(opt_ptr.has_value()) is false: ctx expect a Tensor but get ffi.Shape";
         refuse("check_tensor_info", &[shape, 1i64.into(), context], "TypeError", text);
@@ -205,11 +216,15 @@ mod tests {
         refuse("check_tensor_info", &[tensor, 3i64.into(), context], "ValueError", text);
         let text = "(ptr->dtype == dtype.value()) is false: ctx expect Tensor with dtype int8 but get int32";
         let dtype = String::new("int8").unwrap();
-        refuse("check_tensor_info", &[tensor, 1i64.into(), (&dtype).into(), context], "ValueError", text);
+        refuse(
+            "check_tensor_info",
+            &[tensor, 1i64.into(), (&dtype).into(), context],
+            "ValueError",
+            text,
+        );
         let text = "(ptr != nullptr) is false: ctx expect a Shape but get ffi.Tensor";
         refuse("check_shape_info", &[tensor, 1i64.into(), context], "TypeError", text);
-        let text =
-            "(ptr->size == static_cast<uint64_t>(ndim)) is false: ctx expect Shape with ndim 1 but get 2";
+        let text = "(ptr->size == static_cast<uint64_t>(ndim)) is false: ctx expect Shape with ndim 1 but get 2";
         refuse("check_shape_info", &[shape, 1i64.into(), context], "ValueError", text);
         let text = "(ptr != nullptr) is false: ctx expect a Tuple but get ffi.Tensor";
         refuse("check_tuple_info", &[tensor, 1i64.into(), context], "TypeError", text);

@@ -5,8 +5,8 @@ use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::platform::sync::ObjectMutex;
 
-/// A table of values by name, for a static. Values that leave it are dropped after its lock is released, since a deleter may
-/// be a user callback.
+/// A table of values by name, for a static. Values that leave it are dropped after its lock is
+/// released, since a deleter may be a user callback.
 ///
 /// # Threads
 /// Callable from any thread.
@@ -48,8 +48,10 @@ impl<T: Clone> NamedValues<T> {
     fn put(&self, name: String, value: T, replaces: bool) -> Result<bool> {
         let mut entry = Entry { name, value };
         let mut table = self.0.lock();
-        let known =
-            table.as_mut_slice().iter_mut().find(|known| known.name.as_bytes() == entry.name.as_bytes());
+        let known = table
+            .as_mut_slice()
+            .iter_mut()
+            .find(|known| known.name.as_bytes() == entry.name.as_bytes());
         if let Some(known) = known {
             if replaces {
                 core::mem::swap(known, &mut entry);

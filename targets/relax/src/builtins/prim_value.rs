@@ -1,4 +1,5 @@
-//! Builtins for primitive arguments of models, such as integers, and for the symbolic values that they define.
+//! Builtins for primitive arguments of models, such as integers, and for the symbolic values that
+//! they define.
 
 use ferrite_core::abi::{DLDataType, type_index};
 use ferrite_core::error::{Error, Result};
@@ -31,8 +32,8 @@ fn make_prim_value(heap: TensorView<'_>, code: i64, value: i64) -> Result<i64> {
     }
 }
 
-/// Matches an argument: compares it with `value` (code 0) or the value at index `value` of the shape heap (code 3), stores
-/// it there (code 1), or accepts it (code 2).
+/// Matches an argument: compares it with `value` (code 0) or the value at index `value` of the
+/// shape heap (code 3), stores it there (code 1), or accepts it (code 2).
 fn match_prim_value(
     argument: i64,
     heap: TensorView<'_>,
@@ -79,7 +80,11 @@ fn match_prim_value(
 }
 
 /// Checks that a value can be converted to a dtype.
-fn check_prim_value_info(argument: Any, dtype: DLDataType, error_context: Option<String>) -> Result<()> {
+fn check_prim_value_info(
+    argument: Any,
+    dtype: DLDataType,
+    error_context: Option<String>,
+) -> Result<()> {
     let view = argument.view();
     if view.is_none() || view.type_index() >= type_index::STATIC_OBJECT_BEGIN {
         return Err(object_refusal(view.type_index(), dtype, context(&error_context)));
@@ -129,7 +134,9 @@ fn object_refusal(type_index: i32, dtype: DLDataType, context: &[u8]) -> Error {
 #[cold]
 fn dtype_refusal(dtype: DLDataType, context: &[u8]) -> Error {
     match dtype::to_string(dtype) {
-        Ok(dtype) => plain_error!(TYPE_ERROR, "{}, unsupported dtype {}", context, dtype.as_bytes()),
+        Ok(dtype) => {
+            plain_error!(TYPE_ERROR, "{}, unsupported dtype {}", context, dtype.as_bytes())
+        }
         Err(error) => error,
     }
 }
@@ -154,9 +161,15 @@ mod tests {
         let make = |code: i64, value: i64| [AnyView::from(&heap), code.into(), value.into()];
         assert_eq!(call("vm.builtin.make_prim_value", &make(0, 7)).get::<i64>().unwrap(), 7);
         assert_eq!(call("vm.builtin.make_prim_value", &make(1, 2)).get::<i64>().unwrap(), 30);
-        failure("vm.builtin.make_prim_value", &make(7, 0), "InternalError", "Invalid shape code: 7");
+        failure(
+            "vm.builtin.make_prim_value",
+            &make(7, 0),
+            "InternalError",
+            "Invalid shape code: 7",
+        );
         for index in [3, -1, i64::MAX] {
-            let text = std::format!("The shape heap has 3 values, but number {index} was asked for");
+            let text =
+                std::format!("The shape heap has 3 values, but number {index} was asked for");
             failure("vm.builtin.make_prim_value", &make(1, index), "InternalError", &text);
         }
     }
@@ -165,7 +178,13 @@ mod tests {
     fn an_argument_is_stored_or_compared() {
         let (heap, context) = (heap(), String::new("ctx").unwrap());
         let matched = |argument: i64, code: i64, value: i64| {
-            [argument.into(), AnyView::from(&heap), code.into(), value.into(), AnyView::from(&context)]
+            [
+                argument.into(),
+                AnyView::from(&heap),
+                code.into(),
+                value.into(),
+                AnyView::from(&context),
+            ]
         };
         let name = "vm.builtin.match_prim_value";
         call(name, &matched(5, 1, 2));
@@ -190,7 +209,8 @@ mod tests {
         for text in [AnyView::from(&context), AnyView::from(&long), AnyView::from(c"raw")] {
             assert!(call(name, &[text, AnyView::NONE]).is_none());
         }
-        let expected = "Check failed: (value.as<ffi::String>().has_value()) is false: ctx expect a string";
+        let expected =
+            "Check failed: (value.as<ffi::String>().has_value()) is false: ctx expect a string";
         for value in [AnyView::NONE, 3i64.into()] {
             failure(name, &[value, AnyView::from(&context)], "TypeError", expected);
         }
@@ -216,6 +236,10 @@ mod tests {
         let shape = Shape::from_slice(&[1]).unwrap();
         let text = "ctx, expected dtype int32, but received ObjectRef of type ffi.Shape";
         check(AnyView::from(&shape), &int, Some(text));
-        check(AnyView::NONE, &int, Some("ctx, expected dtype int32, but received ObjectRef of type None"));
+        check(
+            AnyView::NONE,
+            &int,
+            Some("ctx, expected dtype int32, but received ObjectRef of type None"),
+        );
     }
 }

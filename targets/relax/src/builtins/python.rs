@@ -27,7 +27,10 @@ fn call_py_func(args: &[AnyView<'_>]) -> Result<Any> {
     };
     let call = call.get::<Array<Any>>()?;
     let [name, passed] = call.as_slice() else {
-        plain_bail!(INTERNAL_ERROR, "vm.builtin.call_py_func tuple should contain (func_name, args)");
+        plain_bail!(
+            INTERNAL_ERROR,
+            "vm.builtin.call_py_func tuple should contain (func_name, args)"
+        );
     };
     let name = name.get::<String>()?;
     let passed = passed.get::<Array<Any>>()?;
@@ -46,9 +49,9 @@ fn register_py_func(name: String, function: Function) -> Result<()> {
 
 /// Returns the function registered under a name.
 fn get_py_func(name: String) -> Result<Function> {
-    TABLE
-        .get(name.as_bytes())
-        .ok_or_else(|| plain_error!(INTERNAL_ERROR, "Python function '{}' not found in registry", &name))
+    TABLE.get(name.as_bytes()).ok_or_else(|| {
+        plain_error!(INTERNAL_ERROR, "Python function '{}' not found in registry", &name)
+    })
 }
 
 /// Removes all registered functions.
@@ -81,7 +84,9 @@ mod tests {
             let result = call("vm.builtin.call_py_func", &[AnyView::from(&request)]);
             assert_eq!(result.get::<i64>().unwrap(), expected);
         }
-        assert!(call("vm.builtin.get_py_func", &[AnyView::from(&called)]).get::<Function>().is_ok());
+        assert!(
+            call("vm.builtin.get_py_func", &[AnyView::from(&called)]).get::<Function>().is_ok()
+        );
         call("vm.builtin.clear_py_func_registry", &[]);
         let text = "Python function 'python.test' not found in registry";
         failure("vm.builtin.get_py_func", &[AnyView::from(&called)], "InternalError", text);
@@ -103,6 +108,11 @@ mod tests {
         let text = "Cannot convert from type `int` to `Array<Any>`";
         failure(function, &[AnyView::from(&request)], "TypeError", text);
         let request = tuple(&[Any::from(1i64), Any::from(tuple(&[]))]);
-        failure(function, &[AnyView::from(&request)], "TypeError", "Cannot convert from type `int` to `str`");
+        failure(
+            function,
+            &[AnyView::from(&request)],
+            "TypeError",
+            "Cannot convert from type `int` to `str`",
+        );
     }
 }

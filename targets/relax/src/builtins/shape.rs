@@ -44,7 +44,8 @@ const MOST_HEAP_VALUES: i64 = 1 << 20;
 /// Maximum number of extents that are assembled on the stack.
 const FEW_EXTENTS: usize = 8;
 
-/// Allocates a shape heap, a vector of int64 on the host. The arguments are (machine, number of values).
+/// Allocates a shape heap, a vector of int64 on the host. The arguments are (machine, number of
+/// values).
 fn alloc_shape_heap(_machine: *mut c_void, len: i64) -> Result<Tensor> {
     plain_ensure!(
         len <= MOST_HEAP_VALUES,
@@ -66,11 +67,15 @@ fn with_shape<R>(value: &AnyView<'_>, body: impl FnOnce(&[i64]) -> Result<R>) ->
     }
 }
 
-/// Matches a shape, and stores extents in the shape heap. The arguments are (value, heap or None, n, n pairs of code and
-/// value, error context).
+/// Matches a shape, and stores extents in the shape heap. The arguments are (value, heap or None,
+/// n, n pairs of code and value, error context).
 fn match_shape(args: &[AnyView<'_>]) -> Result<Any> {
     let [value, heap, count, rest @ ..] = args else {
-        plain_bail!(TYPE_ERROR, "vm.builtin.match_shape takes 4 or more arguments, but got {}", args.len());
+        plain_bail!(
+            TYPE_ERROR,
+            "vm.builtin.match_shape takes 4 or more arguments, but got {}",
+            args.len()
+        );
     };
     let count = integer(count)?;
     let pairs = usize::try_from(count).ok().and_then(|count| count.checked_mul(2));
@@ -84,8 +89,11 @@ fn match_shape(args: &[AnyView<'_>]) -> Result<Any> {
     let _guard = shape_heap::guard::<true>(heap)?;
     with_shape(value, |shape| {
         if shape.len() * 2 != pairs.len() {
-            let check =
-                Check::Equal("input_shape.size() == size", shape.len() as i64, (pairs.len() / 2) as i64);
+            let check = Check::Equal(
+                "input_shape.size() == size",
+                shape.len() as i64,
+                (pairs.len() / 2) as i64,
+            );
             return Err(refusal(RUNTIME_ERROR, check, context, &|out| {
                 out.put(b" match_cast shape size mismatch.")
             }));
@@ -104,7 +112,8 @@ fn match_shape(args: &[AnyView<'_>]) -> Result<Any> {
                 matching::EQUAL_STORED => {
                     let stored = heap.get(value)?;
                     if stored != *extent {
-                        let check = Check::Equal("input_shape[i] == heap_data[reg]", *extent, stored);
+                        let check =
+                            Check::Equal("input_shape[i] == heap_data[reg]", *extent, stored);
                         return Err(mismatch(check, context, index, b"a previous populated value"));
                     }
                 }
@@ -126,16 +135,24 @@ fn mismatch(check: Check, context: &AnyView<'_>, index: usize, expected: &[u8]) 
     })
 }
 
-/// Creates a shape from given values and values of the shape heap. The arguments are (heap or None, n, n pairs of code and
-/// value).
+/// Creates a shape from given values and values of the shape heap. The arguments are (heap or None,
+/// n, n pairs of code and value).
 fn make_shape(args: &[AnyView<'_>]) -> Result<Any> {
     let [heap, count, rest @ ..] = args else {
-        plain_bail!(TYPE_ERROR, "vm.builtin.make_shape takes 2 or more arguments, but got {}", args.len());
+        plain_bail!(
+            TYPE_ERROR,
+            "vm.builtin.make_shape takes 2 or more arguments, but got {}",
+            args.len()
+        );
     };
     let count = integer(count)?;
     let pairs = usize::try_from(count).ok().and_then(|count| rest.get(..count.checked_mul(2)?));
     let Some(pairs) = pairs else {
-        plain_bail!(INTERNAL_ERROR, "vm.builtin.make_shape got fewer arguments than {} extents need", &count);
+        plain_bail!(
+            INTERNAL_ERROR,
+            "vm.builtin.make_shape got fewer arguments than {} extents need",
+            &count
+        );
     };
     let _guard = shape_heap::guard::<false>(heap)?;
     let heap = ShapeHeap::from_view(heap);
@@ -162,10 +179,15 @@ fn extent(heap: ShapeHeap<'_>, code: &AnyView<'_>, value: &AnyView<'_>) -> Resul
     }
 }
 
-/// Checks that a value is a Shape. The arguments are (value, number of extents or -1, error context).
+/// Checks that a value is a Shape. The arguments are (value, number of extents or -1, error
+/// context).
 fn check_shape_info(args: &[AnyView<'_>]) -> Result<Any> {
     let [value, ndim, context] = args else {
-        plain_bail!(TYPE_ERROR, "vm.builtin.check_shape_info takes 3 arguments, but got {}", args.len());
+        plain_bail!(
+            TYPE_ERROR,
+            "vm.builtin.check_shape_info takes 3 arguments, but got {}",
+            args.len()
+        );
     };
     let object: Option<ObjectRef> = value.try_get()?;
     let Some(shape) = object.as_ref().and_then(ObjectRef::as_class::<Shape>) else {

@@ -1,4 +1,5 @@
-//! The shape heap: the values of a running function's symbolic shapes, stored in an int64 vector in main memory.
+//! The shape heap: the values of a running function's symbolic shapes, stored in an int64 vector in
+//! main memory.
 
 use ferrite_core::error::Result;
 use ferrite_core::tensor::{Borrow, TensorRef, TensorView};
@@ -25,8 +26,8 @@ impl<'a> ShapeHeap<'a> {
     /// Returns the value at an index.
     ///
     /// # Errors
-    /// InternalError without a heap or for an index out of range; TypeError and ValueError for a tensor that is not a shape
-    /// heap.
+    /// InternalError without a heap or for an index out of range; TypeError and ValueError for a
+    /// tensor that is not a shape heap.
     pub(super) fn get(self, index: i64) -> Result<i64> {
         let values = self.values()?;
         let value = usize::try_from(index).ok().and_then(|index| values.get(index));
@@ -39,7 +40,8 @@ impl<'a> ShapeHeap<'a> {
     /// Same errors as [`get`](Self::get).
     pub(super) fn set(self, index: i64, value: i64) -> Result<()> {
         let values = match self.0 {
-            // SAFETY: the builtin has borrowed the values, or only the running function uses its heap, and waits for the builtin.
+            // SAFETY: the builtin has borrowed the values, or only the running function uses its
+            // heap, and waits for the builtin.
             Some(heap) => unsafe { heap.as_mut_slice::<i64>() }?,
             None => &mut [],
         };
@@ -57,13 +59,15 @@ impl<'a> ShapeHeap<'a> {
     }
 }
 
-/// Borrows the values of the shape heap in an argument, for a builtin that any program can call. Builds without all builtins need no
-/// borrow: a model alone calls the builtins.
+/// Borrows the values of the shape heap in an argument, for a builtin that any program can call.
+/// Builds without all builtins need no borrow: a model alone calls the builtins.
 ///
 /// # Errors
 /// RuntimeError if a borrow of the tensor conflicts.
 #[inline(always)]
-pub(super) fn guard<'a, const WRITES: bool>(heap: &AnyView<'a>) -> Result<Option<Borrow<'a, WRITES>>> {
+pub(super) fn guard<'a, const WRITES: bool>(
+    heap: &AnyView<'a>,
+) -> Result<Option<Borrow<'a, WRITES>>> {
     if !cfg!(feature = "all-builtins") {
         return Ok(None);
     }

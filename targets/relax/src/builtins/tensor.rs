@@ -26,13 +26,15 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.tensor_to_shape", tensor_to_shape),
 ];
 
-/// Returns a tensor argument (a tensor object or a `DLTensor*`), borrowed; `None` for any other argument.
+/// Returns a tensor argument (a tensor object or a `DLTensor*`), borrowed; `None` for any other
+/// argument.
 #[inline]
 pub(super) fn tensor_of<'a>(arg: &'a AnyView<'_>) -> Option<TensorRef<'a>> {
     TensorRef::from_view(arg)
 }
 
-/// Checks that a value is a tensor. The arguments are (value, ndim or -1[, dtype or None], error context).
+/// Checks that a value is a tensor. The arguments are (value, ndim or -1[, dtype or None], error
+/// context).
 fn check_tensor_info(args: &[AnyView<'_>]) -> Result<Any> {
     let (value, ndim, dtype, context) = match args {
         [value, ndim, context] => (value, ndim, AnyView::NONE, context),
@@ -72,7 +74,7 @@ fn check_tensor_info(args: &[AnyView<'_>]) -> Result<Any> {
 fn wrong_dtype(context: &AnyView<'_>, expected: DLDataType, found: DLDataType) -> Error {
     let check = Check::That("ptr->dtype == dtype.value()");
     if SHORT {
-        // The texts of dtypes would cost more flash than all other checks.
+        // The strings of dtypes would cost more flash than all other checks.
         return refusal(VALUE_ERROR, check, context, &|out| out.put(b" wrong dtype"));
     }
     refusal(VALUE_ERROR, check, context, &|out: &mut Writer<'_>| {
@@ -83,9 +85,9 @@ fn wrong_dtype(context: &AnyView<'_>, expected: DLDataType, found: DLDataType) -
     })
 }
 
-/// Returns a view of a compact tensor with another shape. The view keeps the tensor alive, unless the tensor is a `DLTensor*`: then
-/// the caller of the model keeps its memory for as long as the results of the call are used. The arguments are (tensor,
-/// shape).
+/// Returns a view of a compact tensor with another shape. The view keeps the tensor alive, unless
+/// the tensor is a `DLTensor*`: then the caller of the model keeps its memory for as long as the
+/// results of the call are used. The arguments are (tensor, shape).
 fn reshape(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 2, "vm.builtin.reshape")?;
     let [value, shape, ..] = args else { return Ok(Any::NONE) };
@@ -157,7 +159,10 @@ fn tensor_to_shape(tensor: Tensor) -> Result<Shape> {
         i16::DTYPE => shape_of_elements(&tensor.as_slice::<i16>()?),
         i32::DTYPE => shape_of_elements(&tensor.as_slice::<i32>()?),
         i64::DTYPE => shape_of_elements(&tensor.as_slice::<i64>()?),
-        _ => plain_bail!(INTERNAL_ERROR, "Unknown scalar int type: a shape is made of int16, int32 or int64"),
+        _ => plain_bail!(
+            INTERNAL_ERROR,
+            "Unknown scalar int type: a shape is made of int16, int32 or int64"
+        ),
     }
 }
 

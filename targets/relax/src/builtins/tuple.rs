@@ -27,18 +27,22 @@ fn make_tuple(args: &[AnyView<'_>]) -> Result<Any> {
 /// Returns an element of a tuple. The arguments are (tuple, index).
 fn tuple_getitem(args: &[AnyView<'_>]) -> Result<Any> {
     let [tuple, index] = args else {
-        plain_bail!(TYPE_ERROR, "vm.builtin.tuple_getitem takes 2 arguments, but got {}", args.len());
+        plain_bail!(
+            TYPE_ERROR,
+            "vm.builtin.tuple_getitem takes 2 arguments, but got {}",
+            args.len()
+        );
     };
     let tuple: ArrayObject = tuple.get()?;
     tuple.get(integer(index)?).cloned()
 }
 
-/// Replaces an element by None in place, also for other holders of the tuple: so weights are released once a model has used
-/// them.
+/// Replaces an element by None in place, also for other holders of the tuple: so weights are
+/// released once a model has used them.
 fn tuple_reset_item(tuple: ArrayObject, index: i64) -> Result<()> {
     tuple.get(index)?;
-    // SAFETY: arrays have a sequence cell behind the header, and the element is one of them. Nobody reads the tuple meanwhile, as
-    // whoever calls the model guarantees.
+    // SAFETY: arrays have a sequence cell behind the header, and the element is one of them. Nobody
+    // reads the tuple meanwhile, as whoever calls the model guarantees.
     let old = unsafe {
         let cell = tuple.as_object().as_ptr().add(1).cast::<TVMFFISeqCell>();
         let place = (*cell).data.cast::<Any>().add(index as usize);
@@ -51,7 +55,11 @@ fn tuple_reset_item(tuple: ArrayObject, index: i64) -> Result<()> {
 /// Checks that a value is a tuple. The arguments are (value, number of elements, error context).
 fn check_tuple_info(args: &[AnyView<'_>]) -> Result<Any> {
     let [value, count, context] = args else {
-        plain_bail!(TYPE_ERROR, "vm.builtin.check_tuple_info takes 3 arguments, but got {}", args.len());
+        plain_bail!(
+            TYPE_ERROR,
+            "vm.builtin.check_tuple_info takes 3 arguments, but got {}",
+            args.len()
+        );
     };
     let object: Option<ObjectRef> = value.try_get()?;
     let Some(tuple) = object.as_ref().and_then(ObjectRef::as_class::<ArrayObject>) else {

@@ -1,12 +1,14 @@
-//! Object classes with fixed type indices, for programs without another runtime. They are not in the type table.
+//! Object classes with fixed type indices, for programs without another runtime. They are not in
+//! the type table.
 
 use ferrite_core::error::Result;
 
 /// Type keys of this crate's classes.
-const KEYS: [&str; 4] = ["vm.Storage", "relax.vm.Closure", "ferrite.relax.Executable", "ferrite.Model"];
+const KEYS: [&str; 4] =
+    ["vm.Storage", "relax.vm.Closure", "ferrite.relax.Executable", "ferrite.Model"];
 
-/// First type index of this crate's classes: above the indices that TVM assigns statically, and below those of registered
-/// types.
+/// First type index of this crate's classes: above the indices that TVM assigns statically, and
+/// below those of registered types.
 const FIRST: i32 = 120;
 
 /// An object class, derived from `ffi.Object`.

@@ -23,7 +23,8 @@ impl Class {
         self.binding.index()
     }
 
-    /// Returns the type index. Registers the class first if necessary, unless another runtime already registered its key.
+    /// Returns the type index. Registers the class first if necessary, unless another runtime
+    /// already registered its key.
     ///
     /// # Errors
     /// TypeError if a class of the program in Rust has taken the key; MemoryError.

@@ -1,10 +1,13 @@
-//! Lists of values that the native code of models accesses: implementations of the C symbols `TVMBackendAnyList*`.
+//! Lists of values that the native code of models accesses: implementations of the C symbols
+//! `TVMBackendAnyList*`.
 //!
-//! The lists are arrays of values, as in TVM's machine. Its code may call these functions as well: the dynamic linker binds a
-//! library's symbols to whichever runtime comes first. Lists of this crate know their length (`list`).
+//! The lists are arrays of values, as in TVM's machine. Its code may call these functions as well:
+//! the dynamic linker binds a library's symbols to whichever runtime comes first. Lists of this
+//! crate know their length (`list`).
 //!
-//! Generated code ignores the status of these functions. After an access to a value that does not exist, an argument is None, a
-//! result is dropped, and the machine reports the error when the code returns.
+//! Generated code ignores the status of these functions. After an access to a value that does not
+//! exist, an argument is None, a result is dropped, and the machine reports the error when the code
+//! returns.
 
 #[cfg_attr(feature = "all-builtins", path = "list/checked.rs")]
 #[cfg_attr(not(feature = "all-builtins"), path = "list/unchecked.rs")]
@@ -22,7 +25,8 @@ use ferrite_core::{plain_ensure, plain_error};
 
 use crate::machine::result_needs_a_look;
 
-/// Returns the address of an element; `None` if the list is one of this crate, and does not have it.
+/// Returns the address of an element; `None` if the list is one of this crate, and does not have
+/// it.
 ///
 /// # Errors
 /// ValueError for a null list, and for a negative index into a list of another runtime.
@@ -57,14 +61,21 @@ fn out_of_range(index: i32) -> Error {
     plain_error!(VALUE_ERROR, "The list has no value {}", index)
 }
 
-/// Copies an element into an argument list. The argument borrows the value; it is None if the list has no such element.
+/// Copies an element into an argument list. The argument borrows the value; it is None if the list
+/// has no such element.
 ///
 /// # Errors
-/// ValueError for a null list, a negative index, and an element that a list of this crate does not have.
+/// ValueError for a null list, a negative index, and an element that a list of this crate does not
+/// have.
 ///
 /// # Safety
 /// The lists must have the given elements, except for those of this crate.
-pub unsafe fn set_packed_arg(list: *mut c_void, index: i32, args: *mut TVMFFIAny, arg: i32) -> Result<()> {
+pub unsafe fn set_packed_arg(
+    list: *mut c_void,
+    index: i32,
+    args: *mut TVMFFIAny,
+    arg: i32,
+) -> Result<()> {
     // SAFETY: the caller guarantees both; a borrowed value is a copy of its cell.
     unsafe {
         let to = argument(args, arg)?;
@@ -85,7 +96,8 @@ pub unsafe fn set_packed_arg(list: *mut c_void, index: i32, args: *mut TVMFFIAny
 /// # Safety
 /// The list must have the element, which must be an owned value, unless it is a list of this crate.
 pub unsafe fn reset_item(list: *mut c_void, index: i32) -> Result<()> {
-    // SAFETY: the caller guarantees the element; its destructor runs when the new value is in place.
+    // SAFETY: the caller guarantees the element; its destructor runs when the new value is in
+    // place.
     unsafe {
         let Some(element) = place(list, index)? else { return Err(out_of_range(index)) };
         drop(mem::take(&mut *element.cast::<Any>()));
@@ -93,14 +105,16 @@ pub unsafe fn reset_item(list: *mut c_void, index: i32) -> Result<()> {
     Ok(())
 }
 
-/// Moves the result of a call into an element, and releases the element's old value. The result's cell is None afterwards. The
-/// result is released if the list has no such element. Tensors that kernels cannot use are copied if the list is one of this crate.
+/// Moves the result of a call into an element, and releases the element's old value. The result's
+/// cell is None afterwards. The result is released if the list has no such element. Tensors that
+/// kernels cannot use are copied if the list is one of this crate.
 ///
 /// # Errors
 /// Same errors as [`set_packed_arg`]; MemoryError.
 ///
 /// # Safety
-/// The lists must have the given elements, except for those of this crate. The result must be an owned value.
+/// The lists must have the given elements, except for those of this crate. The result must be an
+/// owned value.
 pub unsafe fn move_from_packed_return(
     list: *mut c_void,
     index: i32,
@@ -135,21 +149,28 @@ unsafe fn release(from: *mut TVMFFIAny, index: i32) -> Result<()> {
     Err(out_of_range(index))
 }
 
-/// Moves a result into an element of a list, with tensors that kernels can use. The result's cell is None afterwards.
+/// Moves a result into an element of a list, with tensors that kernels can use. The result's cell
+/// is None afterwards.
 ///
 /// # Safety
-/// The element must be one of the list; both must be owned values. A list of this crate must be one that a machine passed to native
-/// code that still runs.
+/// The element must be one of the list; both must be owned values. A list of this crate must be one
+/// that a machine passed to native code that still runs.
 #[cold]
 #[inline(never)]
-unsafe fn move_usable(list: *mut c_void, element: *mut TVMFFIAny, from: *mut TVMFFIAny) -> Result<()> {
+unsafe fn move_usable(
+    list: *mut c_void,
+    element: *mut TVMFFIAny,
+    from: *mut TVMFFIAny,
+) -> Result<()> {
     // SAFETY: contract of this function; a list with a length is one of this crate.
     unsafe {
         let result = mem::take(&mut *from.cast::<Any>());
         let machine = if list::length(list).is_some() { list::machine(list) } else { None };
         let result = match machine {
             // The code ignores the error, which the machine returns in its place.
-            Some(machine) => machine.align_result(result).inspect_err(|_| list::note_failure(list))?,
+            Some(machine) => {
+                machine.align_result(result).inspect_err(|_| list::note_failure(list))?
+            }
             None => result,
         };
         drop(mem::replace(&mut *element.cast::<Any>(), result));

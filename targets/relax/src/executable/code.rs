@@ -1,5 +1,5 @@
-//! Instructions, decoded and validated when an executable is loaded: every register, constant, function and jump is in
-//! range.
+//! Instructions, decoded and validated when an executable is loaded: every register, constant,
+//! function and jump is in range.
 #![forbid(unsafe_code)]
 
 use core::ops::Range;
@@ -111,7 +111,8 @@ impl Destination {
 
 /// An operand: a register, or one of the machine's literals.
 ///
-/// The literals are the constants, the functions, None, the machine, and the immediates, in this order.
+/// The literals are the constants, the functions, None, the machine, and the immediates, in this
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand(u32);
 
@@ -131,7 +132,10 @@ impl Operand {
     }
 
     fn literal(index: usize) -> Option<Operand> {
-        u32::try_from(index).ok().filter(|index| index & LITERAL == 0).map(|index| Operand(index | LITERAL))
+        u32::try_from(index)
+            .ok()
+            .filter(|index| index & LITERAL == 0)
+            .map(|index| Operand(index | LITERAL))
     }
 }
 
@@ -198,7 +202,9 @@ impl Code {
         if !operand.is_literal() {
             return Value::Register(index);
         }
-        let Some(function) = index.checked_sub(self.constants) else { return Value::Constant(index) };
+        let Some(function) = index.checked_sub(self.constants) else {
+            return Value::Constant(index);
+        };
         match function.checked_sub(self.functions) {
             None => Value::Function(function),
             Some(0) => Value::Void,
@@ -226,7 +232,8 @@ impl Code {
         for number in 0..offsets.len() {
             let start = offsets.get(number).and_then(|offset| usize::try_from(offset).ok());
             let Some(start) = start else { return Err(malformed("instr offset")) };
-            let instruction = Decoder { code: self, words, known, number, at: start }.instruction()?;
+            let instruction =
+                Decoder { code: self, words, known, number, at: start }.instruction()?;
             self.instructions.try_push(instruction)?;
         }
         self.check(functions)
@@ -261,7 +268,13 @@ impl Code {
     }
 
     /// Returns `true` if the registers and jump targets of an instruction are within its function.
-    fn fits(&self, instruction: Instruction, number: usize, range: &Range<usize>, registers: usize) -> bool {
+    fn fits(
+        &self,
+        instruction: Instruction,
+        number: usize,
+        range: &Range<usize>,
+        registers: usize,
+    ) -> bool {
         let is_value = |operand: Operand| operand.is_literal() || operand.index() < registers;
         let is_place = |target: usize| range.contains(&target);
         match instruction {
@@ -347,7 +360,9 @@ impl Decoder<'_> {
             self.code.operands.try_push(operand)?;
         }
         Ok(match (Some(function as usize), count) {
-            (known, 0) if known == self.known.null_value => Instruction::Clear { function, destination },
+            (known, 0) if known == self.known.null_value => {
+                Instruction::Clear { function, destination }
+            }
             (known, PLACE_ARGUMENTS) if known == self.known.alloc_tensor => {
                 Instruction::Place { function, first, destination }
             }

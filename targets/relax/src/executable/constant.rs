@@ -48,7 +48,8 @@ pub(super) fn read(reader: &mut Reader<'_>, source: &Source) -> Result<Any> {
 fn read_shape(reader: &mut Reader<'_>) -> Result<Shape> {
     let extents = reader.words()?;
     let mut buffer = Buffer::try_with_capacity(extents.len())?;
-    (0..extents.len()).try_for_each(|index| buffer.try_push(extents.get(index).unwrap_or_default()))?;
+    (0..extents.len())
+        .try_for_each(|index| buffer.try_push(extents.get(index).unwrap_or_default()))?;
     Shape::from_slice(&buffer)
 }
 
@@ -64,23 +65,25 @@ pub(crate) fn read_tensor(reader: &mut Reader<'_>, source: &Source) -> Result<Te
         shape.try_push(reader.i64()?)?;
     }
     let bytes = reader.size()?;
-    let is_valid = magic == TENSOR_MAGIC && reserved == 0 && device_type == device::kind::CPU && ndim >= 0;
+    let is_valid =
+        magic == TENSOR_MAGIC && reserved == 0 && device_type == device::kind::CPU && ndim >= 0;
     if !is_valid || data_bytes(&shape, dtype) != Some(bytes) {
         plain_bail!(INTERNAL_ERROR, "Invalid DLTensor file format"; "bad tensor");
     }
     place(reader.bytes(bytes)?, source, &shape, dtype)
 }
 
-/// Returns the size of a serialised tensor in bytes, where each element takes whole bytes. Returns `None` if a tensor in
-/// memory would have another size.
+/// Returns the size of a serialised tensor in bytes, where each element takes whole bytes. Returns
+/// `None` if a tensor in memory would have another size.
 fn data_bytes(shape: &[i64], dtype: DLDataType) -> Option<usize> {
     let elements = usize::try_from(product(shape)?).ok()?;
     let bytes = elements.checked_mul(usize::from(dtype.bits).div_ceil(8))?;
     (data_size_bytes(shape, dtype) == Some(bytes)).then_some(bytes)
 }
 
-/// Creates a tensor over its data in the source if the data is aligned, otherwise over a copy. Rust code cannot borrow it for writing:
-/// the source may be bytes that the program has, or read-only memory, and machines share constants.
+/// Creates a tensor over its data in the source if the data is aligned, otherwise over a copy. Rust
+/// code cannot borrow it for writing: the source may be bytes that the program has, or read-only
+/// memory, and machines share constants.
 fn place(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Result<Tensor> {
     let tensor = create_over_source(data, source, shape, dtype)?;
     // SAFETY: the tensor is new.
@@ -88,7 +91,12 @@ fn place(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Resu
     Ok(tensor)
 }
 
-fn create_over_source(data: &[u8], source: &Source, shape: &[i64], dtype: DLDataType) -> Result<Tensor> {
+fn create_over_source(
+    data: &[u8],
+    source: &Source,
+    shape: &[i64],
+    dtype: DLDataType,
+) -> Result<Tensor> {
     let keeper = match source {
         Source::Bytes(bytes) => Any::from(bytes.clone()).into_object().ok(),
         Source::Static(_) => None,
@@ -98,7 +106,8 @@ fn create_over_source(data: &[u8], source: &Source, shape: &[i64], dtype: DLData
     let start = data.as_ptr().cast_mut().cast::<c_void>();
     if is_kept && !data.is_empty() && start.addr().is_multiple_of(required_alignment(dtype)) {
         let placement = Placement { data: start, byte_offset: 0, device: CPU, dtype };
-        // SAFETY: the data lies in the source, which the keeper keeps unless it is static; its size was checked.
+        // SAFETY: the data lies in the source, which the keeper keeps unless it is static; its size
+        // was checked.
         return unsafe { tensor_over(keeper.as_ref(), &placement, shape) };
     }
     let tensor = Tensor::empty(shape, dtype, CPU)?;

@@ -118,8 +118,9 @@ fn read_functions(
         };
         // Native code puts its result behind the arguments.
         let results = usize::from(kind == FunctionKind::Compiled);
-        let is_possible =
-            registers <= MOST_REGISTERS && arguments < MOST_REGISTERS && arguments + results <= registers;
+        let is_possible = registers <= MOST_REGISTERS
+            && arguments < MOST_REGISTERS
+            && arguments + results <= registers;
         if kind != FunctionKind::Packed && !is_possible {
             return Err(reader.malformed());
         }

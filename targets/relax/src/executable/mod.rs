@@ -64,14 +64,15 @@ unsafe impl ObjectRecord for ExecutableRecord {
 }
 
 impl Executable {
-    /// Parses a serialised executable. Constants and names refer to the source, which is kept; only tensors that are not
-    /// aligned are copied.
+    /// Parses a serialised executable. Constants and names refer to the source, which is kept; only
+    /// tensors that are not aligned are copied.
     ///
     /// # Errors
     /// InternalError that names the malformed section; MemoryError.
     ///
     /// # Upstream
-    /// `VMExecutable::LoadFromBytes` in `src/runtime/vm/executable.cc`, which does not validate the instructions.
+    /// `VMExecutable::LoadFromBytes` in `src/runtime/vm/executable.cc`, which does not validate the
+    /// instructions.
     pub fn load(source: Source) -> Result<Executable> {
         let program = Program::parse(source).map_err(Error::with_numbers)?;
         let index = CLASS.register()?;
@@ -177,7 +178,8 @@ impl Program {
             .map(|name| self.text(*name))
     }
 
-    /// Returns the index of the function with this name; `None` if there is none. If several have the name, it is the last.
+    /// Returns the index of the function with this name; `None` if there is none. If several have
+    /// the name, it is the last.
     pub fn find(&self, name: &[u8]) -> Option<usize> {
         self.functions.iter().rposition(|function| self.name(function) == name)
     }

@@ -84,7 +84,8 @@ impl<'a> Reader<'a> {
         if count > rest / item_bytes { Err(self.malformed()) } else { Ok(count) }
     }
 
-    /// Reads a string, preceded by its length. In builds with user callbacks it must be UTF-8: callbacks in Python do not take others.
+    /// Reads a string, preceded by its length. In builds with user callbacks it must be UTF-8:
+    /// callbacks in Python do not take others.
     pub(crate) fn text(&mut self) -> Result<Text> {
         let len = self.size()?;
         let start = self.at;

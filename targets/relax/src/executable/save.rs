@@ -8,8 +8,8 @@ use super::load::MAGIC;
 use super::{Program, Source};
 
 impl Program {
-    /// Serialises the executable: returns the bytes from which it was loaded, in version 2 of the format and without
-    /// trailing bytes.
+    /// Serialises the executable: returns the bytes from which it was loaded, in version 2 of the
+    /// format and without trailing bytes.
     ///
     /// # Errors
     /// MemoryError.
@@ -24,7 +24,8 @@ impl Program {
                 _ => Bytes::new(all),
             };
         }
-        let (functions, rest) = all.split_at_checked(self.sections.functions_end).unwrap_or_default();
+        let (functions, rest) =
+            all.split_at_checked(self.sections.functions_end).unwrap_or_default();
         let mut saved = Buffer::try_with_capacity(all.len() + 8)?;
         saved.try_extend_from_slice(&MAGIC.to_le_bytes())?;
         saved.try_extend_from_slice(functions.get(8..).unwrap_or_default())?;

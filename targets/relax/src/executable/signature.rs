@@ -1,4 +1,5 @@
-//! Types of inputs and numbers of results, as the code of a function tells them: it begins with checks of its inputs.
+//! Types of inputs and numbers of results, as the code of a function tells them: it begins with
+//! checks of its inputs.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::DLDataType;
@@ -30,7 +31,8 @@ impl TensorType<'_> {
         self.ndim
     }
 
-    /// Returns the extents; `None` for each that may vary. Empty if the number of dimensions is not known.
+    /// Returns the extents; `None` for each that may vary. Empty if the number of dimensions is not
+    /// known.
     pub fn shape(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
         (0..self.ndim.unwrap_or_default()).map(|axis| self.extent(axis))
     }
@@ -53,13 +55,16 @@ impl Program {
         let mut is_tensor = false;
         for (name, args, destination) in self.first_calls(function) {
             match (name, args.split_first()) {
-                (b"vm.builtin.check_tensor_info", Some((value, rest))) if self.is_input(*value, input) => {
+                (b"vm.builtin.check_tensor_info", Some((value, rest)))
+                    if self.is_input(*value, input) =>
+                {
                     self.read_check(&mut found, rest);
                     is_tensor = true;
                 }
-                (b"vm.builtin.match_shape", Some((value, [_heap, _count, pairs @ .., _context])))
-                    if is_tensor && self.is_input(*value, input) =>
-                {
+                (
+                    b"vm.builtin.match_shape",
+                    Some((value, [_heap, _count, pairs @ .., _context])),
+                ) if is_tensor && self.is_input(*value, input) => {
                     found.ndim = Some(pairs.len() / 2);
                     found.extents = pairs;
                 }
@@ -76,19 +81,22 @@ impl Program {
         self.code.value(operand) == Value::Register(input)
     }
 
-    /// Reads the operands of `vm.builtin.check_tensor_info` after the first: (ndim or -1[, dtype], context).
+    /// Reads the operands of `vm.builtin.check_tensor_info` after the first: (ndim or -1[, dtype],
+    /// context).
     fn read_check(&self, found: &mut TensorType<'_>, operands: &[Operand]) {
         let mut values = operands.iter().map(|operand| self.code.value(*operand));
         if let Some(Value::Immediate(ndim)) = values.next() {
             found.ndim = usize::try_from(ndim).ok();
         }
         if let (Some(Value::Constant(index)), true) = (values.next(), operands.len() > 2) {
-            found.dtype = self.constants.get(index).and_then(|constant| constant.try_get().ok().flatten());
+            found.dtype =
+                self.constants.get(index).and_then(|constant| constant.try_get().ok().flatten());
         }
     }
 
-    /// Returns the number of results of a function: 1, or the length of the tuple that it makes. Returns `None` if the code
-    /// does not tell, because the result comes from another call or from several places.
+    /// Returns the number of results of a function: 1, or the length of the tuple that it makes.
+    /// Returns `None` if the code does not tell, because the result comes from another call or from
+    /// several places.
     pub fn output_count(&self, function: &FunctionInfo) -> Option<usize> {
         let mut made = None;
         let mut returned = None;
@@ -122,7 +130,8 @@ impl Program {
         made
     }
 
-    /// Returns the calls of a function up to its first branch: the names, the arguments, and the destinations.
+    /// Returns the calls of a function up to its first branch: the names, the arguments, and the
+    /// destinations.
     fn first_calls<'a>(
         &'a self,
         function: &FunctionInfo,

@@ -63,7 +63,8 @@ impl Program {
     pub fn as_python(&self) -> Result<String> {
         String::compose(&|out| {
             out.put(b"ib = rx.Builder()\n");
-            for function in self.functions().iter().filter(|function| function.kind == FunctionKind::Bytecode)
+            for function in
+                self.functions().iter().filter(|function| function.kind == FunctionKind::Bytecode)
             {
                 out.put(b"with ib.function(\"");
                 out.put(self.name(function));
@@ -169,7 +170,9 @@ impl Program {
                 out.put(b"call(\"");
                 out.put(self.name_of(function as usize));
                 out.put(b"\", args=[");
-                self.write_list(first, count, out, |value, out| self.write_python_value(value, out));
+                self.write_list(first, count, out, |value, out| {
+                    self.write_python_value(value, out)
+                });
                 out.put(b"]");
                 if let Some(register) = destination.register() {
                     out.put(b", dst=ib.r(");

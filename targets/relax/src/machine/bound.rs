@@ -21,7 +21,8 @@ pub fn bind_last_arguments(function: Function, last: Buffer<Any>) -> Result<Func
 
 /// Runs `body` with views of owned values, as arguments.
 pub(crate) fn with_views<R>(values: &[Any], body: impl FnOnce(&[AnyView<'_>]) -> R) -> R {
-    // SAFETY: values are transparent over cells, as views are, and an owned value can be viewed while it is borrowed.
+    // SAFETY: values are transparent over cells, as views are, and an owned value can be viewed
+    // while it is borrowed.
     body(unsafe { AnyView::slice_from_raw(values.as_ptr().cast(), values.len()) })
 }
 

@@ -17,7 +17,8 @@ use crate::executable::{Executable, FunctionKind};
 static CLASS: Class = Class::new("relax.vm.Closure");
 
 object_class! {
-    /// Reference to a closure: a name, and a function that takes the machine before its other arguments.
+    /// Reference to a closure: a name, and a function that takes the machine before its other
+    /// arguments.
     ///
     /// # Upstream
     /// `VMClosure` in `include/tvm/runtime/vm/vm.h`, with the same memory layout.
@@ -62,7 +63,8 @@ impl Closure {
         }
     }
 
-    /// Creates the closure of a function of an executable. The closure keeps the executable alive, but not the machine.
+    /// Creates the closure of a function of an executable. The closure keeps the executable alive,
+    /// but not the machine.
     ///
     /// # Errors
     /// InternalError for a packed function; MemoryError.
@@ -80,7 +82,10 @@ impl Closure {
         let executable = executable.clone();
         let function = Function::from_packed(move |args| {
             let Some((machine, args)) = args.split_first() else {
-                plain_bail!(TYPE_ERROR, "A function of a model takes the machine as its first argument");
+                plain_bail!(
+                    TYPE_ERROR,
+                    "A function of a model takes the machine as its first argument"
+                );
             };
             Context::with_argument(machine, |context| {
                 let machine = context.machine();

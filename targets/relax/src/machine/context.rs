@@ -11,7 +11,8 @@ use crate::memory::Allocator;
 
 /// A borrowed machine, as builtins use it.
 ///
-/// Models pass the machine as an opaque pointer, the first argument of builtins that need one. [`Context::with`] finds it.
+/// Models pass the machine as an opaque pointer, the first argument of builtins that need one.
+/// [`Context::with`] finds it.
 #[derive(Clone, Copy)]
 pub struct Context<'a>(&'a Machine);
 
@@ -26,11 +27,12 @@ impl<'a> Context<'a> {
         self.0
     }
 
-    /// Returns the allocator of a device, by its index among the devices of `vm_initialization`. The index -1 is the host,
-    /// which is the last device.
+    /// Returns the allocator of a device, by its index among the devices of `vm_initialization`.
+    /// The index -1 is the host, which is the last device.
     ///
     /// # Errors
-    /// InternalError if the machine has no such device; RuntimeError while another thread uses the machine.
+    /// InternalError if the machine has no such device; RuntimeError while another thread uses the
+    /// machine.
     pub fn allocator(self, device_index: i64) -> Result<Allocator> {
         let entry = self.0.enter()?;
         let allocators = &entry.pools()?.allocators;
@@ -62,25 +64,31 @@ impl<'a> Context<'a> {
 }
 
 impl Context<'_> {
-    /// Runs `body` with the machine that a builtin received as an argument. The pointer is compared with the addresses of the
-    /// machines that run on this thread, and not followed.
+    /// Runs `body` with the machine that a builtin received as an argument. The pointer is compared
+    /// with the addresses of the machines that run on this thread, and not followed.
     ///
     /// # Errors
-    /// Errors of `body`; ValueError for null; TypeError if no machine with this address runs on this thread.
+    /// Errors of `body`; ValueError for null; TypeError if no machine with this address runs on
+    /// this thread.
     #[inline]
     pub fn with<R>(machine: *mut c_void, body: impl FnOnce(Context<'_>) -> Result<R>) -> Result<R> {
         match running::find(machine) {
-            // SAFETY: the machine runs on this thread, in a frame that ends after `body`, and is borrowed until then.
+            // SAFETY: the machine runs on this thread, in a frame that ends after `body`, and is
+            // borrowed until then.
             Some(running) => body(Context(unsafe { running.as_ref() })),
             None => unknown(machine),
         }
     }
 
-    /// Runs `body` with the machine that a packed builtin received as an argument, as [`with`](Context::with) does.
+    /// Runs `body` with the machine that a packed builtin received as an argument, as
+    /// [`with`](Context::with) does.
     ///
     /// # Errors
     /// Errors of `with`; TypeError if the argument is no pointer.
-    pub fn with_argument<R>(machine: &AnyView<'_>, body: impl FnOnce(Context<'_>) -> Result<R>) -> Result<R> {
+    pub fn with_argument<R>(
+        machine: &AnyView<'_>,
+        body: impl FnOnce(Context<'_>) -> Result<R>,
+    ) -> Result<R> {
         Context::with(machine.get()?, body)
     }
 }
@@ -90,7 +98,10 @@ fn unknown<R>(machine: *mut c_void) -> Result<R> {
     if machine.is_null() {
         plain_bail!(VALUE_ERROR, "The machine must not be null");
     }
-    plain_bail!(TYPE_ERROR, "The virtual machine is one of another runtime, or does not run on this thread")
+    plain_bail!(
+        TYPE_ERROR,
+        "The virtual machine is one of another runtime, or does not run on this thread"
+    )
 }
 
 /// Returns a machine as the argument of builtins.

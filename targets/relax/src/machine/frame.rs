@@ -10,7 +10,8 @@ use super::inputs::{self, Addresses};
 use crate::compiled::ValueList;
 use crate::executable::FunctionInfo;
 
-/// Maximum number of registers of all nested calls: 256 MiB. More are assumed to be infinite recursion.
+/// Maximum number of registers of all nested calls: 256 MiB. More are assumed to be infinite
+/// recursion.
 const MOST_REGISTERS: usize = 1 << 24;
 
 /// The frames of nested calls, outermost first, followed by unused frames kept for reuse.
@@ -44,7 +45,8 @@ impl Frames {
 }
 
 impl Frame {
-    /// Grows the frame to the sizes that a function needs. All registers must be None, and remain so.
+    /// Grows the frame to the sizes that a function needs. All registers must be None, and remain
+    /// so.
     fn fit(&mut self, info: &FunctionInfo) -> Result<()> {
         if self.registers.len() < info.registers {
             self.registers = ValueList::try_new(info.registers)?;
@@ -57,8 +59,8 @@ impl Frame {
     }
 }
 
-/// Frame of a running call. Dropping it clears the registers and pops the frame. The registers and the argument area do not
-/// move while nested calls push frames.
+/// Frame of a running call. Dropping it clears the registers and pops the frame. The registers and
+/// the argument area do not move while nested calls push frames.
 pub(super) struct CallFrame<'a> {
     entry: &'a Entry<'a>,
     /// Registers of the function.
@@ -69,11 +71,12 @@ pub(super) struct CallFrame<'a> {
 }
 
 impl<'a> CallFrame<'a> {
-    /// Pushes the frame of a call, with the arguments in its first registers. Tensors that are not aligned are copied.
+    /// Pushes the frame of a call, with the arguments in its first registers. Tensors that are not
+    /// aligned are copied.
     ///
     /// # Errors
-    /// MemoryError; ValueError if calls are nested too deep, and in builds without all builtins for a tensor that is not aligned;
-    /// errors of arguments that cannot be owned.
+    /// MemoryError; ValueError if calls are nested too deep, and in builds without all builtins for
+    /// a tensor that is not aligned; errors of arguments that cannot be owned.
     pub(super) fn begin(
         entry: &'a Entry<'a>,
         info: &'a FunctionInfo,
@@ -89,7 +92,8 @@ impl<'a> CallFrame<'a> {
         if frames.depth == frames.frames.len() {
             frames.frames.try_push(Frame::default())?;
         }
-        let frame = frames.frames.get_mut(frames.depth).ok_or(AllocError::new(size_of::<Frame>()))?;
+        let frame =
+            frames.frames.get_mut(frames.depth).ok_or(AllocError::new(size_of::<Frame>()))?;
         frame.fit(info)?;
         let registers = frame.registers.start();
         let arguments = frame.arguments.as_mut_slice().as_mut_ptr();
@@ -125,7 +129,9 @@ impl<'a> CallFrame<'a> {
         if self.entry.state().frames.with_copies != 0 {
             let copies = self.take_copies();
             // SAFETY: the caller of the model keeps its arguments until the call ends.
-            return unsafe { inputs::check_unchanged(&copies, self.entry.0.executable(), self.info) };
+            return unsafe {
+                inputs::check_unchanged(&copies, self.entry.0.executable(), self.info)
+            };
         }
         Ok(())
     }
@@ -147,7 +153,8 @@ impl CallFrame<'_> {
     #[cold]
     fn take_copies(&self) -> Buffer<inputs::InputCopy> {
         let frames = &mut self.entry.state().frames;
-        let copies = frames.innermost().map(|frame| core::mem::take(&mut frame.copies)).unwrap_or_default();
+        let copies =
+            frames.innermost().map(|frame| core::mem::take(&mut frame.copies)).unwrap_or_default();
         frames.with_copies -= usize::from(!copies.is_empty());
         copies
     }
@@ -155,7 +162,8 @@ impl CallFrame<'_> {
 
 #[cfg(feature = "all-builtins")]
 impl Entry<'_> {
-    /// Returns a result of a function that the innermost call made, with tensors that kernels can use.
+    /// Returns a result of a function that the innermost call made, with tensors that kernels can
+    /// use.
     ///
     /// # Errors
     /// MemoryError; ValueError for tuples that are nested too deep.

@@ -13,14 +13,16 @@ use super::{Entry, name_value};
 /// Result by which an instrument skips the call.
 const SKIP: i64 = 1;
 
-/// Returns `true` if the machine has an instrument or a profile. Always `false` in builds that link builtins individually, to save code.
+/// Returns `true` if the machine has an instrument or a profile. Always `false` in builds that link
+/// builtins individually, to save code.
 #[inline]
 pub(super) fn is_set(entry: &Entry<'_>) -> bool {
     cfg!(feature = "all-builtins") && entry.state().is_observed
 }
 
-/// Calls a function, and the instrument before and after it with (function, name, whether before, result, arguments…). If
-/// the instrument returns 1 before the call, the call is skipped and its result is None.
+/// Calls a function, and the instrument before and after it with (function, name, whether before,
+/// result, arguments…). If the instrument returns 1 before the call, the call is skipped and its
+/// result is None.
 #[cold]
 pub(super) fn around(
     entry: &Entry<'_>,
@@ -61,7 +63,8 @@ pub(super) fn around(
     Ok(result)
 }
 
-/// Returns the data types among the arguments as strings, since Python callbacks do not accept data types.
+/// Returns the data types among the arguments as strings, since Python callbacks do not accept data
+/// types.
 fn texts_of_dtypes(args: &[AnyView<'_>]) -> Result<Buffer<String>> {
     let mut texts = Buffer::new();
     for arg in args.iter().filter(|arg| arg.type_index() == type_index::DATA_TYPE) {

@@ -1,4 +1,5 @@
-//! The bytecode interpreter: a loop over instructions that were validated when the executable was loaded.
+//! The bytecode interpreter: a loop over instructions that were validated when the executable was
+//! loaded.
 
 use ferrite_core::abi::{TVMFFIAny, type_index};
 use ferrite_core::call::function::{failure, invoke_safe_call};
@@ -21,8 +22,8 @@ use crate::memory::SpareTensor;
 /// Runs a bytecode function.
 ///
 /// # Errors
-/// InternalError for a wrong number of arguments; ValueError if calls are nested too deep; errors of the called functions;
-/// MemoryError.
+/// InternalError for a wrong number of arguments; ValueError if calls are nested too deep; errors
+/// of the called functions; MemoryError.
 pub(super) fn run(
     entry: &Entry<'_>,
     pools: &Pools,
@@ -50,12 +51,13 @@ impl Interpreter<'_> {
     /// Runs instructions from index `start` until the function returns.
     ///
     /// # Safety
-    /// The function that contains the instruction must have been validated, and the frame must be large enough for it.
+    /// The function that contains the instruction must have been validated, and the frame must be
+    /// large enough for it.
     unsafe fn run(&self, start: usize) -> Result<Any> {
         let code = self.entry.0.executable().code();
         let (instructions, operands) = (code.instructions().as_ptr(), code.operands().as_ptr());
-        // SAFETY: instructions, operands and registers were checked: each instruction continues with one of the same function, and
-        // registers are those of its frame.
+        // SAFETY: instructions, operands and registers were checked: each instruction continues
+        // with one of the same function, and registers are those of its frame.
         unsafe {
             let mut at = instructions.add(start);
             loop {
@@ -70,8 +72,9 @@ impl Interpreter<'_> {
                         at = at.add(1);
                     }
                     Instruction::Place { function, first, destination } => {
-                        let operands =
-                            &*operands.add(first as usize).cast::<[Operand; PLACE_ARGUMENTS as usize]>();
+                        let operands = &*operands
+                            .add(first as usize)
+                            .cast::<[Operand; PLACE_ARGUMENTS as usize]>();
                         if instrument::is_set(self.entry) {
                             self.call_with_instrument(function, operands, destination)?;
                         } else {
@@ -80,8 +83,10 @@ impl Interpreter<'_> {
                         at = at.add(1);
                     }
                     Instruction::Call { count, function, first, destination } => {
-                        let operands =
-                            core::slice::from_raw_parts(operands.add(first as usize), usize::from(count));
+                        let operands = core::slice::from_raw_parts(
+                            operands.add(first as usize),
+                            usize::from(count),
+                        );
                         if instrument::is_set(self.entry) {
                             self.call_with_instrument(function, operands, destination)?;
                         } else {
@@ -111,7 +116,8 @@ impl Interpreter<'_> {
     /// Returns the value of an operand.
     ///
     /// # Safety
-    /// The operand must have been validated for the function. No register may be written while the value is borrowed.
+    /// The operand must have been validated for the function. No register may be written while the
+    /// value is borrowed.
     #[inline(always)]
     unsafe fn read(&self, operand: Operand) -> &Any {
         let base = if operand.is_literal() {
@@ -130,13 +136,14 @@ impl Interpreter<'_> {
     #[inline(always)]
     unsafe fn write(&self, destination: Destination, value: Any) {
         if let Some(register) = destination.register() {
-            // SAFETY: the caller guarantees the register. The old value is dropped when the new one is in place, as its destructor may
-            // run other code.
+            // SAFETY: the caller guarantees the register. The old value is dropped when the new one
+            // is in place, as its destructor may run other code.
             drop(unsafe { core::mem::replace(&mut *self.frame.registers.add(register), value) });
         }
     }
 
-    /// Drops a value that the function no longer needs, or keeps it for reuse if it is a spare tensor.
+    /// Drops a value that the function no longer needs, or keeps it for reuse if it is a spare
+    /// tensor.
     #[inline(always)]
     fn retire(&self, value: Any) {
         // Destructors may run other code, so the value is dropped when the state is not borrowed.
@@ -159,9 +166,15 @@ impl Interpreter<'_> {
     ) -> Result<()> {
         // SAFETY: the caller guarantees the operands, which are borrowed until the tensor is made.
         unsafe {
-            let [storage, offset, shape, dtype] = operands.map(|operand| self.read(operand).as_view());
-            let tensor =
-                place_tensor(storage, offset, shape, dtype, Some(&mut self.entry.state().spare_tensors))?;
+            let [storage, offset, shape, dtype] =
+                operands.map(|operand| self.read(operand).as_view());
+            let tensor = place_tensor(
+                storage,
+                offset,
+                shape,
+                dtype,
+                Some(&mut self.entry.state().spare_tensors),
+            )?;
             self.write(destination, tensor);
         }
         Ok(())
@@ -172,9 +185,15 @@ impl Interpreter<'_> {
     /// # Safety
     /// The instruction must have been validated for the function.
     #[inline(always)]
-    unsafe fn call(&self, function: u32, operands: &[Operand], destination: Destination) -> Result<()> {
-        // SAFETY: the caller guarantees function and operands. No register is written while arguments are borrowed. The handle is that
-        // of a function among the literals, and a successful call leaves an owned value (ABI).
+    unsafe fn call(
+        &self,
+        function: u32,
+        operands: &[Operand],
+        destination: Destination,
+    ) -> Result<()> {
+        // SAFETY: the caller guarantees function and operands. No register is written while
+        // arguments are borrowed. The handle is that of a function among the literals, and a
+        // successful call leaves an owned value (ABI).
         unsafe {
             let callee = self.pools.callees.get_unchecked(function as usize);
             let args = self.arguments(operands);
@@ -212,8 +231,9 @@ impl Interpreter<'_> {
     /// Returns the arguments of a call, copied next to each other into the frame's argument area.
     ///
     /// # Safety
-    /// The operands must have been validated for the function, whose frame has space for as many arguments. The arguments
-    /// are borrowed until the next call of this frame; no register of the frame may be written meanwhile.
+    /// The operands must have been validated for the function, whose frame has space for as many
+    /// arguments. The arguments are borrowed until the next call of this frame; no register of the
+    /// frame may be written meanwhile.
     #[inline(always)]
     unsafe fn arguments(&self, operands: &[Operand]) -> &[AnyView<'_>] {
         let args = self.frame.arguments;
@@ -240,7 +260,8 @@ impl Interpreter<'_> {
         let function = function as usize;
         // SAFETY: the caller guarantees function and operands.
         unsafe {
-            let (args, callee) = (self.arguments(operands), self.pools.callees.get_unchecked(function));
+            let (args, callee) =
+                (self.arguments(operands), self.pools.callees.get_unchecked(function));
             let invoke = || self.invoke(callee, function, args);
             #[cfg(feature = "std")]
             let invoke = || profile::timed(self.entry, function, invoke);
@@ -253,7 +274,9 @@ impl Interpreter<'_> {
         match callee {
             Callee::Builtin(body) => body(args),
             // SAFETY: the handle is that of a function among the literals.
-            Callee::Packed { safe_call, handle } => unsafe { invoke_safe_call(*safe_call, *handle, args) },
+            Callee::Packed { safe_call, handle } => unsafe {
+                invoke_safe_call(*safe_call, *handle, args)
+            },
             Callee::Bytecode | Callee::Native(_) => self.entry.call(function, args),
         }
     }

@@ -61,7 +61,9 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::platform::sync::ObjectMutex;
 use ferrite_core::platform::text::Writer;
-use ferrite_core::{Any, AnyView, Function, ObjectRef, String, plain_bail, plain_ensure, plain_error};
+use ferrite_core::{
+    Any, AnyView, Function, ObjectRef, String, plain_bail, plain_ensure, plain_error,
+};
 
 use crate::executable::{Executable, FunctionKind};
 use crate::memory::{Allocator, Kind, SpareTensors};
@@ -71,7 +73,8 @@ use pools::Pools;
 use saved::SavedFunctions;
 use stateful::Stateful;
 
-/// A machine that runs the functions of one executable. Its address is its identity among the arguments of builtins.
+/// A machine that runs the functions of one executable. Its address is its identity among the
+/// arguments of builtins.
 ///
 /// # Threads
 /// One thread at a time: a call from another thread during a call is an error.
@@ -84,7 +87,8 @@ pub struct Machine {
     /// Accessed only by the owning thread.
     position: running::Position,
     saved: ObjectMutex<SavedFunctions>,
-    /// Set by initialization. Apart from the state, since a call borrows them while it changes the state.
+    /// Set by initialization. Apart from the state, since a call borrows them while it changes the
+    /// state.
     pools: UnsafeCell<Option<Pools>>,
     /// Accessed only by the owning thread, as the pools are.
     state: UnsafeCell<State>,
@@ -109,13 +113,15 @@ struct State {
     recordings: recordings::Recordings,
 }
 
-// SAFETY: all parts may be sent; `position` and `state` are used by the owner only, which is one thread at a time.
+// SAFETY: all parts may be sent; `position` and `state` are used by the owner only, which is one
+// thread at a time.
 unsafe impl Send for Machine {}
 // SAFETY: as above.
 unsafe impl Sync for Machine {}
 
 impl Machine {
-    /// Creates a machine without devices. [`initialize`](Machine::initialize) makes it ready to run.
+    /// Creates a machine without devices. [`initialize`](Machine::initialize) makes it ready to
+    /// run.
     pub fn new(executable: Executable) -> Machine {
         Machine {
             executable,
@@ -132,12 +138,12 @@ impl Machine {
         &self.executable
     }
 
-    /// Sets the devices, copies the constants to device 0 unless it is a CPU, and resolves all functions. The last device
-    /// must be a CPU, which stores shapes.
+    /// Sets the devices, copies the constants to device 0 unless it is a CPU, and resolves all
+    /// functions. The last device must be a CPU, which stores shapes.
     ///
     /// # Errors
-    /// InternalError for a function that cannot be resolved, or without devices; errors of the devices; MemoryError;
-    /// RuntimeError during a call. On an error the machine is unchanged.
+    /// InternalError for a function that cannot be resolved, or without devices; errors of the
+    /// devices; MemoryError; RuntimeError during a call. On an error the machine is unchanged.
     pub fn initialize(&self, allocators: Buffer<Allocator>, resolve: &Resolve<'_>) -> Result<()> {
         let entry = self.enter()?;
         plain_ensure!(
@@ -147,7 +153,8 @@ impl Machine {
         );
         let pools = Pools::new(self, allocators, resolve)?;
         // What was there is dropped when nothing is borrowed any more.
-        // SAFETY: this thread owns the machine, and no call of it is nested, which would borrow the pools.
+        // SAFETY: this thread owns the machine, and no call of it is nested, which would borrow the
+        // pools.
         let previous = unsafe { (*self.pools.get()).replace(pools) };
         #[cfg(feature = "all-builtins")]
         drop(core::mem::take(&mut entry.state().recordings)); // they use memory of the devices of before
@@ -168,8 +175,9 @@ impl Machine {
     /// Calls a function of the executable, given by its index.
     ///
     /// # Errors
-    /// Errors of the function; InternalError before initialization and for a wrong number of arguments; RuntimeError while
-    /// another thread uses the machine; ValueError if calls are nested too deep.
+    /// Errors of the function; InternalError before initialization and for a wrong number of
+    /// arguments; RuntimeError while another thread uses the machine; ValueError if calls are
+    /// nested too deep.
     pub fn call(&self, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
         let entry = self.enter()?;
         entry.call(function, args)
@@ -190,7 +198,8 @@ impl Machine {
         }
     }
 
-    /// Sets the instrument, which is called before and after every call that an instruction makes. None removes it.
+    /// Sets the instrument, which is called before and after every call that an instruction makes.
+    /// None removes it.
     ///
     /// # Errors
     /// RuntimeError while another thread uses the machine.
@@ -207,7 +216,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Returns the closure of a saved function or of a function of the model; `None` for an unknown name.
+    /// Returns the closure of a saved function or of a function of the model; `None` for an unknown
+    /// name.
     ///
     /// # Errors
     /// InternalError for a packed function; MemoryError.
@@ -222,7 +232,8 @@ impl Machine {
     }
 
     #[cfg(feature = "all-builtins")]
-    /// Returns the index of the function that a closure of this machine calls; `None` if it is a saved function.
+    /// Returns the index of the function that a closure of this machine calls; `None` if it is a
+    /// saved function.
     pub(crate) fn own_function(&self, closure: &Closure) -> Option<usize> {
         let name = closure.name().as_bytes();
         if self.saved.lock().find(name).is_some() { None } else { self.executable.find(name) }
@@ -253,7 +264,8 @@ impl Machine {
         Context::of(self).allocator(device_index)
     }
 
-    /// Returns a result that native code of the running function stores, with tensors that kernels can use.
+    /// Returns a result that native code of the running function stores, with tensors that kernels
+    /// can use.
     ///
     /// # Errors
     /// Errors of [`Entry::align_result`]; the machine keeps them, too, until the code returns.
@@ -267,7 +279,8 @@ impl Machine {
         self.owner.enter()?;
         let entry = Entry(self);
         if entry.is_outermost() {
-            // SAFETY: this thread has just become the owner, and the entry borrows the machine until it removes it.
+            // SAFETY: this thread has just become the owner, and the entry borrows the machine
+            // until it removes it.
             unsafe { running::add(self) };
         }
         Ok(entry)
@@ -301,13 +314,15 @@ impl<'a> Entry<'a> {
         reason = "only this thread uses the state, and keeps no reference across calls"
     )]
     fn state(&self) -> &mut State {
-        // SAFETY: this thread owns the machine. Callers use the reference without calling anything that enters the machine.
+        // SAFETY: this thread owns the machine. Callers use the reference without calling anything
+        // that enters the machine.
         unsafe { &mut *self.0.state.get() }
     }
 
     /// Returns the state set by initialization. It does not change during a call.
     fn pools(&self) -> Result<&'a Pools> {
-        // SAFETY: this thread owns the machine; pools are replaced only when no call is nested, and this use ends before.
+        // SAFETY: this thread owns the machine; pools are replaced only when no call is nested, and
+        // this use ends before.
         match unsafe { &*self.0.pools.get() } {
             Some(pools) => Ok(pools),
             None => plain_bail!(
@@ -317,7 +332,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Tells the functions of the model where the machine is: it may have moved since its last call.
+    /// Tells the functions of the model where the machine is: it may have moved since its last
+    /// call.
     #[inline]
     fn set_address(&self) {
         // SAFETY: this thread owns the machine; the outermost call borrows the pools later.
@@ -341,7 +357,8 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Calls a packed function on arguments of the caller. It may write to any of them, so that none is copied.
+    /// Calls a packed function on arguments of the caller. It may write to any of them, so that
+    /// none is copied.
     #[cold]
     fn call_kernel(&self, pools: &Pools, function: usize, args: &[AnyView<'_>]) -> Result<Any> {
         #[cfg(feature = "all-builtins")]
@@ -354,7 +371,11 @@ impl<'a> Entry<'a> {
 
 /// Returns the error for a wrong number of arguments of a bytecode function.
 #[cold]
-fn wrong_count(executable: &Executable, info: &crate::executable::FunctionInfo, count: usize) -> Error {
+fn wrong_count(
+    executable: &Executable,
+    info: &crate::executable::FunctionInfo,
+    count: usize,
+) -> Error {
     if SHORT {
         return plain_error!(INTERNAL_ERROR, "{} arguments, not {}", info.arguments, count);
     }
@@ -375,7 +396,11 @@ fn wrong_count(executable: &Executable, info: &crate::executable::FunctionInfo, 
         out.put_word(count);
         out.put(b" arguments were provided.");
     };
-    Error::from_parts(ferrite_core::__error_site!(), ferrite_core::error::kind::INTERNAL_ERROR, &write)
+    Error::from_parts(
+        ferrite_core::__error_site!(),
+        ferrite_core::error::kind::INTERNAL_ERROR,
+        &write,
+    )
 }
 
 /// Converts a name to a String.

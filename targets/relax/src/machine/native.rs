@@ -13,12 +13,14 @@ use crate::executable::FunctionInfo;
 /// Prefix of the native functions' names in the library.
 pub(super) const PREFIX: &[u8] = b"__vmtir__";
 
-/// Runs a native function. The code receives (machine, registers, constants, functions), where the last three are value
-/// lists. The arguments are in the first registers, and the result is in the register after them.
+/// Runs a native function. The code receives (machine, registers, constants, functions), where the
+/// last three are value lists. The arguments are in the first registers, and the result is in the
+/// register after them.
 ///
 /// # Errors
-/// InternalError for a wrong number of arguments, and if the code accesses values that the lists do not have; ValueError if calls are
-/// nested too deep; errors of the code; MemoryError, also for the copy of a result that the code stores.
+/// InternalError for a wrong number of arguments, and if the code accesses values that the lists do
+/// not have; ValueError if calls are nested too deep; errors of the code; MemoryError, also for the
+/// copy of a result that the code stores.
 pub(super) fn run(
     entry: &Entry<'_>,
     pools: &Pools,
@@ -62,7 +64,8 @@ fn call(
     }
     status?;
     frame.check_copies()?;
-    // SAFETY: the frame has a register behind the arguments, as was checked when the executable was loaded.
+    // SAFETY: the frame has a register behind the arguments, as was checked when the executable was
+    // loaded.
     Ok(core::mem::take(unsafe { &mut *frame.registers.add(info.arguments) }))
 }
 

@@ -14,7 +14,8 @@ pub(super) struct Owner {
     depth: Cell<usize>,
 }
 
-// SAFETY: `depth` is used by the thread that `thread` names only. Builds that cannot tell threads apart have one.
+// SAFETY: `depth` is used by the thread that `thread` names only. Builds that cannot tell threads
+// apart have one.
 unsafe impl Sync for Owner {}
 
 impl Owner {
@@ -34,7 +35,10 @@ impl Owner {
             use core::sync::atomic::Ordering;
             let here = current_thread().map_or(usize::MAX, core::num::NonZeroUsize::get);
             if self.thread.load(Ordering::Relaxed) != here
-                && self.thread.compare_exchange(0, here, Ordering::Acquire, Ordering::Relaxed).is_err()
+                && self
+                    .thread
+                    .compare_exchange(0, here, Ordering::Acquire, Ordering::Relaxed)
+                    .is_err()
             {
                 return in_use();
             }

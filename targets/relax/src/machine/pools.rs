@@ -41,7 +41,8 @@ struct NativeLists {
 
 /// Allocators, literals and callees of an initialized machine.
 pub(super) struct Pools {
-    /// Allocator of each device. Device 0 is the model's; the last device is a CPU and stores shapes.
+    /// Allocator of each device. Device 0 is the model's; the last device is a CPU and stores
+    /// shapes.
     pub allocators: Buffer<Allocator>,
     /// Constants, functions, None, the machine, and the immediates.
     pub literals: Buffer<Any>,
@@ -78,7 +79,8 @@ impl Pools {
         let functions = executable.functions();
         let immediates = executable.code().immediates();
         let constants = executable.constants().len();
-        let mut literals = Buffer::try_with_capacity(constants + functions.len() + 2 + immediates.len())?;
+        let mut literals =
+            Buffer::try_with_capacity(constants + functions.len() + 2 + immediates.len())?;
         for constant in executable.constants() {
             literals.try_push(constant_on(constant, first)?)?;
         }
@@ -93,7 +95,10 @@ impl Pools {
         #[cfg(feature = "all-builtins")]
         if functions.iter().any(|info| info.kind == FunctionKind::Compiled) {
             let (before, behind) = literals.split_at(constants);
-            native = NativeLists { constants: ValueList::of(before)?, functions: ValueList::of(behind)? };
+            native = NativeLists {
+                constants: ValueList::of(before)?,
+                functions: ValueList::of(behind)?,
+            };
         }
         literals.try_push(Any::NONE)?;
         let machine_at = literals.len();
@@ -112,7 +117,8 @@ impl Pools {
         })
     }
 
-    /// Updates the machine's address among the literals: the machine may have moved since its last call.
+    /// Updates the machine's address among the literals: the machine may have moved since its last
+    /// call.
     #[inline]
     pub(super) fn set_machine(&mut self, machine: &Machine) {
         let pointer = context::machine_view(machine).retain();
@@ -143,10 +149,13 @@ impl Pools {
     }
 }
 
-/// Returns a constant for use by the model. Tensors are copied to the model's device unless it is a CPU.
+/// Returns a constant for use by the model. Tensors are copied to the model's device unless it is a
+/// CPU.
 fn constant_on(constant: &Any, allocator: Allocator) -> Result<Any> {
     match constant.as_object().and_then(ObjectRef::as_class::<Tensor>) {
-        Some(tensor) if cfg!(feature = "devices") && allocator.device().device_type != device::kind::CPU => {
+        Some(tensor)
+            if cfg!(feature = "devices") && allocator.device().device_type != device::kind::CPU =>
+        {
             Ok(copy_tensor_to(tensor, allocator)?.into())
         }
         _ => Ok(constant.clone()),
@@ -177,7 +186,11 @@ fn code_of(name: &[u8], resolve: &Resolve<'_>) -> Result<Function> {
     match resolve(&symbol)? {
         Some(code) => Ok(code),
         None => {
-            plain_bail!(INTERNAL_ERROR, "Cannot find underlying compiled tirx function of VMTIRFunc {}", name)
+            plain_bail!(
+                INTERNAL_ERROR,
+                "Cannot find underlying compiled tirx function of VMTIRFunc {}",
+                name
+            )
         }
     }
 }

@@ -21,8 +21,9 @@ pub struct OperatorTime {
 
 /// Calls and time of each function that a machine called.
 ///
-/// Its text is a table with a line for each function, the longest time first. Counts the calls that instructions make; code
-/// of functions that are native (exec_mode `compiled`) makes its calls itself, so it has no lines.
+/// Its text is a table with a line for each function, the longest time first. Counts the calls that
+/// instructions make; code of functions that are native (exec_mode `compiled`) makes its calls
+/// itself, so it has no lines.
 pub struct Profile {
     executable: Executable,
     /// One entry for each function of the executable.
@@ -70,7 +71,8 @@ impl fmt::Debug for Profile {
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<40} {:>10} {:>16}", "operator", "calls", "microseconds")?;
-        for (name, OperatorTime { calls, time }) in self.operators().map_err(|_| fmt::Error)?.iter() {
+        for (name, OperatorTime { calls, time }) in self.operators().map_err(|_| fmt::Error)?.iter()
+        {
             writeln!(f, "{name:<40} {calls:>10} {:>16.3}", time.as_secs_f64() * 1e6)?;
         }
         Ok(())
@@ -78,16 +80,18 @@ impl fmt::Display for Profile {
 }
 
 impl Machine {
-    /// Runs `body`, and returns its result with the calls and times of functions meanwhile. An instrument stays in use; its
-    /// own time is not counted.
+    /// Runs `body`, and returns its result with the calls and times of functions meanwhile. An
+    /// instrument stays in use; its own time is not counted.
     ///
     /// # Errors
-    /// Errors of `body`; RuntimeError while another thread uses the machine, and within another profile; MemoryError.
+    /// Errors of `body`; RuntimeError while another thread uses the machine, and within another
+    /// profile; MemoryError.
     pub fn profile<R>(&self, body: impl FnOnce() -> Result<R>) -> Result<(R, Profile)> {
         let profile = Profile::new(self.executable())?;
         // Keeps the machine for this thread.
         let entry = self.enter()?;
-        // Calls of `body` are not the outermost use; within a call, the address is set, and the pools are borrowed.
+        // Calls of `body` are not the outermost use; within a call, the address is set, and the
+        // pools are borrowed.
         if entry.is_outermost() {
             entry.set_address();
         }
@@ -96,7 +100,9 @@ impl Machine {
         let result = body()?;
         match entry.take_profile() {
             Some(profile) => Ok((result, profile)),
-            None => Err(ferrite_core::plain_error!(RUNTIME_ERROR, "The profile was ended meanwhile")),
+            None => {
+                Err(ferrite_core::plain_error!(RUNTIME_ERROR, "The profile was ended meanwhile"))
+            }
         }
     }
 }
@@ -132,7 +138,11 @@ impl Entry<'_> {
 }
 
 /// Runs a call of a function, and counts it if the machine has a profile.
-pub(super) fn timed<R>(entry: &Entry<'_>, function: usize, call: impl FnOnce() -> Result<R>) -> Result<R> {
+pub(super) fn timed<R>(
+    entry: &Entry<'_>,
+    function: usize,
+    call: impl FnOnce() -> Result<R>,
+) -> Result<R> {
     if entry.state().profile.is_none() {
         return call();
     }

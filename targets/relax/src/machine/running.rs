@@ -12,7 +12,8 @@ use super::Machine;
 #[derive(Clone, Copy)]
 struct Link(*const Machine);
 
-// SAFETY: a machine is followed by the thread that runs it only, and in builds with one list by the one thread that there is.
+// SAFETY: a machine is followed by the thread that runs it only, and in builds with one list by the
+// one thread that there is.
 unsafe impl Send for Link {}
 
 ferrite_core::per_thread! {
@@ -32,7 +33,8 @@ impl Position {
 /// Adds a machine that begins to run on this thread.
 ///
 /// # Safety
-/// The machine must be owned by this thread, must not be in the list, and must stay borrowed until [`remove`] is called.
+/// The machine must be owned by this thread, must not be in the list, and must stay borrowed until
+/// [`remove`] is called.
 #[inline]
 pub(super) unsafe fn add(machine: &Machine) {
     per_thread::with(&LATEST, |latest| {

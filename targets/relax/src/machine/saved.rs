@@ -22,11 +22,13 @@ impl SavedFunctions {
 }
 
 impl Machine {
-    /// Saves a function with its arguments under a name. The name then takes precedence over a function of the model.
-    /// Tensors on other devices are copied to the model's device. Without `include_return`, the saved function returns None.
+    /// Saves a function with its arguments under a name. The name then takes precedence over a
+    /// function of the model. Tensors on other devices are copied to the model's device. Without
+    /// `include_return`, the saved function returns None.
     ///
     /// # Errors
-    /// ValueError for an unknown function; InternalError for a packed function and before initialization; MemoryError.
+    /// ValueError for an unknown function; InternalError for a packed function and before
+    /// initialization; MemoryError.
     pub fn save_function(
         &self,
         name: &[u8],
@@ -40,7 +42,8 @@ impl Machine {
         let mut function = bind_last_arguments(closure.function().clone(), inputs)?;
         if !include_return {
             let inner = function;
-            function = Function::from_packed(move |args| inner.call_packed(args).map(|_| Any::NONE))?;
+            function =
+                Function::from_packed(move |args| inner.call_packed(args).map(|_| Any::NONE))?;
         }
         let closure = Closure::new(saved_name.clone(), function)?;
         // Dropped when the lock is given back, as its arguments may run other code.

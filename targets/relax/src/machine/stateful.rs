@@ -1,5 +1,6 @@
-//! Stateful calls: inputs and outputs stored per function (`set_input`, `invoke_stateful`, `output`), for RPC clients and
-//! other callers that set inputs, call and read results in separate steps.
+//! Stateful calls: inputs and outputs stored per function (`set_input`, `invoke_stateful`,
+//! `output`), for RPC clients and other callers that set inputs, call and read results in separate
+//! steps.
 
 use ferrite_alloc_ext::containers::ArrayObject;
 use ferrite_alloc_ext::module::Module;
@@ -50,14 +51,20 @@ impl Entry<'_> {
 }
 
 impl Machine {
-    /// Sets the inputs of a function for [`invoke_stateful`](Machine::invoke_stateful). Tensors on other devices are copied
-    /// to the model's device; a `DLTensor*` is always copied. With `has_parameter_module`, the last argument is a module,
-    /// and the result of its function `get_params` is the input.
+    /// Sets the inputs of a function for [`invoke_stateful`](Machine::invoke_stateful). Tensors on
+    /// other devices are copied to the model's device; a `DLTensor*` is always copied. With
+    /// `has_parameter_module`, the last argument is a module, and the result of its function
+    /// `get_params` is the input.
     ///
     /// # Errors
-    /// ValueError for an unknown function; InternalError for a wrong number of arguments and before initialization; errors
-    /// of the copies and of the module.
-    pub fn set_input(&self, name: &[u8], has_parameter_module: bool, args: &[AnyView<'_>]) -> Result<()> {
+    /// ValueError for an unknown function; InternalError for a wrong number of arguments and before
+    /// initialization; errors of the copies and of the module.
+    pub fn set_input(
+        &self,
+        name: &[u8],
+        has_parameter_module: bool,
+        args: &[AnyView<'_>],
+    ) -> Result<()> {
         let function = self.find(name)?;
         let expected = self.executable().functions()[function].arguments;
         plain_ensure!(
@@ -89,7 +96,11 @@ impl Machine {
         let entry = self.enter()?;
         let inputs = entry.state().stateful.inputs.iter().find(|(of, _)| *of == function);
         let Some(inputs) = inputs.map(|(_, inputs)| inputs.clone()) else {
-            plain_bail!(VALUE_ERROR, "No inputs set for stateful call of {}; use `set_input` first.", name);
+            plain_bail!(
+                VALUE_ERROR,
+                "No inputs set for stateful call of {}; use `set_input` first.",
+                name
+            );
         };
         let output = with_views(inputs.as_slice(), |args| entry.call(function, args))?;
         let previous = put(&mut entry.state().stateful.outputs, function, output)?;
@@ -100,8 +111,8 @@ impl Machine {
     /// Returns the stored result of a function, or the nested element to which the indices lead.
     ///
     /// # Errors
-    /// ValueError without a stored result, and for an index into a value that is not an Array; IndexError for an index out
-    /// of range.
+    /// ValueError without a stored result, and for an index into a value that is not an Array;
+    /// IndexError for an index out of range.
     pub fn output(&self, name: &[u8], indices: &[AnyView<'_>]) -> Result<Any> {
         let entry = self.enter()?;
         let function = self.executable().find(name);
@@ -136,7 +147,8 @@ fn element(mut value: Any, indices: &[AnyView<'_>]) -> Result<Any> {
             plain_bail!(VALUE_ERROR, "Attempted to index into an object that is not an Array.");
         };
         let index: i64 = index.get()?;
-        let Some(found) = usize::try_from(index).ok().and_then(|index| tuple.as_slice().get(index)) else {
+        let Some(found) = usize::try_from(index).ok().and_then(|index| tuple.as_slice().get(index))
+        else {
             plain_bail!(INDEX_ERROR, "Invalid index ({} >= {}).", &index, tuple.len());
         };
         value = found.clone();

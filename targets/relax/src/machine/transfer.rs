@@ -12,8 +12,8 @@ use ferrite_core::{Any, AnyView, Tensor, plain_bail};
 
 use crate::memory::{Allocator, Placement, Storage, tensor_over};
 
-/// Converts an argument to a value on a device. Tensors on other devices are copied, arrays are converted element by
-/// element, and a `DLTensor*` is always copied.
+/// Converts an argument to a value on a device. Tensors on other devices are copied, arrays are
+/// converted element by element, and a `DLTensor*` is always copied.
 pub(super) fn to_device(arg: &AnyView<'_>, allocator: Allocator) -> Result<Any> {
     if arg.type_index() == type_index::DL_TENSOR_PTR {
         let tensor: TensorView<'_> = arg.get_in_place()?;
@@ -41,8 +41,8 @@ fn object_to_device(value: Any, allocator: Allocator) -> Result<Any> {
 /// Copies a tensor to a device, and waits for the copy.
 ///
 /// # Errors
-/// ValueError for a tensor that is not contiguous; RuntimeError while its elements are borrowed for writing; MemoryError; errors of
-/// the devices.
+/// ValueError for a tensor that is not contiguous; RuntimeError while its elements are borrowed for
+/// writing; MemoryError; errors of the devices.
 pub fn copy_tensor_to(tensor: &Tensor, allocator: Allocator) -> Result<Tensor> {
     let _guard = TensorView::from(tensor).read_guard()?;
     // SAFETY: the reference keeps the tensor, and nobody writes its elements.

@@ -22,8 +22,8 @@ const PAGE: usize = 4096;
 pub enum Kind {
     /// Returns freed memory to the device immediately.
     Naive = 1,
-    /// Keeps freed memory for requests of the same size, until the device is out of memory or [`clear`] is called. Sizes are
-    /// rounded up to multiples of 4096 bytes.
+    /// Keeps freed memory for requests of the same size, until the device is out of memory or
+    /// [`clear`] is called. Sizes are rounded up to multiples of 4096 bytes.
     Pooled = 2,
 }
 
@@ -55,7 +55,8 @@ pub struct Usage {
 /// Allocator of one kind for one device, shared by all machines of the process.
 ///
 /// # Threads
-/// Callable from any thread. A lock is held while counters and free lists change, but not while the device allocates.
+/// Callable from any thread. A lock is held while counters and free lists change, but not while the
+/// device allocates.
 ///
 /// # Upstream
 /// `NaiveAllocator` and `PooledAllocator` of `src/runtime/memory`.
@@ -76,7 +77,8 @@ struct State {
     free: FreeLists,
 }
 
-/// Naive allocator of main memory, which needs no creation: most microcontroller programs use no other.
+/// Naive allocator of main memory, which needs no creation: most microcontroller programs use no
+/// other.
 static HOST: Record = Record::new(DLDevice { device_type: CPU, device_id: 0 }, Kind::Naive, None);
 
 /// Record created last, the head of the list of all records.
@@ -85,7 +87,12 @@ static NEWEST: ObjectMutex<&'static Record> = ObjectMutex::new(&HOST);
 impl Record {
     const fn new(device: DLDevice, kind: Kind, next: Option<&'static Record>) -> Record {
         let usage = Usage { used: 0, peak: 0, reserved: 0 };
-        Record { device, kind, state: ObjectMutex::new(State { usage, free: FreeLists::new() }), next }
+        Record {
+            device,
+            kind,
+            state: ObjectMutex::new(State { usage, free: FreeLists::new() }),
+            next,
+        }
     }
 
     fn is_of(&self, device: DLDevice) -> bool {
@@ -106,7 +113,9 @@ impl Allocator {
     pub fn new(device: DLDevice, kind: Kind) -> Result<Allocator> {
         device_memory::check(device)?;
         let mut newest = NEWEST.lock();
-        if let Some(found) = newest.chain().find(|record| record.kind == kind && record.is_of(device)) {
+        if let Some(found) =
+            newest.chain().find(|record| record.kind == kind && record.is_of(device))
+        {
             return Ok(Allocator(found));
         }
         let layout = Layout::new::<Record>();
@@ -150,7 +159,8 @@ impl Allocator {
         usage.peak = usage.used;
     }
 
-    /// Allocates at least `bytes` bytes of uninitialised memory, aligned to [`ALIGNMENT`](super::ALIGNMENT).
+    /// Allocates at least `bytes` bytes of uninitialised memory, aligned to
+    /// [`ALIGNMENT`](super::ALIGNMENT).
     ///
     /// # Errors
     /// MemoryError; errors of the driver.
@@ -158,7 +168,9 @@ impl Allocator {
         if self.kind() == Kind::Naive {
             return self.take_from_device(bytes);
         }
-        let Some(bytes) = bytes.checked_next_multiple_of(PAGE) else { return Err(out_of_memory(bytes)) };
+        let Some(bytes) = bytes.checked_next_multiple_of(PAGE) else {
+            return Err(out_of_memory(bytes));
+        };
         match self.take_from_lists(bytes) {
             Some(data) => Ok(Block { data, bytes, allocator: self }),
             None => self.take_from_device_or_cleared(bytes),
@@ -180,8 +192,8 @@ impl Allocator {
         Ok(Block { data, bytes, allocator: self })
     }
 
-    /// Allocates like [`take_from_device`](Self::take_from_device). If that fails, returns all free blocks to the device and
-    /// tries again.
+    /// Allocates like [`take_from_device`](Self::take_from_device). If that fails, returns all free
+    /// blocks to the device and tries again.
     #[cold]
     fn take_from_device_or_cleared(self, bytes: usize) -> Result<Block> {
         match self.take_from_device(bytes) {
@@ -230,7 +242,10 @@ impl Allocator {
 
 impl fmt::Debug for Allocator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Allocator").field("device", &self.device()).field("kind", &self.kind()).finish()
+        f.debug_struct("Allocator")
+            .field("device", &self.device())
+            .field("kind", &self.kind())
+            .finish()
     }
 }
 
@@ -289,7 +304,8 @@ pub fn clear() {
     });
 }
 
-/// Returns the sum of the counters of both allocators of a device. The sum of the peaks is an upper bound of the joint peak.
+/// Returns the sum of the counters of both allocators of a device. The sum of the peaks is an upper
+/// bound of the joint peak.
 pub fn usage(device: DLDevice) -> Usage {
     let newest = *NEWEST.lock();
     let mut total = Usage::default();
@@ -328,7 +344,9 @@ mod tests {
         let naive = allocator(Kind::Naive, 102);
         let [first, second] = [100, 50].map(|bytes| naive.allocate(bytes).unwrap());
         assert_eq!([first.bytes(), second.bytes()], [100, 50]);
-        assert!([&first, &second].iter().all(|block| block.data().addr().is_multiple_of(ALIGNMENT)));
+        assert!(
+            [&first, &second].iter().all(|block| block.data().addr().is_multiple_of(ALIGNMENT))
+        );
         assert_eq!(naive.usage(), Usage { used: 150, peak: 150, reserved: 150 });
         drop((first, second));
         assert_eq!(naive.usage(), Usage { used: 0, peak: 150, reserved: 0 });
@@ -387,7 +405,8 @@ mod tests {
     #[cfg(feature = "devices")]
     #[test]
     fn a_device_without_a_back_end_has_no_allocator() {
-        let metal = DLDevice { device_type: ferrite_core::value::device::kind::METAL, device_id: 0 };
+        let metal =
+            DLDevice { device_type: ferrite_core::value::device::kind::METAL, device_id: 0 };
         let error = Allocator::new(metal, Kind::Naive).unwrap_err();
         assert_eq!(error.kind_bytes(), b"InternalError");
         let text = b"Check failed: (allow_missing) is false: Device API metal is not enabled.";
@@ -400,7 +419,10 @@ mod tests {
         assert_eq!(Kind::from_number(2).unwrap(), Kind::Pooled);
         for number in [0, 3, -1] {
             let error = Kind::from_number(number).unwrap_err();
-            assert_eq!(error.message_bytes(), std::format!("Unknown allocator type: {number}").as_bytes());
+            assert_eq!(
+                error.message_bytes(),
+                std::format!("Unknown allocator type: {number}").as_bytes()
+            );
         }
     }
 }

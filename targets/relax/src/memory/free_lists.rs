@@ -32,7 +32,8 @@ impl FreeLists {
         class.blocks.pop().map(|block| block.0)
     }
 
-    /// Adds a free block. Returns `false` and leaves the block to the caller if the list cannot grow.
+    /// Adds a free block. Returns `false` and leaves the block to the caller if the list cannot
+    /// grow.
     pub(super) fn put(&mut self, block: *mut c_void, bytes: usize) -> bool {
         match self.class(bytes) {
             Some(class) => class.blocks.try_push(FreeBlock(block)).is_ok(),
@@ -75,7 +76,9 @@ mod tests {
     #[test]
     fn a_block_is_taken_by_its_size_and_the_last_one_first() {
         let mut lists = FreeLists::new();
-        assert!(lists.put(block(1), 4096) && lists.put(block(2), 8192) && lists.put(block(3), 4096));
+        assert!(
+            lists.put(block(1), 4096) && lists.put(block(2), 8192) && lists.put(block(3), 4096)
+        );
         assert_eq!(lists.take(4096), Some(block(3)));
         assert_eq!(lists.take(4096), Some(block(1)));
         assert_eq!(lists.take(4096), None);

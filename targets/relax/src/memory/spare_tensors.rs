@@ -10,10 +10,12 @@ use super::{Placement, tensor_over};
 /// Tensor objects with this many dimensions or more are not kept.
 const MOST_DIMENSIONS: usize = 6;
 
-/// Maximum number of tensor objects kept for each number of dimensions. A model's memory plan uses few at once.
+/// Maximum number of tensor objects kept for each number of dimensions. A model's memory plan uses
+/// few at once.
 const MOST_SPARES: usize = 8;
 
-/// Unused tensor objects, by number of dimensions. Microcontroller builds keep none, to save memory.
+/// Unused tensor objects, by number of dimensions. Microcontroller builds keep none, to save
+/// memory.
 #[derive(Default)]
 pub(crate) struct SpareTensors([Buffer<SpareTensor>; MOST_DIMENSIONS]);
 
@@ -29,7 +31,8 @@ impl SpareTensors {
         }
     }
 
-    /// Creates a tensor like the function [`tensor_over`], but reuses a spare tensor object if there is one.
+    /// Creates a tensor like the function [`tensor_over`], but reuses a spare tensor object if
+    /// there is one.
     ///
     /// # Errors
     /// Same errors as [`tensor_over`].
@@ -43,7 +46,8 @@ impl SpareTensors {
         placement: &Placement,
         shape: &[i64],
     ) -> Result<Tensor> {
-        // SAFETY: the caller guarantees the memory; spare tensors of this list have as many dimensions as the shape.
+        // SAFETY: the caller guarantees the memory; spare tensors of this list have as many
+        // dimensions as the shape.
         unsafe {
             match self.0.get_mut(shape.len()).and_then(Buffer::pop) {
                 Some(spare) => Ok(spare.place(owner, placement, shape)),

@@ -9,14 +9,15 @@ use ferrite_core::object::object_alloc::{self, ObjectRecord};
 use ferrite_core::tensor::{KEEPER_OFFSET, share_borrows_of_owner};
 use ferrite_core::{Any, ObjectRef, Tensor, plain_bail};
 
-/// A tensor whose data another object owns. Its shape and strides follow the record, `ndim` values each. Unlike other
-/// tensors, it has no space for a DLPack export, since models create and drop one for each operation.
+/// A tensor whose data another object owns. Its shape and strides follow the record, `ndim` values
+/// each. Unlike other tensors, it has no space for a DLPack export, since models create and drop
+/// one for each operation.
 #[repr(C)]
 struct PlacedTensor {
     header: TVMFFIObject,
     tensor: DLTensor,
-    /// Owner of the data, which has the borrows of the elements. `None` for a spare tensor, and for memory that the caller of the model
-    /// keeps, or that is never freed.
+    /// Owner of the data, which has the borrows of the elements. `None` for a spare tensor, and for
+    /// memory that the caller of the model keeps, or that is never freed.
     owner: ManuallyDrop<Option<ObjectRef>>,
 }
 
@@ -38,14 +39,16 @@ pub(crate) struct Placement {
     pub dtype: DLDataType,
 }
 
-/// Creates a compact row-major tensor over memory that `owner` owns. All tensors over one owner share their borrows.
+/// Creates a compact row-major tensor over memory that `owner` owns. All tensors over one owner
+/// share their borrows.
 ///
 /// # Errors
 /// MemoryError; ValueError for a shape with more dimensions than `i32` can represent.
 ///
 /// # Safety
-/// The memory must have as many bytes as the tensor needs for as long as `owner` lives, or as the tensor is used if there is none; no
-/// extent may be negative. The borrow state of an owner that is no tensor has no other use.
+/// The memory must have as many bytes as the tensor needs for as long as `owner` lives, or as the
+/// tensor is used if there is none; no extent may be negative. The borrow state of an owner that is
+/// no tensor has no other use.
 #[inline]
 pub(crate) unsafe fn tensor_over(
     owner: Option<&ObjectRef>,
@@ -55,7 +58,8 @@ pub(crate) unsafe fn tensor_over(
     let Ok(ndim) = i32::try_from(shape.len()) else {
         plain_bail!(VALUE_ERROR, "A tensor cannot have {} dimensions", shape.len());
     };
-    // SAFETY: `record` is a fresh object with room for both lists behind it, aligned as the record is.
+    // SAFETY: `record` is a fresh object with room for both lists behind it, aligned as the record
+    // is.
     let init = |record: *mut PlacedTensor| unsafe {
         (&raw mut (*record).owner).write(ManuallyDrop::new(None));
         fill(record, owner, placement, shape, ndim);
@@ -70,7 +74,8 @@ pub(crate) unsafe fn tensor_over(
 /// Initialises the tensor over memory that `owner` owns. It must not have an owner yet.
 ///
 /// # Safety
-/// The record must have space for the shape and strides, and no other code may use it; otherwise as for [`tensor_over`].
+/// The record must have space for the shape and strides, and no other code may use it; otherwise as
+/// for [`tensor_over`].
 #[inline(always)]
 unsafe fn fill(
     record: *mut PlacedTensor,
@@ -109,8 +114,8 @@ unsafe fn fill(
 pub(crate) struct SpareTensor(ObjectRef);
 
 impl SpareTensor {
-    /// Converts a value to a spare tensor, and releases the tensor's owner. The value must be the only reference to a tensor
-    /// made by [`tensor_over`].
+    /// Converts a value to a spare tensor, and releases the tensor's owner. The value must be the
+    /// only reference to a tensor made by [`tensor_over`].
     ///
     /// # Errors
     /// Returns any other value unchanged.
@@ -139,8 +144,14 @@ impl SpareTensor {
     /// # Safety
     /// Same requirements as [`tensor_over`]; the shape must have as many dimensions as this object.
     #[inline(always)]
-    pub(super) unsafe fn place(self, owner: &ObjectRef, placement: &Placement, shape: &[i64]) -> Tensor {
-        // SAFETY: the tensor is one of this file that nobody else has; the caller guarantees the rest.
+    pub(super) unsafe fn place(
+        self,
+        owner: &ObjectRef,
+        placement: &Placement,
+        shape: &[i64],
+    ) -> Tensor {
+        // SAFETY: the tensor is one of this file that nobody else has; the caller guarantees the
+        // rest.
         unsafe {
             fill(self.0.as_ptr().cast(), Some(owner), placement, shape, shape.len() as i32);
             Tensor::from_object_unchecked(self.0)
@@ -148,11 +159,13 @@ impl SpareTensor {
     }
 }
 
-/// Returns `true` if a tensor was made by [`tensor_over`]. May also return `false` for one if the compiler duplicated the
-/// deleter.
+/// Returns `true` if a tensor was made by [`tensor_over`]. May also return `false` for one if the
+/// compiler duplicated the deleter.
 #[inline(always)]
 pub(crate) fn is_placed(object: &ObjectRef) -> bool {
     // SAFETY: the object is alive, and its deleter does not change.
     let deleter = unsafe { (*object.as_ptr()).deleter.deleter };
-    deleter.is_some_and(|deleter| core::ptr::fn_addr_eq(deleter, <PlacedTensor as ObjectRecord>::DELETER))
+    deleter.is_some_and(|deleter| {
+        core::ptr::fn_addr_eq(deleter, <PlacedTensor as ObjectRecord>::DELETER)
+    })
 }

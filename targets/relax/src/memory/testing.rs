@@ -33,7 +33,8 @@ fn layout(bytes: usize) -> std::alloc::Layout {
     std::alloc::Layout::from_size_align(HEADER + bytes, HEADER).unwrap()
 }
 
-// SAFETY: memory is a zeroed block of the global allocator, at least as large as asked; all work is done at once.
+// SAFETY: memory is a zeroed block of the global allocator, at least as large as asked; all work is
+// done at once.
 unsafe impl Backend for SmallDevice {
     fn device_type(&self) -> i32 {
         kind::EXT_DEV
@@ -66,7 +67,13 @@ unsafe impl Backend for SmallDevice {
         }
     }
 
-    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, _stream: *mut c_void) -> Result<()> {
+    unsafe fn copy(
+        &self,
+        from: Region,
+        to: Region,
+        bytes: usize,
+        _stream: *mut c_void,
+    ) -> Result<()> {
         // SAFETY: the caller guarantees both regions.
         unsafe { from.data.byte_add(from.offset).copy_to(to.data.byte_add(to.offset), bytes) };
         Ok(())

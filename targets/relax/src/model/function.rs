@@ -43,7 +43,8 @@ impl Model {
         Ok(ModelFunction { model: self.clone(), index })
     }
 
-    /// Returns the names of the functions that the model defines. Some may be auxiliary functions of the compiler.
+    /// Returns the names of the functions that the model defines. Some may be auxiliary functions
+    /// of the compiler.
     pub fn function_names(&self) -> impl Iterator<Item = &str> {
         let executable = self.machine().executable();
         let own = executable.functions().iter().filter(|info| info.kind != FunctionKind::Packed);
@@ -82,8 +83,9 @@ impl ModelFunction {
         self.program().parameters(self.info()).position(|input| input == name.as_ref())
     }
 
-    /// Returns the number of results; `None` if it is not known before a call, as in functions that are native code. A
-    /// function with several results, or with a tuple of one, returns an array. Results have no names.
+    /// Returns the number of results; `None` if it is not known before a call, as in functions that
+    /// are native code. A function with several results, or with a tuple of one, returns an array.
+    /// Results have no names.
     pub fn output_count(&self) -> Option<usize> {
         self.program().output_count(self.info())
     }
@@ -91,7 +93,8 @@ impl ModelFunction {
     /// Calls the function, with its inputs in order.
     ///
     /// # Errors
-    /// Errors of [`Machine::call`](crate::machine::Machine::call). The model can be used after an error.
+    /// Errors of [`Machine::call`](crate::machine::Machine::call). The model can be used after an
+    /// error.
     pub fn call_packed(&self, args: &[AnyView<'_>]) -> Result<Any> {
         self.model.machine().call(self.index, args)
     }
@@ -112,8 +115,8 @@ impl<'a> Input<'a> {
         self.name
     }
 
-    /// Returns the type that the function demands, as far as the executable tells. It tells nothing of inputs that are tuples,
-    /// and of functions that are native code.
+    /// Returns the type that the function demands, as far as the executable tells. It tells nothing
+    /// of inputs that are tuples, and of functions that are native code.
     pub fn tensor_type(self) -> TensorType<'a> {
         self.program.input_type(self.info, self.index)
     }

@@ -45,7 +45,8 @@ impl Inputs {
     /// MemoryError.
     pub fn new(function: &ModelFunction) -> Result<Inputs> {
         let count = function.inputs().len();
-        let (mut values, mut is_set) = (Buffer::try_with_capacity(count)?, Buffer::try_with_capacity(count)?);
+        let (mut values, mut is_set) =
+            (Buffer::try_with_capacity(count)?, Buffer::try_with_capacity(count)?);
         for _ in 0..count {
             values.try_push(Any::NONE)?;
             is_set.try_push(false)?;
@@ -81,12 +82,15 @@ impl Inputs {
     }
 
     fn put(&mut self, position: usize, value: Any) {
-        if let (Some(place), Some(is_set)) = (self.values.get_mut(position), self.is_set.get_mut(position)) {
+        if let (Some(place), Some(is_set)) =
+            (self.values.get_mut(position), self.is_set.get_mut(position))
+        {
             (*place, *is_set) = (value, true);
         }
     }
 
-    /// Sets every input that has the name of a parameter. Returns their number; other parameters are ignored.
+    /// Sets every input that has the name of a parameter. Returns their number; other parameters
+    /// are ignored.
     ///
     /// # Errors
     /// MemoryError.

@@ -1,5 +1,5 @@
-//! System libraries in builds without modules: a static table of the symbols that compiled code registers before `main`, when
-//! there may not be any other memory yet.
+//! System libraries in builds without modules: a static table of the symbols that compiled code
+//! registers before `main`, when there may not be any other memory yet.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_void};
@@ -41,14 +41,15 @@ static TABLE: Table = Table {
     entries: UnsafeCell::new([Kernel { name: core::ptr::null(), call: None }; SYSTEM_SYMBOLS]),
 };
 
-/// Registers a symbol of the program. If a name is registered again, models that are created afterwards use the later address.
-/// The name is not copied, and needs no memory.
+/// Registers a symbol of the program. If a name is registered again, models that are created
+/// afterwards use the later address. The name is not copied, and needs no memory.
 ///
 /// # Errors
 /// MemoryError when `FERRITE_SYSTEM_SYMBOLS` symbols are registered.
 ///
 /// # Safety
-/// `symbol` must have the type implied by its name. Symbol and name must stay valid as long as the program runs.
+/// `symbol` must have the type implied by its name. Symbol and name must stay valid as long as the
+/// program runs.
 ///
 /// # Threads
 /// Any thread, also before `main`.
@@ -59,7 +60,8 @@ pub unsafe fn register(name: &'static CStr, symbol: *mut c_void) -> Result<()> {
     // As the executable calls it: without the prefix of functions.
     let short = name.to_bytes_with_nul();
     let short = short.strip_prefix(FUNCTION_PREFIX).unwrap_or(short);
-    // SAFETY: functions have this type, as the caller guarantees; what is no function is never called.
+    // SAFETY: functions have this type, as the caller guarantees; what is no function is never
+    // called.
     let call = unsafe { transmute::<*mut c_void, Option<TVMFFISafeCallType>>(symbol) };
     critical(|| {
         let at = TABLE.registered.load(Ordering::Relaxed);
@@ -76,7 +78,8 @@ pub unsafe fn register(name: &'static CStr, symbol: *mut c_void) -> Result<()> {
     count().map(drop)
 }
 
-/// Returns the number of symbols that are registered by now, or an error if there was no space for one.
+/// Returns the number of symbols that are registered by now, or an error if there was no space for
+/// one.
 fn count() -> Result<usize> {
     let registered = TABLE.registered.load(Ordering::Acquire);
     plain_ensure!(
@@ -116,8 +119,8 @@ fn library_bin(symbols: &[Kernel], prefix: &[u8]) -> Option<&'static [u8]> {
 /// Creates a model from the library that is registered under a prefix.
 ///
 /// # Errors
-/// InternalError if there is no library with a model under the prefix, for a malformed executable, and for a missing kernel;
-/// MemoryError.
+/// InternalError if there is no library with a model under the prefix, for a malformed executable,
+/// and for a missing kernel; MemoryError.
 ///
 /// # Upstream
 /// `ffi.SystemLib`.
@@ -131,7 +134,11 @@ pub(super) fn model(prefix: &[u8]) -> Result<Model> {
         None => None,
     };
     let bytes = bytes.ok_or_else(|| {
-        plain_error!(INTERNAL_ERROR, "There is no system library with a model under the prefix `{}`", prefix)
+        plain_error!(
+            INTERNAL_ERROR,
+            "There is no system library with a model under the prefix `{}`",
+            prefix
+        )
     })?;
     // SAFETY: whoever registered the symbols guaranteed their types.
     let kernels = unsafe { Kernels::linked(symbols) };
@@ -169,17 +176,29 @@ mod tests {
             let args = AnyView::slice_from_raw(args, 2);
             let (x, out) = (args[0].get::<Tensor>().unwrap(), args[1].get::<Tensor>().unwrap());
             let sums = out.as_mut_slice::<f32>().unwrap();
-            sums.iter_mut().zip(&x.as_slice::<f32>().unwrap()).for_each(|(sum, x)| *sum = x + number);
+            sums.iter_mut()
+                .zip(&x.as_slice::<f32>().unwrap())
+                .for_each(|(sum, x)| *sum = x + number);
         }
         0
     }
 
-    unsafe extern "C" fn add_one(_: *mut c_void, args: *const TVMFFIAny, _: i32, _: *mut TVMFFIAny) -> c_int {
+    unsafe extern "C" fn add_one(
+        _: *mut c_void,
+        args: *const TVMFFIAny,
+        _: i32,
+        _: *mut TVMFFIAny,
+    ) -> c_int {
         // SAFETY: the model passes tensors.
         unsafe { add(args, 1.0) }
     }
 
-    unsafe extern "C" fn add_two(_: *mut c_void, args: *const TVMFFIAny, _: i32, _: *mut TVMFFIAny) -> c_int {
+    unsafe extern "C" fn add_two(
+        _: *mut c_void,
+        args: *const TVMFFIAny,
+        _: i32,
+        _: *mut TVMFFIAny,
+    ) -> c_int {
         // SAFETY: the model passes tensors.
         unsafe { add(args, 2.0) }
     }
@@ -198,7 +217,8 @@ mod tests {
     /// One test, since the program has one table.
     #[test]
     fn models_are_found_by_their_prefix() -> Result<()> {
-        let executable = std::fs::read("../../tests/programs/relax/models/chain/bytecode.vm").unwrap();
+        let executable =
+            std::fs::read("../../tests/programs/relax/models/chain/bytecode.vm").unwrap();
         let bin = stream(&executable).leak().as_mut_ptr().cast::<c_void>();
         assert_eq!(error(b"p_").0, b"InternalError");
         // SAFETY: the symbols are what their names say.

@@ -9,10 +9,12 @@ use crate::executable::{Executable, Source};
 use crate::memory::Kind;
 
 impl Model {
-    /// Creates a model from a serialised executable, which is copied, and the source of its kernels.
+    /// Creates a model from a serialised executable, which is copied, and the source of its
+    /// kernels.
     ///
     /// # Errors
-    /// InternalError for a malformed executable or a missing kernel; errors of the kernels' source; MemoryError.
+    /// InternalError for a malformed executable or a missing kernel; errors of the kernels' source;
+    /// MemoryError.
     ///
     /// # Examples
     /// ```
@@ -44,7 +46,8 @@ impl Model {
         Model::new(executable, Kind::Pooled, kernels)
     }
 
-    /// Creates a model from a module of kind `relax.VMExecutable`, whose kernels are in its imports.
+    /// Creates a model from a module of kind `relax.VMExecutable`, whose kernels are in its
+    /// imports.
     ///
     /// # Errors
     /// TypeError for any other module; InternalError for a missing kernel; MemoryError.
@@ -52,15 +55,17 @@ impl Model {
         crate::module::model(module)
     }
 
-    /// Loads a library written by TVM's `export_library`. A path without a folder is one in the current folder.
+    /// Loads a library written by TVM's `export_library`. A path without a folder is one in the
+    /// current folder.
     ///
-    /// Loading runs the library's initialisers, as opening any library does. Its kernels must be those of the model. The library stays
-    /// loaded until the process ends: see [`Module::load`]. [`load_from_file`](Model::load_from_file) closes it.
+    /// Loading runs the library's initialisers, as opening any library does. Its kernels must be
+    /// those of the model. The library stays loaded until the process ends: see [`Module::load`].
+    /// [`load_from_file`](Model::load_from_file) closes it.
     ///
     /// # Errors
-    /// InternalError for a file that cannot be opened, a malformed executable or a missing kernel; TypeError for a library
-    /// without a whole model; RuntimeError in a program that has no loader of libraries, which is part of `ferrite-ffi-host`;
-    /// MemoryError.
+    /// InternalError for a file that cannot be opened, a malformed executable or a missing kernel;
+    /// TypeError for a library without a whole model; RuntimeError in a program that has no loader
+    /// of libraries, which is part of `ferrite-ffi-host`; MemoryError.
     ///
     /// # Upstream
     /// `relax.VirtualMachine(tvm.runtime.load_module(path), tvm.cpu())`.
@@ -70,13 +75,15 @@ impl Model {
         Model::from_module(&Module::load(file.as_str().unwrap_or_default())?)
     }
 
-    /// Loads a library as [`load`](Model::load) does, but closes it with the last reference to the model and its functions.
+    /// Loads a library as [`load`](Model::load) does, but closes it with the last reference to the
+    /// model and its functions.
     ///
     /// # Errors
     /// Same errors as [`load`](Model::load).
     ///
     /// # Safety
-    /// Same requirements as [`Module::load_from_file`]: all that the library's code made must be gone before the model is.
+    /// Same requirements as [`Module::load_from_file`]: all that the library's code made must be
+    /// gone before the model is.
     #[cfg(feature = "std")]
     pub unsafe fn load_from_file(path: impl AsRef<std::path::Path>) -> Result<Model> {
         let file = file::name(path.as_ref())?;
@@ -93,7 +100,8 @@ mod file {
     use ferrite_core::platform::memory::Buffer;
     use ferrite_core::{String, plain_bail};
 
-    /// Returns a path as text. The system searches for names without a folder elsewhere, so they get one.
+    /// Returns a path as text. The system searches for names without a folder elsewhere, so they
+    /// get one.
     pub(super) fn name(path: &Path) -> Result<String> {
         let Some(text) = path.to_str() else {
             plain_bail!(INTERNAL_ERROR, "Cannot open {}", path.as_os_str().as_encoded_bytes());

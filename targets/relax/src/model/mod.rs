@@ -1,4 +1,5 @@
-//! Models for embedding in programs: an executable with an initialized machine, whose inputs have names.
+//! Models for embedding in programs: an executable with an initialized machine, whose inputs have
+//! names.
 //!
 //! | file | content |
 //! |---|---|

@@ -33,8 +33,8 @@ const MAGIC: u64 = 0xF7E5_8D4F_0504_9CB7;
 pub struct Parameters(MapObject);
 
 impl Parameters {
-    /// Reads parameters from bytes. A tensor whose data is aligned to 64 bytes refers to the source, which is then kept;
-    /// others are copied.
+    /// Reads parameters from bytes. A tensor whose data is aligned to 64 bytes refers to the
+    /// source, which is then kept; others are copied.
     ///
     /// # Errors
     /// InternalError for malformed bytes; MemoryError.
@@ -129,7 +129,8 @@ fn read(source: &Source) -> Result<MapObject> {
     Ok(map)
 }
 
-/// Returns the error of a file of parameters in upstream's words. Memory errors are returned unchanged.
+/// Returns the error of a file of parameters in upstream's words. Memory errors are returned
+/// unchanged.
 fn described(error: Error) -> Error {
     if error.kind_bytes() == b"MemoryError" {
         return error;

@@ -6,11 +6,11 @@ use super::Model;
 use crate::machine::Profile;
 
 impl Model {
-    /// Runs `body`, which calls the model, and returns its result with a table of the functions that the model called: name,
-    /// calls, time.
+    /// Runs `body`, which calls the model, and returns its result with a table of the functions
+    /// that the model called: name, calls, time.
     ///
-    /// Measuring adds the time of two readings of the clock to each call. Functions that are native code (exec_mode
-    /// `compiled`) make their calls themselves, so these are not in the table.
+    /// Measuring adds the time of two readings of the clock to each call. Functions that are native
+    /// code (exec_mode `compiled`) make their calls themselves, so these are not in the table.
     ///
     /// # Errors
     /// Errors of `body`; RuntimeError while another thread runs the model; MemoryError.

@@ -21,12 +21,13 @@ use crate::memory::{Kind, Usage};
 static CLASS: Class = Class::new("ferrite.Model");
 
 object_class! {
-    /// A whole model that runs on the CPU: an executable with an initialized machine. A shared reference: its clones use
-    /// the same machine.
+    /// A whole model that runs on the CPU: an executable with an initialized machine. A shared
+    /// reference: its clones use the same machine.
     ///
     /// # Threads
-    /// `Send` and `Sync`. One thread at a time may run a model: a call from another thread meanwhile is a RuntimeError. Give
-    /// each thread a [`duplicate`](Model::duplicate), which has a machine of its own over the same weights and kernels.
+    /// `Send` and `Sync`. One thread at a time may run a model: a call from another thread
+    /// meanwhile is a RuntimeError. Give each thread a [`duplicate`](Model::duplicate), which has a
+    /// machine of its own over the same weights and kernels.
     ///
     /// # Examples
     /// ```
@@ -91,12 +92,14 @@ impl Model {
         Ok(model)
     }
 
-    /// Creates a model from a system library: objects that TVM compiled with `system_lib` and that are linked into the program.
-    /// `prefix` is the library's `system_lib_prefix`, empty by default.
+    /// Creates a model from a system library: objects that TVM compiled with `system_lib` and that
+    /// are linked into the program. `prefix` is the library's `system_lib_prefix`, empty by
+    /// default.
     ///
     /// # Errors
-    /// InternalError for a malformed executable and for a missing kernel; TypeError if no library with a model is registered
-    /// under the prefix, InternalError in builds without modules; MemoryError.
+    /// InternalError for a malformed executable and for a missing kernel; TypeError if no library
+    /// with a model is registered under the prefix, InternalError in builds without modules;
+    /// MemoryError.
     ///
     /// # Upstream
     /// `relax.VirtualMachine(tvm.runtime.system_lib(prefix), tvm.cpu())`.
@@ -112,8 +115,8 @@ impl Model {
         unsafe { &(*self.as_object().as_ptr().cast::<ModelRecord>()).content }
     }
 
-    /// Creates a model with a machine of its own, over the same executable, weights and kernels: for another thread. May be
-    /// called while another thread runs this model.
+    /// Creates a model with a machine of its own, over the same executable, weights and kernels:
+    /// for another thread. May be called while another thread runs this model.
     ///
     /// # Errors
     /// Same errors as [`Machine::initialize_on_cpu`].
@@ -151,10 +154,12 @@ impl Model {
 
     /// Calls a function of the model by name, with its inputs in order.
     ///
-    /// Tensors are used in place. The result is a tensor, or an array of values; it stays valid after the model is gone.
+    /// Tensors are used in place. The result is a tensor, or an array of values; it stays valid
+    /// after the model is gone.
     ///
     /// # Errors
-    /// ValueError for an unknown function; errors of [`Machine::call`]. The model can be used after an error.
+    /// ValueError for an unknown function; errors of [`Machine::call`]. The model can be used after
+    /// an error.
     pub fn call_packed(&self, function: impl AsRef<[u8]>, args: &[AnyView<'_>]) -> Result<Any> {
         let machine = self.machine();
         // The memory of the call is free again.
@@ -162,8 +167,8 @@ impl Model {
     }
 
     /// Returns the bytes of storages in use, and their peak since the start or the last
-    /// [`reset_peak_memory`](Model::reset_peak_memory). The counters are those of an allocator that all models of the
-    /// process share.
+    /// [`reset_peak_memory`](Model::reset_peak_memory). The counters are those of an allocator that
+    /// all models of the process share.
     ///
     /// # Errors
     /// RuntimeError while another thread runs the model.

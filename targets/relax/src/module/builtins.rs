@@ -1,6 +1,6 @@
-//! Module of the builtins. A library of native functions looks up builtins by name, in its imports before the global table.
-//! Through this import it finds the builtins of this crate, which match its machine, whichever runtime registered the global
-//! names.
+//! Module of the builtins. A library of native functions looks up builtins by name, in its imports
+//! before the global table. Through this import it finds the builtins of this crate, which match
+//! its machine, whichever runtime registered the global names.
 
 use core::ffi::CStr;
 
@@ -31,8 +31,9 @@ impl ModuleImpl for Builtins {
     }
 }
 
-/// Function objects of the builtins that libraries looked up, by name. They are never freed: native code caches a function
-/// until its library is closed, which may be later than the end of the module that found it.
+/// Function objects of the builtins that libraries looked up, by name. They are never freed: native
+/// code caches a function until its library is closed, which may be later than the end of the
+/// module that found it.
 static KEPT: ObjectMutex<Buffer<(&'static str, Function)>> = ObjectMutex::new(Buffer::new());
 
 fn find_kept(kept: &[(&'static str, Function)], name: &str) -> Option<Function> {
@@ -58,7 +59,8 @@ fn kept(builtin: &'static Builtin) -> Result<Function> {
     Ok(made)
 }
 
-/// Creates a module whose functions are the builtins of this library, whichever runtime registered their global names.
+/// Creates a module whose functions are the builtins of this library, whichever runtime registered
+/// their global names.
 ///
 /// # Errors
 /// MemoryError.
@@ -73,7 +75,8 @@ fn modules(imports: &ArrayObject) -> impl Iterator<Item = &Module> {
         .filter_map(|module: &Any| module.as_object().and_then(ObjectRef::as_class::<Module>))
 }
 
-/// Makes each library among a module and its transitive imports import the builtins, unless it already does.
+/// Makes each library among a module and its transitive imports import the builtins, unless it
+/// already does.
 ///
 /// # Errors
 /// MemoryError; errors of the modules.

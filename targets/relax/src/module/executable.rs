@@ -43,7 +43,8 @@ impl ModuleImpl for ExecutableModule {
     }
 
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
-        let Some((_, method)) = METHODS.iter().find(|(key, _)| key.as_bytes() == name.as_bytes()) else {
+        let Some((_, method)) = METHODS.iter().find(|(key, _)| key.as_bytes() == name.as_bytes())
+        else {
             return Ok(None);
         };
         // SAFETY: this is the implementation of the module.
@@ -67,7 +68,9 @@ fn new_machine(this: &Held<ExecutableModule>) -> Result<Module> {
         this.executable.functions().iter().any(|function| function.kind == FunctionKind::Compiled);
     let machine = Module::from_impl(MachineModule::new(Machine::new(this.executable.clone())))?;
     for import in this.module().imports()?.as_slice() {
-        let Some(import) = import.as_object().and_then(ObjectRef::as_class::<Module>) else { continue };
+        let Some(import) = import.as_object().and_then(ObjectRef::as_class::<Module>) else {
+            continue;
+        };
         if is_native {
             builtins::provide(import)?;
         }
@@ -115,12 +118,17 @@ pub fn load_from_bytes(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
         [bytes] => Ok(load(Source::Bytes(bytes.get()?))?.into()),
         _ => {
-            plain_bail!(TYPE_ERROR, "A loader takes the bytes of a module, but got {} arguments", args.len())
+            plain_bail!(
+                TYPE_ERROR,
+                "A loader takes the bytes of a module, but got {} arguments",
+                args.len()
+            )
         }
     }
 }
 
-/// Loads an executable from a file. It has no imports, so its kernels must be imported or be global functions.
+/// Loads an executable from a file. It has no imports, so its kernels must be imported or be global
+/// functions.
 ///
 /// # Errors
 /// InternalError if the file cannot be read, or naming the malformed section; MemoryError.

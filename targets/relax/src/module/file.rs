@@ -24,7 +24,8 @@ pub(crate) fn path(name: &String) -> Result<&Path> {
 /// # Errors
 /// InternalError if the file cannot be read; MemoryError.
 pub(crate) fn read(path: &Path) -> Result<Bytes> {
-    let cannot = || plain_error!(INTERNAL_ERROR, "Cannot open {}", path.as_os_str().as_encoded_bytes());
+    let cannot =
+        || plain_error!(INTERNAL_ERROR, "Cannot open {}", path.as_os_str().as_encoded_bytes());
     let mut file = File::open(path).map_err(|_| cannot())?;
     let mut content: Buffer<u8> = Buffer::new();
     loop {

@@ -8,7 +8,9 @@ use ferrite_core::abi::DLDevice;
 use ferrite_core::error::Result;
 use ferrite_core::names::global_table;
 use ferrite_core::platform::memory::Buffer;
-use ferrite_core::{Any, AnyView, Function, ObjectRef, String, plain_bail, plain_ensure, plain_error};
+use ferrite_core::{
+    Any, AnyView, Function, ObjectRef, String, plain_bail, plain_ensure, plain_error,
+};
 
 use super::held::Held;
 use super::{argument, text};
@@ -33,7 +35,9 @@ const METHODS: &[(&str, Method)] = &[
     ("vm_initialization", initialize),
     ("set_input", |this, args| set_input(this, false, args)),
     ("set_input_with_param_module", |this, args| set_input(this, true, args)),
-    ("invoke_stateful", |this, args| this.machine.invoke_stateful(text(args, 0)?).map(|()| Any::NONE)),
+    ("invoke_stateful", |this, args| {
+        this.machine.invoke_stateful(text(args, 0)?).map(|()| Any::NONE)
+    }),
     ("get_output", output),
     ("get_output_arity", output_arity),
     ("get_function_arity", function_arity),
@@ -52,11 +56,13 @@ impl ModuleImpl for MachineModule {
         c"relax.VirtualMachine"
     }
 
-    /// Looks up a name among the methods of the kind, then the saved functions, then the functions of the model.
+    /// Looks up a name among the methods of the kind, then the saved functions, then the functions
+    /// of the model.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
         // SAFETY: this is the implementation of the module.
         let held = unsafe { Held::new(module, self) };
-        if let Some((_, method)) = METHODS.iter().find(|(key, _)| key.as_bytes() == name.as_bytes()) {
+        if let Some((_, method)) = METHODS.iter().find(|(key, _)| key.as_bytes() == name.as_bytes())
+        {
             return Function::from_packed(move |args| method(&held, args)).map(Some);
         }
         let Some(closure) = self.machine.closure(name.as_bytes())? else { return Ok(None) };
@@ -68,7 +74,8 @@ impl ModuleImpl for MachineModule {
     }
 }
 
-/// Implements `vm_initialization`. The arguments are (device type, device id, allocator kind) for each device.
+/// Implements `vm_initialization`. The arguments are (device type, device id, allocator kind) for
+/// each device.
 fn initialize(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any> {
     plain_ensure!(
         args.len().is_multiple_of(3),
@@ -90,7 +97,9 @@ fn initialize(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any> {
 pub(crate) fn resolve(imports: &ArrayObject, name: &[u8]) -> Result<Option<Function>> {
     let key = String::from_bytes(name)?;
     for import in imports.as_slice() {
-        let Some(import) = import.as_object().and_then(ObjectRef::as_class::<Module>) else { continue };
+        let Some(import) = import.as_object().and_then(ObjectRef::as_class::<Module>) else {
+            continue;
+        };
         if let Some(function) = import.get_function(&key, true)? {
             return Ok(Some(function));
         }
@@ -98,7 +107,11 @@ pub(crate) fn resolve(imports: &ArrayObject, name: &[u8]) -> Result<Option<Funct
     global_table::get(name)
 }
 
-fn set_input(this: &Held<MachineModule>, has_parameter_module: bool, args: &[AnyView<'_>]) -> Result<Any> {
+fn set_input(
+    this: &Held<MachineModule>,
+    has_parameter_module: bool,
+    args: &[AnyView<'_>],
+) -> Result<Any> {
     this.machine.set_input(text(args, 0)?, has_parameter_module, &args[1..])?;
     Ok(Any::NONE)
 }
@@ -133,11 +146,14 @@ fn parameter_name(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<An
     let count = parameters.len();
     match usize::try_from(index).ok().and_then(|index| parameters.nth(index)) {
         Some(parameter) => Ok(String::from_bytes(parameter)?.into()),
-        None => plain_bail!(VALUE_ERROR, "Invalid index for {} ({} out of {})", name, &index, count),
+        None => {
+            plain_bail!(VALUE_ERROR, "Invalid index for {} ({} out of {})", name, &index, count)
+        }
     }
 }
 
-/// Implements `save_function`. The arguments are (function, new name, whether to return the result, arguments…).
+/// Implements `save_function`. The arguments are (function, new name, whether to return the result,
+/// arguments…).
 fn save_function(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any> {
     let saved_name: String = argument(args, 1)?.get()?;
     let include_return: bool = argument(args, 2)?.get()?;
@@ -145,8 +161,8 @@ fn save_function(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any
     Ok(Any::NONE)
 }
 
-/// Implements `set_instrument`. The arguments are an instrument, or the name of a global function that creates one from the
-/// remaining arguments.
+/// Implements `set_instrument`. The arguments are an instrument, or the name of a global function
+/// that creates one from the remaining arguments.
 fn set_instrument(this: &Held<MachineModule>, args: &[AnyView<'_>]) -> Result<Any> {
     let instrument = argument(args, 0)?;
     let instrument: Function = match instrument.try_get()? {

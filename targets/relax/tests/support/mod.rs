@@ -1,6 +1,11 @@
 //! Executables built by tests, and kernels that compute nothing.
 #![allow(dead_code, reason = "each test program uses a part")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by a panic"
+)]
 
 use ferrite_core::error::Result;
 use ferrite_core::tensor::TensorRef;
@@ -111,8 +116,8 @@ pub fn load(bytes: &[u8]) -> Result<Executable> {
     Executable::load(Source::Bytes(Bytes::new(bytes)?))
 }
 
-/// Returns a kernel that fills the bytes of its last argument: with ones for comparisons, so that recursions end, otherwise
-/// with zeros.
+/// Returns a kernel that fills the bytes of its last argument: with ones for comparisons, so that
+/// recursions end, otherwise with zeros.
 pub fn stub(name: &[u8]) -> Result<Function> {
     let fill = u8::from(name.starts_with(b"less"));
     Function::from_packed(move |args: &[AnyView<'_>]| {
@@ -121,7 +126,11 @@ pub fn stub(name: &[u8]) -> Result<Function> {
             if bytes <= 1 << 20 && !tensor.data_ptr().is_null() {
                 // SAFETY: kernels own the tensors that they write.
                 unsafe {
-                    tensor.data_ptr().cast::<u8>().add(tensor.byte_offset() as usize).write_bytes(fill, bytes)
+                    tensor
+                        .data_ptr()
+                        .cast::<u8>()
+                        .add(tensor.byte_offset() as usize)
+                        .write_bytes(fill, bytes)
                 };
             }
         }

@@ -43,14 +43,26 @@ impl Array {
     pub fn of_tensor(tensor: &Tensor) -> Result<Array> {
         let dtype = tensor.dtype();
         let bytes: Vec<u8> = match (dtype.code, dtype.bits) {
-            (2, 32) => tensor.as_slice::<f32>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            (0, 64) => tensor.as_slice::<i64>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            (0, 32) => tensor.as_slice::<i32>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            (0, 8) => tensor.as_slice::<i8>()?.iter().flat_map(|value| value.to_le_bytes()).collect(),
+            (2, 32) => {
+                tensor.as_slice::<f32>()?.iter().flat_map(|value| value.to_le_bytes()).collect()
+            }
+            (0, 64) => {
+                tensor.as_slice::<i64>()?.iter().flat_map(|value| value.to_le_bytes()).collect()
+            }
+            (0, 32) => {
+                tensor.as_slice::<i32>()?.iter().flat_map(|value| value.to_le_bytes()).collect()
+            }
+            (0, 8) => {
+                tensor.as_slice::<i8>()?.iter().flat_map(|value| value.to_le_bytes()).collect()
+            }
             other => panic!("no fixture has elements of type {other:?}"),
         };
         let letter = ["i", "u", "f"][usize::from(dtype.code)];
-        Ok(Array { dtype: format!("{letter}{}", dtype.bits / 8), shape: tensor.shape().to_vec(), bytes })
+        Ok(Array {
+            dtype: format!("{letter}{}", dtype.bits / 8),
+            shape: tensor.shape().to_vec(),
+            bytes,
+        })
     }
 
     /// Creates a tensor with the elements.
@@ -104,7 +116,8 @@ impl Array {
         }
     }
 
-    /// Returns the largest difference between two arrays of one shape; infinite if an element is not a number.
+    /// Returns the largest difference between two arrays of one shape; infinite if an element is
+    /// not a number.
     pub fn difference(&self, other: &Array) -> f64 {
         let pairs = self.numbers().into_iter().zip(other.numbers());
         pairs

@@ -35,7 +35,8 @@ pub fn shifted(tensor: &Tensor, shift: Shift) -> Result<Tensor> {
     assert!(start.addr().is_multiple_of(64), "tensors of the library are aligned");
     // SAFETY: the block has as many bytes behind the start.
     unsafe {
-        let source = tensor.dl_tensor().data.cast::<u8>().add(tensor.dl_tensor().byte_offset as usize);
+        let source =
+            tensor.dl_tensor().data.cast::<u8>().add(tensor.dl_tensor().byte_offset as usize);
         start.cast::<u8>().add(by).copy_from_nonoverlapping(source, bytes);
     }
     let mut prototype = *tensor.dl_tensor();

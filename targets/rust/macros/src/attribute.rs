@@ -41,7 +41,8 @@ impl Crate {
     }
 }
 
-/// Returns a span for generated code about an item: errors point to the item, and lints know that a macro wrote the code.
+/// Returns a span for generated code about an item: errors point to the item, and lints know that a
+/// macro wrote the code.
 pub fn about(item: &impl Spanned) -> Span {
     Span::call_site().located_at(item.span())
 }
@@ -49,7 +50,11 @@ pub fn about(item: &impl Spanned) -> Span {
 /// Reads a string argument: `name = "text"`.
 pub fn string(meta: &ParseNestedMeta<'_>) -> syn::Result<LitStr> {
     let text = meta.value()?.parse::<LitStr>()?;
-    if text.value().is_empty() { Err(syn::Error::new(text.span(), "the string is empty")) } else { Ok(text) }
+    if text.value().is_empty() {
+        Err(syn::Error::new(text.span(), "the string is empty"))
+    } else {
+        Ok(text)
+    }
 }
 
 /// Creates the error for an argument that does not exist.

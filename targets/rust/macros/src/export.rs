@@ -14,7 +14,11 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     let function = &item.sig.ident;
     let name = match name {
         Some(name) => name.parse()?,
-        None => format_ident!("{}", function.to_string().trim_start_matches("r#"), span = function.span()),
+        None => format_ident!(
+            "{}",
+            function.to_string().trim_start_matches("r#"),
+            span = function.span()
+        ),
     };
     refuse_reserved(&name)?;
     let (items, doc) = (root.items(), attribute::doc(&item.attrs));
@@ -28,10 +32,12 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     })
 }
 
-/// Refuses names whose symbols the loader does not call: it reads and writes data there, or they belong to another function.
+/// Refuses names whose symbols the loader does not call: it reads and writes data there, or they
+/// belong to another function.
 fn refuse_reserved(name: &syn::Ident) -> syn::Result<()> {
     let text = name.to_string();
-    let reserved = ["_library_", "_metadata_", "_doc_"].into_iter().find(|prefix| text.starts_with(prefix));
+    let reserved =
+        ["_library_", "_metadata_", "_doc_"].into_iter().find(|prefix| text.starts_with(prefix));
     match reserved {
         Some(prefix) => Err(syn::Error::new_spanned(
             name,

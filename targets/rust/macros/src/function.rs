@@ -11,8 +11,9 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     let item: ItemFn = syn::parse2(item)?;
     check_signature(&item.sig)?;
     let (visibility, function) = (&item.vis, &item.sig.ident);
-    let name =
-        name.unwrap_or_else(|| LitStr::new(function.to_string().trim_start_matches("r#"), function.span()));
+    let name = name.unwrap_or_else(|| {
+        LitStr::new(function.to_string().trim_start_matches("r#"), function.span())
+    });
     let (items, doc) = (root.items(), attribute::doc(&item.attrs));
     Ok(quote! {
         #item
@@ -47,16 +48,23 @@ const MOST_PARAMETERS: usize = 12;
 
 /// Refuses functions that cannot be called with values.
 pub fn check_signature(signature: &Signature) -> syn::Result<()> {
-    let refuse = |tokens: &dyn quote::ToTokens, what: &str| Err(syn::Error::new_spanned(tokens, what));
+    let refuse =
+        |tokens: &dyn quote::ToTokens, what: &str| Err(syn::Error::new_spanned(tokens, what));
     if let Some(asyncness) = &signature.asyncness {
         return refuse(asyncness, "an async function cannot be called from other languages");
     }
     if let Some(unsafety) = &signature.unsafety {
-        return refuse(unsafety, "callers in other languages make no promises: the function must be safe");
+        return refuse(
+            unsafety,
+            "callers in other languages make no promises: the function must be safe",
+        );
     }
     let generics = &signature.generics;
     if generics.type_params().next().is_some() || generics.const_params().next().is_some() {
-        return refuse(generics, "a generic function has no single signature: write one for each type");
+        return refuse(
+            generics,
+            "a generic function has no single signature: write one for each type",
+        );
     }
     if let Some(variadic) = &signature.variadic {
         return refuse(

@@ -1,4 +1,5 @@
-//! Macros for TVM-FFI objects and functions in Rust. Programs use them through the crate that re-exports them.
+//! Macros for TVM-FFI objects and functions in Rust. Programs use them through the crate that
+//! re-exports them.
 //!
 //! | macro | what it makes |
 //! |---|---|
@@ -7,8 +8,8 @@
 //! | [`macro@function`] | a global function, from a function |
 //! | [`macro@export`] | a function that a library exports to the programs that load it, from a function |
 //!
-//! The code that they write names the crate `ferrite`. Code that depends on `ferrite-ffi-core` alone adds
-//! `crate = "ferrite_core"` to the attributes.
+//! The code that they write names the crate `ferrite`. Code that depends on `ferrite-ffi-core`
+//! alone adds `crate = "ferrite_core"` to the attributes.
 #![forbid(unsafe_code)]
 
 mod attribute;
@@ -59,8 +60,10 @@ use proc_macro2::TokenStream as TokenStream2;
 /// }
 /// ```
 ///
-/// The class is registered by `Counter::register()`, when it is first used, or when the kernel library with it is loaded. Doc comments of the struct, its fields and its
-/// methods become documentation in every language. A struct with more than one field is `repr(C)`, since code in C++ and C
+/// The class is registered by `Counter::register()`, when it is first used, or when the kernel
+/// library with it is loaded. Doc comments of the struct, its fields and its methods become
+/// documentation in every language. A struct with more than one field is `repr(C)`, since code in
+/// C++ and C
 /// reads its fields in place.
 ///
 /// | `#[object(…)]` of the struct | |
@@ -105,9 +108,10 @@ use proc_macro2::TokenStream as TokenStream2;
 /// ```
 ///
 /// # Type keys
-/// Within one program or library a type key belongs to one struct, and those of built-in types to none: the registration of
-/// another one is a TypeError. Where another binary or language has defined the class before, the struct is compared with the
-/// fields, offsets, sizes and types that reflection shows there, and a difference is a TypeError, as is a field with `skip`:
+/// Within one program or library a type key belongs to one struct, and those of built-in types to
+/// none: the registration of another one is a TypeError. Where another binary or language has
+/// defined the class before, the struct is compared with the fields, offsets, sizes and types that
+/// reflection shows there, and a difference is a TypeError, as is a field with `skip`:
 ///
 /// | The class is defined | Fields | Objects |
 /// |---|---|---|
@@ -115,9 +119,10 @@ use proc_macro2::TokenStream as TokenStream2;
 /// | in C++, C or Python | numbers, `Any`, and `Option`s of references; read-only in both | are read here, and created there |
 ///
 /// # Aliasing
-/// Objects are shared between languages, so they have a borrow state that is checked at run time, as in `RefCell`: see the
-/// module `class` of `ferrite-ffi-core`. A `&mut self` method that is called while another method of the same object runs, from
-/// a callback or another thread, raises a RuntimeError.
+/// Objects are shared between languages, so they have a borrow state that is checked at run time,
+/// as in `RefCell`: see the module `class` of `ferrite-ffi-core`. A `&mut self` method that is
+/// called while another method of the same object runs, from a callback or another thread, raises a
+/// RuntimeError.
 #[proc_macro_derive(Object, attributes(object))]
 pub fn derive_object(item: TokenStream) -> TokenStream {
     let item = match syn::parse(item) {
@@ -133,8 +138,8 @@ pub fn derive_object(item: TokenStream) -> TokenStream {
 
 /// Makes the functions of an `impl` block methods of a class with `derive(Object)`.
 ///
-/// `new` is the constructor, `__ffi_init__` in reflection. Functions with `&self` or `&mut self` are methods, other ones
-/// static methods. A class has at most one such block.
+/// `new` is the constructor, `__ffi_init__` in reflection. Functions with `&self` or `&mut self`
+/// are methods, other ones static methods. A class has at most one such block.
 ///
 /// | `#[object(…)]` of a function | |
 /// |---|---|
@@ -148,7 +153,8 @@ pub fn object_methods(options: TokenStream, item: TokenStream) -> TokenStream {
     expand_beside(item, |item| methods::expand(options.into(), item))
 }
 
-/// Registers a function as a global function, with its documentation and the types of its parameters.
+/// Registers a function as a global function, with its documentation and the types of its
+/// parameters.
 ///
 /// ```
 /// use ferrite_core::{Function, Result, String, register_all};
@@ -166,16 +172,17 @@ pub fn object_methods(options: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// The name is that of the function if `name` is not given. On hosts the function is registered when the program or library is
-/// loaded; a failure is logged. In firmware, and in programs that want the error, `register_all!(twice, …)` registers it; a
-/// function that is registered already stays as it is.
+/// The name is that of the function if `name` is not given. On hosts the function is registered
+/// when the program or library is loaded; a failure is logged. In firmware, and in programs that
+/// want the error, `register_all!(twice, …)` registers it; a function that is registered already
+/// stays as it is.
 #[proc_macro_attribute]
 pub fn function(options: TokenStream, item: TokenStream) -> TokenStream {
     expand_beside(item, |item| function::expand(options.into(), item))
 }
 
-/// Exports a function of a kernel library as the symbols `__tvm_ffi_NAME`, its metadata and its documentation, as
-/// `export_function!` does: name, documentation and types are those of the item.
+/// Exports a function of a kernel library as the symbols `__tvm_ffi_NAME`, its metadata and its
+/// documentation, as `export_function!` does: name, documentation and types are those of the item.
 ///
 /// ```
 /// use ferrite_macros::export;

@@ -11,7 +11,9 @@ use crate::function::check_signature;
 pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut root = Crate::default();
     let parser =
-        syn::meta::parser(|meta| if root.read(&meta)? { Ok(()) } else { Err(unknown(&meta, "crate")) });
+        syn::meta::parser(
+            |meta| if root.read(&meta)? { Ok(()) } else { Err(unknown(&meta, "crate")) },
+        );
     parser.parse2(options)?;
     let mut block: ItemImpl = syn::parse2(item)?;
     check_block(&block)?;
@@ -26,8 +28,11 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     let mut methods = Vec::new();
     for item in &mut block.items {
         if let ImplItem::Fn(function) = item {
-            methods
-                .extend(Method::read(function)?.map(|method| method.expand(function, &items)).transpose()?);
+            methods.extend(
+                Method::read(function)?
+                    .map(|method| method.expand(function, &items))
+                    .transpose()?,
+            );
             function.attrs.retain(|attribute| !attribute.path().is_ident("object"));
         }
     }
@@ -49,33 +54,39 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
 
 fn check_block(block: &ItemImpl) -> syn::Result<()> {
     if let Some((_, path, _)) = &block.trait_ {
-        return Err(syn::Error::new_spanned(path, "`object_methods` takes an `impl` block without a trait"));
+        return Err(syn::Error::new_spanned(
+            path,
+            "`object_methods` takes an `impl` block without a trait",
+        ));
     }
     Ok(())
 }
 
 /// Types that are in scope everywhere, and are not of the crate that uses them.
 const OF_STD: [&str; 25] = [
-    "String", "Vec", "Box", "Option", "Result", "Arc", "Rc", "HashMap", "BTreeMap", "HashSet", "BTreeSet",
-    "bool", "char", "str", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "f32", "f64",
+    "String", "Vec", "Box", "Option", "Result", "Arc", "Rc", "HashMap", "BTreeMap", "HashSet",
+    "BTreeSet", "bool", "char", "str", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64",
+    "usize", "f32", "f64",
 ];
 
 /// Returns the error for a type of the standard library, which is recognised by its name.
 fn foreign(class: &Type) -> Option<syn::Error> {
     let is_own = match class {
         Type::Path(class) => match class.path.segments.first() {
-            Some(first) if class.path.segments.len() == 1 => !OF_STD.iter().any(|name| first.ident == name),
+            Some(first) if class.path.segments.len() == 1 => {
+                !OF_STD.iter().any(|name| first.ident == name)
+            }
             Some(first) => !["std", "core", "alloc"].iter().any(|name| first.ident == name),
             None => true,
         },
         _ => false,
     };
-    let message =
-        "a class is a struct of this crate with `derive(Object)`: write one that has a value of this type";
+    let message = "a class is a struct of this crate with `derive(Object)`: write one that has a value of this type";
     (!is_own).then(|| syn::Error::new_spanned(class, message))
 }
 
-/// Writes the block of a generic type, whose `derive(Object)` is an error, and what is an error without that.
+/// Writes the block of a generic type, whose `derive(Object)` is an error, and what is an error
+/// without that.
 fn generic(block: &ItemImpl, items: &TokenStream) -> TokenStream {
     let class = &block.self_ty;
     let mut checked = block.generics.clone();
@@ -209,7 +220,9 @@ impl Kind {
         let returns_content = !matches!(self, Kind::Hook(_)) && returns_content(function);
         let result = match &function.sig.output {
             ReturnType::Default => quote!(()),
-            ReturnType::Type(..) if returns_content => quote!(#items::Result<#items::ObjectArc<Self>>),
+            ReturnType::Type(..) if returns_content => {
+                quote!(#items::Result<#items::ObjectArc<Self>>)
+            }
             ReturnType::Type(_, result) => quote!(#result),
         };
         let returned = |call: TokenStream| {
@@ -233,8 +246,7 @@ impl Kind {
                 }
             }
             Kind::Exclusive => {
-                let borrow =
-                    quote_spanned!(about(&function.sig.receiver())=> #items::ObjectArc::borrow_mut(&__this));
+                let borrow = quote_spanned!(about(&function.sig.receiver())=> #items::ObjectArc::borrow_mut(&__this));
                 let call = returned(quote_spanned!(at=> Self::#ident(&mut this, #(#names),*)));
                 quote_spanned! {at=>
                     |#object, #(#names: #types),*| -> #items::MethodResult<#result> {
@@ -242,9 +254,14 @@ impl Kind {
                     }
                 }
             }
-            Kind::Hook(objects) if names.len() + 1 != objects || function.sig.receiver().is_none() => {
+            Kind::Hook(objects)
+                if names.len() + 1 != objects || function.sig.receiver().is_none() =>
+            {
                 let wanted = if objects == 1 { "`&self`" } else { "`&self` and `other: &Self`" };
-                return Err(syn::Error::new_spanned(&function.sig, format!("this hook takes {wanted}")));
+                return Err(syn::Error::new_spanned(
+                    &function.sig,
+                    format!("this hook takes {wanted}"),
+                ));
             }
             Kind::Hook(1) => quote_spanned! {at=>
                 |#object, _: #items::Function| -> #items::MethodResult<#result> {
@@ -265,12 +282,15 @@ impl Kind {
 /// Returns `true` if a function returns the content of a new object: `-> Self`.
 fn returns_content(function: &ImplItemFn) -> bool {
     match &function.sig.output {
-        ReturnType::Type(_, result) => matches!(&**result, Type::Path(path) if path.path.is_ident("Self")),
+        ReturnType::Type(_, result) => {
+            matches!(&**result, Type::Path(path) if path.path.is_ident("Self"))
+        }
         ReturnType::Default => false,
     }
 }
 
-/// Returns the names of the parameters after the receiver, and their types. Patterns get names of their own.
+/// Returns the names of the parameters after the receiver, and their types. Patterns get names of
+/// their own.
 fn parameters(function: &ImplItemFn) -> (Vec<Ident>, Vec<&Type>) {
     let typed = function.sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(typed) => Some(typed),

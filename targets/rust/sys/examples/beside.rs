@@ -1,4 +1,5 @@
-//! A program beside a `libtvm_ffi`: it calls the functions of that library, and registers one that other clients of it find.
+//! A program beside a `libtvm_ffi`: it calls the functions of that library, and registers one that
+//! other clients of it find.
 //!
 //! `cargo run --example beside`; the README says which library is linked.
 

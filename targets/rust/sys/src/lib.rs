@@ -1,4 +1,5 @@
-//! The TVM-FFI ABI for kernel libraries in Rust, and for programs beside a `libtvm_ffi` that is already there.
+//! The TVM-FFI ABI for kernel libraries in Rust, and for programs beside a `libtvm_ffi` that is
+//! already there.
 #![no_std]
 
 mod api;

@@ -1,4 +1,5 @@
-//! Addresses that the library or a driver follows. Most programs of this kind no longer compile: `mistakes/address_*.rs`.
+//! Addresses that the library or a driver follows. Most programs of this kind no longer compile:
+//! `mistakes/address_*.rs`.
 
 use core::ffi::c_void;
 
@@ -13,7 +14,8 @@ fn addresses_are_read_and_null_is_passed() -> Result<()> {
     assert!(is_null.call::<bool>((5,)).is_err());
     assert!(OpaquePtr::try_from(Any::NONE)?.as_ptr().is_null());
     let make = Function::global("ffi.FunctionFromExternC")?;
-    let error = make.call::<Function>((OpaquePtr::NULL, OpaquePtr::NULL, OpaquePtr::NULL)).unwrap_err();
+    let error =
+        make.call::<Function>((OpaquePtr::NULL, OpaquePtr::NULL, OpaquePtr::NULL)).unwrap_err();
     assert_eq!(error.kind().as_str(), "ValueError");
     Ok(())
 }
@@ -45,7 +47,9 @@ fn a_hook_is_a_function_not_an_address() -> Result<()> {
         let error = type_table::register_attr(index, name.as_bytes(), address).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("TypeError: The attribute `{name}` is an address, which only unsafe code registers")
+            format!(
+                "TypeError: The attribute `{name}` is an address, which only unsafe code registers"
+            )
         );
         assert!(type_table::attr(index, name.as_bytes()).is_none());
     }

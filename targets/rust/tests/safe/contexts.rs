@@ -1,4 +1,5 @@
-//! Machines of models, whose address builtins receive: a program keeps it, and passes it when the machine is gone.
+//! Machines of models, whose address builtins receive: a program keeps it, and passes it when the
+//! machine is gone.
 #![cfg(feature = "relax")]
 
 use std::sync::{Arc, Mutex};
@@ -40,7 +41,8 @@ fn builtins_refuse_a_machine_that_is_gone() -> Result<()> {
     drop(machine);
     let shape = Shape::from_slice(&[4])?;
     let allocate = Function::global("vm.builtin.alloc_storage")?;
-    let error = allocate.call::<Any>((&address, &shape, 0, f32::DTYPE, "global")).expect_err("it is gone");
+    let error =
+        allocate.call::<Any>((&address, &shape, 0, f32::DTYPE, "global")).expect_err("it is gone");
     assert_eq!(error.kind().as_str(), "TypeError");
     let invoke = Function::global("vm.builtin.invoke_closure")?;
     let error = invoke.call::<Any>((&address, &invoke)).expect_err("it is gone");
@@ -52,7 +54,9 @@ fn builtins_refuse_a_machine_that_is_gone() -> Result<()> {
 fn a_closure_uses_the_machine_that_calls_it() -> Result<()> {
     let machine = machine()?;
     let functions = |machine: OpaquePtr| {
-        Context::with(machine.as_ptr(), |context| Ok(context.machine().executable().functions().len() as i64))
+        Context::with(machine.as_ptr(), |context| {
+            Ok(context.machine().executable().functions().len() as i64)
+        })
     };
     let closure = Closure::new(String::new("functions")?, Function::from_typed(functions)?)?;
     assert_eq!(closure.call(&machine, &[])?.get::<i64>()?, 0);

@@ -6,8 +6,8 @@ use ferrite::dataclass::deep_copy;
 use ferrite::graph::from_json_graph_string;
 use ferrite::structural::WalkOrder;
 use ferrite::{
-    Any, AnyView, Function, Object, ObjectArc, ObjectClass, Result, String, Structural, WeakObjectRef,
-    type_table,
+    Any, AnyView, Function, Object, ObjectArc, ObjectClass, Result, String, Structural,
+    WeakObjectRef, type_table,
 };
 
 /// Registers a hook of a class.
@@ -74,7 +74,8 @@ fn a_copy_that_a_weak_reference_reaches_is_refused() -> Result<()> {
     let mut upgraded = None;
     let mapped: Result<Any> =
         Watched { value: 5 }.into_arc()?.structural_map(WalkOrder::Pre, |number: i64| {
-            upgraded = WATCH.lock().expect("nobody panics").as_ref().and_then(WeakObjectRef::upgrade);
+            upgraded =
+                WATCH.lock().expect("nobody panics").as_ref().and_then(WeakObjectRef::upgrade);
             number + 1
         });
     assert_eq!((error_of(mapped), upgraded.is_none()), (expected.clone(), true));
@@ -127,7 +128,10 @@ fn a_kept_object_is_not_made_anew() -> Result<()> {
         r#"{"root_index":0,"nodes":[{"type":"safe.hooks.Made","data":{"value":7}}]}"#,
         r#"{ "root_index":0,"nodes":[{"type":"safe.hooks.Made","data":{"value":7}}]}"#,
     ] {
-        assert_eq!((error_of(from_json_graph_string(text.as_bytes())), *value), (expected.clone(), 1));
+        assert_eq!(
+            (error_of(from_json_graph_string(text.as_bytes())), *value),
+            (expected.clone(), 1)
+        );
     }
     let make = Function::global("ffi.MakeObjectFromPackedArgs")?;
     assert_eq!(error_of(make.call::<Any>(("safe.hooks.Made", "value", 7))), expected);
@@ -173,6 +177,9 @@ fn nobody_else_makes_objects_of_a_final_class() -> Result<()> {
         "ValueError: The type `safe.hooks.Named` is final: only its own code makes objects of it"
     );
     assert!(type_table::attr(index, b"__ffi_new__").is_none());
-    assert_eq!(Named { value: String::new("a name")?, call: nothing()? }.into_arc()?.value, "a name");
+    assert_eq!(
+        Named { value: String::new("a name")?, call: nothing()? }.into_arc()?.value,
+        "a name"
+    );
     Ok(())
 }

@@ -33,7 +33,8 @@ fn done_or_in_use<T>(outcome: Result<T>) -> Option<T> {
     }
 }
 
-/// Checks the same as [`done_or_in_use`], where the other thread may have removed the element meanwhile.
+/// Checks the same as [`done_or_in_use`], where the other thread may have removed the element
+/// meanwhile.
 fn done_or_changed<T>(outcome: Result<T>) {
     if !matches!(&outcome, Err(error) if error.kind_bytes() == b"IndexError" || error.kind_bytes() == b"KeyError")
     {
@@ -52,11 +53,14 @@ fn elements_that_two_threads_push_are_all_there() -> Result<()> {
     let counts = on_two_threads(|thread| {
         let list = list.clone();
         (0..ROUNDS)
-            .filter(|number| done_or_in_use(list.push(element(thread, *number).expect("memory"))).is_some())
+            .filter(|number| {
+                done_or_in_use(list.push(element(thread, *number).expect("memory"))).is_some()
+            })
             .count()
     });
     assert_eq!(list.len(), counts[0] + counts[1]);
-    let mut all = list.iter().map(|text| Ok(text?.as_bytes().to_vec())).collect::<Result<Vec<_>>>()?;
+    let mut all =
+        list.iter().map(|text| Ok(text?.as_bytes().to_vec())).collect::<Result<Vec<_>>>()?;
     all.sort();
     all.dedup();
     assert_eq!(all.len(), list.len());
@@ -68,10 +72,13 @@ fn entries_that_two_threads_insert_are_all_there() -> Result<()> {
     let dict = Dict::<String, i64>::new()?;
     let counts = on_two_threads(|thread| {
         let dict = dict.clone();
-        let insert = |number| done_or_in_use(dict.insert(element(thread, number).expect("memory"), number));
+        let insert =
+            |number| done_or_in_use(dict.insert(element(thread, number).expect("memory"), number));
         let inserted: Vec<_> = (0..ROUNDS).filter(|number| insert(*number).is_some()).collect();
         for number in &inserted {
-            if let Some(found) = done_or_in_use(dict.get(&element(thread, *number).expect("memory"))) {
+            if let Some(found) =
+                done_or_in_use(dict.get(&element(thread, *number).expect("memory")))
+            {
                 assert_eq!(found, Some(*number));
             }
         }
@@ -158,7 +165,10 @@ fn global_functions_may_meet() -> Result<()> {
             done_or_changed(call("ffi.ListSetItem", &[list.clone(), zero.clone(), number.clone()]));
             done_or_changed(call("ffi.ListContains", &[list.clone(), number.clone()]));
             done_or_changed(call("ffi.ListPop", &[list.clone(), zero]));
-            done_or_changed(call("ffi.DictSetItem", &[dict.clone(), number.clone(), number.clone()]));
+            done_or_changed(call(
+                "ffi.DictSetItem",
+                &[dict.clone(), number.clone(), number.clone()],
+            ));
             done_or_changed(call("ffi.DictGetItem", &[dict.clone(), number.clone()]));
             done_or_changed(call("ffi.DictCount", &[dict.clone(), number.clone()]));
             done_or_changed(call("ffi.DictErase", &[dict.clone(), number]));
@@ -237,7 +247,8 @@ impl Drop for UsesItsList {
 #[cfg(feature = "macros")]
 fn destructors_of_elements_may_use_their_container() -> Result<()> {
     let (list, dict) = (List::<Any>::new()?, Dict::<i64, Any>::new()?);
-    let new = || ObjectArc::new(UsesItsList { list: list.clone(), dict: dict.clone() }).map(Any::new);
+    let new =
+        || ObjectArc::new(UsesItsList { list: list.clone(), dict: dict.clone() }).map(Any::new);
     for _ in 0..5 {
         list.push(new()?)?;
     }
@@ -258,7 +269,11 @@ fn destructors_of_elements_may_use_their_container() -> Result<()> {
     drop(dict.remove(&2)?);
     dict.clear()?;
     assert!(dict.is_empty() && list.is_empty());
-    assert_eq!(REFUSED.load(Ordering::Relaxed), 0, "nothing borrows them while elements are released");
+    assert_eq!(
+        REFUSED.load(Ordering::Relaxed),
+        0,
+        "nothing borrows them while elements are released"
+    );
     Ok(())
 }
 

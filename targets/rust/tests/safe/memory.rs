@@ -1,5 +1,5 @@
-//! Tensor objects over one memory, which share their borrows, and functions of the library that read and write elements, which borrow
-//! them as functions of the program do.
+//! Tensor objects over one memory, which share their borrows, and functions of the library that
+//! read and write elements, which borrow them as functions of the program do.
 #![cfg(feature = "relax")]
 
 use ferrite::convert::AnyCompatible;
@@ -7,7 +7,9 @@ use ferrite::device::{Device, DeviceTensor};
 use ferrite::relax::machine::copy_tensor_to;
 use ferrite::relax::memory::{Allocator, Storage};
 use ferrite::tensor::Element;
-use ferrite::{Any, AnyView, Array, Bytes, ErrorKind, Function, Map, Result, Shape, String, Tensor};
+use ferrite::{
+    Any, AnyView, Array, Bytes, ErrorKind, Function, Map, Result, Shape, String, Tensor,
+};
 
 /// Asserts that a call was refused because of a borrow.
 fn in_use<T>(outcome: Result<T>) {
@@ -40,10 +42,14 @@ fn vector() -> Result<Tensor> {
 
 #[test]
 fn tensors_in_one_storage_share_their_borrows() -> Result<()> {
-    let (storage, shape) = (Storage::new(Allocator::host().allocate(64)?)?, Shape::from_slice(&[4])?);
+    let (storage, shape) =
+        (Storage::new(Allocator::host().allocate(64)?)?, Shape::from_slice(&[4])?);
     let place = |offset: i64| -> Result<Tensor> {
         let dtype = f32::DTYPE;
-        call("vm.builtin.alloc_tensor", &[(&storage).into(), offset.into(), (&shape).into(), (&dtype).into()])
+        call(
+            "vm.builtin.alloc_tensor",
+            &[(&storage).into(), offset.into(), (&shape).into(), (&dtype).into()],
+        )
     };
     let (one, other) = (place(0)?, place(4)?);
     one.borrow_mut::<f32>()?.fill(1.0);
@@ -71,13 +77,16 @@ fn reshaped_tensors_share_the_borrows_of_the_tensor() -> Result<()> {
 fn views_of_a_cache_share_their_borrows() -> Result<()> {
     let rows = Tensor::from_slice(&[1.0f32, 2.0], &[2, 1])?;
     let shape = Shape::from_slice(&[8, 1])?;
-    let cache: Any =
-        call("vm.builtin.attention_kv_cache_create", &[(&rows).into(), (&shape).into(), (-1).into()])?;
+    let cache: Any = call(
+        "vm.builtin.attention_kv_cache_create",
+        &[(&rows).into(), (&shape).into(), (-1).into()],
+    )?;
     let view = || call::<Tensor>("vm.builtin.attention_kv_cache_view", &[(&cache).into()]);
     let (one, other) = (view()?, view()?);
     share::<f32>(&one, &other)?;
-    let append =
-        |rows: &Tensor| call::<Any>("vm.builtin.attention_kv_cache_append", &[(&cache).into(), rows.into()]);
+    let append = |rows: &Tensor| {
+        call::<Any>("vm.builtin.attention_kv_cache_append", &[(&cache).into(), rows.into()])
+    };
     let elements = one.as_slice::<f32>()?;
     in_use(append(&rows));
     in_use(call::<Any>("vm.builtin.attention_kv_cache_update", &[(&cache).into(), (&rows).into()]));
@@ -93,7 +102,8 @@ fn views_of_a_cache_share_their_borrows() -> Result<()> {
     Ok(())
 }
 
-/// Returns a file of parameters with one tensor of eight numbers, which starts `padding` bytes later than it has to.
+/// Returns a file of parameters with one tensor of eight numbers, which starts `padding` bytes
+/// later than it has to.
 fn parameters(padding: usize) -> Vec<u8> {
     let name = vec![b'x'; 1 + padding];
     let mut file = 0xF7E5_8D4F_0504_9CB7_u64.to_le_bytes().to_vec();
@@ -131,7 +141,8 @@ fn tensors_of_a_file_do_not_write_its_bytes() -> Result<()> {
     Ok(())
 }
 
-/// Calls a global function whose argument `place` is a tensor of float32 that the caller borrows for reading, then for writing.
+/// Calls a global function whose argument `place` is a tensor of float32 that the caller borrows
+/// for reading, then for writing.
 fn borrows(name: &str, args: &[AnyView<'_>], place: usize, writes: bool) -> Result<()> {
     let tensor: Tensor = args[place].get()?;
     let function = Function::global(name)?;
@@ -157,7 +168,12 @@ fn builtins_borrow_what_they_read_and_write() -> Result<()> {
     let elements = x.borrow_mut::<f32>()?;
     in_use(copy_tensor_to(&x, Allocator::host()));
     drop(elements);
-    borrows("vm.builtin.sample_top_p_from_logits", &[vx, 1.0.into(), 0.9.into(), 0.5.into()], 0, false)?;
+    borrows(
+        "vm.builtin.sample_top_p_from_logits",
+        &[vx, 1.0.into(), 0.9.into(), 0.5.into()],
+        0,
+        false,
+    )?;
     borrows("vm.builtin.apply_softmax_with_temperature", &[vx, 1.0.into()], 0, true)?;
     borrows("tvm.contrib.random.uniform", &[0.0.into(), 1.0.into(), vx], 2, true)?;
     borrows("tvm.contrib.random.normal", &[0.0.into(), 1.0.into(), vx], 2, true)?;
@@ -186,8 +202,12 @@ fn conditions_and_shape_heaps_are_borrowed() -> Result<()> {
     let heap = Tensor::from_slice(&[7i64, 1], &[2])?;
     let view = AnyView::from(&heap);
     let read = || call::<i64>("vm.builtin.make_prim_value", &[view, 1.into(), 0.into()]);
-    let write =
-        || call::<Any>("vm.builtin.match_prim_value", &[9.into(), view, 1.into(), 1.into(), AnyView::NONE]);
+    let write = || {
+        call::<Any>(
+            "vm.builtin.match_prim_value",
+            &[9.into(), view, 1.into(), 1.into(), AnyView::NONE],
+        )
+    };
     let condition = || call::<bool>("vm.builtin.read_if_cond", &[view]);
     let make = || call::<Shape>("vm.builtin.make_shape", &[view, 1.into(), 1.into(), 0.into()]);
     let shape = Shape::from_slice(&[9])?;
@@ -223,17 +243,23 @@ fn states_are_borrowed_while_they_are_copied() -> Result<()> {
         })?
     };
     let (kernels, values) = (Array::from_slice(&[keep])?, Array::from_slice(&[initial.clone()])?);
-    let create = [1.into(), 2.into(), 1.into(), (&kernels).into(), (&kernels).into(), (&values).into()];
+    let create =
+        [1.into(), 2.into(), 1.into(), (&kernels).into(), (&kernels).into(), (&values).into()];
     let state: Any = call("vm.builtin.rnn_state_create", &create)?;
     let state = AnyView::from(&state);
-    let add = |sequence: i64| call::<Any>("vm.builtin.kv_state_add_sequence", &[state, sequence.into()]);
+    let add =
+        |sequence: i64| call::<Any>("vm.builtin.kv_state_add_sequence", &[state, sequence.into()]);
     let elements = initial.borrow_mut::<f32>()?;
     in_use(add(0));
     drop(elements);
     add(0)?;
     let (sequences, lengths) = (Shape::from_slice(&[0])?, Shape::from_slice(&[1])?);
-    let begin =
-        || call::<Any>("vm.builtin.kv_state_begin_forward", &[state, (&sequences).into(), (&lengths).into()]);
+    let begin = || {
+        call::<Any>(
+            "vm.builtin.kv_state_begin_forward",
+            &[state, (&sequences).into(), (&lengths).into()],
+        )
+    };
     begin()?;
     call::<Any>("vm.builtin.rnn_state_set", &[state, 0.into(), 0.into(), (&initial).into()])?;
     call::<Any>("vm.builtin.kv_state_end_forward", &[state])?;
@@ -241,8 +267,11 @@ fn states_are_borrowed_while_they_are_copied() -> Result<()> {
         [states, slots] => (states.clone(), slots.clone()),
         _ => panic!("a kernel was called once"),
     };
-    let fork = || call::<Any>("vm.builtin.kv_state_fork_sequence", &[state, 0.into(), 1.into(), (-1).into()]);
-    let read = || call::<Tensor>("vm.builtin.rnn_state_debug_get", &[state, 0.into(), 0.into(), 0.into()]);
+    let fork = || {
+        call::<Any>("vm.builtin.kv_state_fork_sequence", &[state, 0.into(), 1.into(), (-1).into()])
+    };
+    let read =
+        || call::<Tensor>("vm.builtin.rnn_state_debug_get", &[state, 0.into(), 0.into(), 0.into()]);
     let elements = states.as_slice::<f32>()?;
     in_use(add(1));
     in_use(fork());

@@ -1,4 +1,5 @@
-//! Tensors: elements are borrowed at run time, so that an output is never a slice that somebody else has.
+//! Tensors: elements are borrowed at run time, so that an output is never a slice that somebody
+//! else has.
 
 use std::sync::mpsc;
 use std::thread;

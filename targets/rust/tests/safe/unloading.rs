@@ -1,4 +1,5 @@
-//! Libraries whose code is in use when the program has dropped their modules. With glibc they find the symbols of the program.
+//! Libraries whose code is in use when the program has dropped their modules. With glibc they find
+//! the symbols of the program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +12,9 @@ fn library(name: &str) -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{name}.so"));
     let mut compiler = Command::new(std::env::var_os("CC").unwrap_or("cc".into()));
-    compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-I"]).arg(package.join("../../include"));
+    compiler
+        .args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-I"])
+        .arg(package.join("../../include"));
     compiler.arg(package.join("tests/safe/unloading.c")).arg("-o").arg(&library);
     let status = compiler.status().expect("a C compiler");
     assert!(status.success(), "{compiler:?}");
@@ -77,7 +80,11 @@ fn a_library_that_another_module_imports_is_kept() -> Result<()> {
         module.import_module(&code)?;
         Ok(module)
     };
-    Function::set_global("ffi.Module.load_from_file.importing", &Function::from_typed(load)?, false)?;
+    Function::set_global(
+        "ffi.Module.load_from_file.importing",
+        &Function::from_typed(load)?,
+        false,
+    )?;
     let module = Module::load("any.importing")?;
     assert_eq!(module.as_object().strong_count(), 1, "only code is kept");
     let made: Function = module.get("make")?.call(())?;

@@ -1,4 +1,5 @@
-//! Callbacks of walks that keep what they get, and values that several threads change while they are copied or reported.
+//! Callbacks of walks that keep what they get, and values that several threads change while they
+//! are copied or reported.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +9,8 @@ use ferrite::dataclass::deep_copy;
 use ferrite::structural::WalkOrder;
 use ferrite::type_table::NewTypeRequest;
 use ferrite::{
-    Any, AnyView, Array, Error, Function, List, Map, Object, ObjectArc, ObjectClass, Result, String,
-    Structural, type_table,
+    Any, AnyView, Array, Error, Function, List, Map, Object, ObjectArc, ObjectClass, Result,
+    String, Structural, type_table,
 };
 
 fn array<const N: usize>(elements: [Any; N]) -> Result<Array<Any>> {
@@ -71,12 +72,15 @@ fn threads_may_raise_one_error() -> Result<()> {
     let raise = || -> Result<()> {
         let value = array([Any::from(1i64)])?;
         for _ in 0..3 {
-            let raised = value.structural_walk(WalkOrder::Pre, |_: i64| -> Result<()> { Err(error.clone()) });
+            let raised = value
+                .structural_walk(WalkOrder::Pre, |_: i64| -> Result<()> { Err(error.clone()) });
             let raised = raised.err().expect("the error");
             assert_eq!(raised.to_string(), "ValueError: no");
             assert!(raised.extra_context().is_some() && error.extra_context().is_none());
             let raised = value.clone().structural_mutate::<Any, _, _>(
-                |_: i64, _: &mut ferrite::structural::Mutator| -> Result<i64> { Err(error.clone()) },
+                |_: i64, _: &mut ferrite::structural::Mutator| -> Result<i64> {
+                    Err(error.clone())
+                },
             );
             assert!(raised.err().expect("the error").extra_context().is_some());
         }
@@ -106,7 +110,9 @@ struct Key {
 }
 
 fn cycle_through(key: &str) -> std::string::String {
-    format!("RuntimeError: Cannot deep copy a cycle through an object of class `{key}`, which never changes")
+    format!(
+        "RuntimeError: Cannot deep copy a cycle through an object of class `{key}`, which never changes"
+    )
 }
 
 #[test]
@@ -156,7 +162,8 @@ struct Back {
 fn a_copy_is_not_changed_behind_its_creation() -> Result<()> {
     // The hook puts the array that is being copied in a field whose original is not copied.
     static WHOLE: Mutex<Option<Array<Any>>> = Mutex::new(None);
-    let hook = |_: Any| Back { array: WHOLE.lock().expect("nobody panics").clone().into() }.into_arc();
+    let hook =
+        |_: Any| Back { array: WHOLE.lock().expect("nobody panics").clone().into() }.into_arc();
     add_hook::<Back>("__ffi_shallow_copy__", &Function::from_typed(hook)?)?;
     let links = List::<Any>::new()?;
     let whole = array([Back { array: Any::NONE }.into_arc()?.into(), links.clone().into()])?;
@@ -182,7 +189,10 @@ fn a_cycle_through_objects_that_change_is_copied() -> Result<()> {
     counter.borrow_mut()?.value = array([counter.clone().into()])?.into();
     let copied: ObjectArc<Counter> = deep_copy(&counter.clone().into())?.get()?;
     let inside = copied.borrow()?.value.get::<Array<ObjectArc<Counter>>>()?.get(0)?;
-    assert!(inside.as_object().ptr_eq(copied.as_object()) && !copied.as_object().ptr_eq(counter.as_object()));
+    assert!(
+        inside.as_object().ptr_eq(copied.as_object())
+            && !copied.as_object().ptr_eq(counter.as_object())
+    );
     for cycle in [copied, counter] {
         cycle.borrow_mut()?.value = Any::NONE;
     }

@@ -1,4 +1,5 @@
-//! Objects of zeros, which the library makes of types that a program registers by name, and classes in Rust of the same keys.
+//! Objects of zeros, which the library makes of types that a program registers by name, and classes
+//! in Rust of the same keys.
 
 use ferrite::type_table::{self, NewTypeRequest};
 use ferrite::{Any, Function, Object, Result, String, type_index};
@@ -58,7 +59,8 @@ fn a_type_has_one_size() -> Result<()> {
     Ok(())
 }
 
-/// Registers classes on one thread, and makes types of zeros of their keys on another one: one of them is refused.
+/// Registers classes on one thread, and makes types of zeros of their keys on another one: one of
+/// them is refused.
 macro_rules! races {
     ($($name:ident $key:literal),*) => {$({
         #[derive(Object)]

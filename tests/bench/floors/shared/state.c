@@ -1,5 +1,5 @@
-/* Floor of per-thread state and one-time initialisation: a library with thread-local variables in the model needed by libraries that
-   may be opened at any time. */
+/* Floor of per-thread state and one-time initialisation: a library with thread-local variables in
+   the model needed by libraries that may be opened at any time. */
 #include <stdint.h>
 
 static __thread uint64_t device;

@@ -1,4 +1,5 @@
-//! Calls from Rust: arguments to cells, and the result back. By hand, an array of views and the type index of the result.
+//! Calls from Rust: arguments to cells, and the result back. By hand, an array of views and the
+//! type index of the result.
 
 use std::hint::black_box;
 
@@ -42,7 +43,8 @@ pub const PAIRS: [Pair; 7] = [
         by_hand: || {
             let f = callee()?;
             counted(move || {
-                let args = [AnyView::from(black_box(1i64)), black_box(2.5).into(), black_box(true).into()];
+                let args =
+                    [AnyView::from(black_box(1i64)), black_box(2.5).into(), black_box(true).into()];
                 int_of(f.call_packed(&args)?)
             })
         },
@@ -55,7 +57,9 @@ pub const PAIRS: [Pair; 7] = [
         },
         by_hand: || {
             let f = callee()?;
-            counted(move || int_of(f.call_packed(&[black_box(1i64).into(), black_box(2.5).into()])?))
+            counted(move || {
+                int_of(f.call_packed(&[black_box(1i64).into(), black_box(2.5).into()])?)
+            })
         },
     },
     Pair {
@@ -66,7 +70,9 @@ pub const PAIRS: [Pair; 7] = [
         },
         by_hand: || {
             Function::set_global("bench.callee", &callee()?, true)?;
-            counted(|| int_of(Function::global("bench.callee")?.call_packed(&[black_box(1i64).into()])?))
+            counted(|| {
+                int_of(Function::global("bench.callee")?.call_packed(&[black_box(1i64).into()])?)
+            })
         },
     },
     Pair {

@@ -1,5 +1,5 @@
-//! Runs one operation a hundred times, inside a function that callgrind counts: `bench-rust NAME safe|by_hand`. Without arguments, prints
-//! the names.
+//! Runs one operation a hundred times, inside a function that callgrind counts:
+//! `bench-rust NAME safe|by_hand`. Without arguments, prints the names.
 
 mod calls;
 mod conversions;
@@ -13,7 +13,8 @@ use ferrite::Result;
 /// The repetitions of an operation. Must be the number that `run.py` divides by.
 const REPETITIONS: usize = 100;
 
-/// Pair of forms of one operation. Each makes its inputs, and returns a closure that is counted and whose result is the same.
+/// Pair of forms of one operation. Each makes its inputs, and returns a closure that is counted and
+/// whose result is the same.
 #[derive(Clone, Copy)]
 struct Pair {
     name: &'static str,

@@ -1,4 +1,5 @@
-//! Functions in Rust that are called: arguments from cells, checked. By hand, a packed function that makes the same checks.
+//! Functions in Rust that are called: arguments from cells, checked. By hand, a packed function
+//! that makes the same checks.
 
 use ferrite::type_index;
 use ferrite::{Any, AnyView, Error, Function, Result, String, Tensor};

@@ -14,7 +14,8 @@ from current import Current
 
 current = Current(LIBRARY)
 
-# Former types: name, (code, bits, lanes), bytes per element of an array, type of the array in tvm-ffi, first release.
+# Former types: name, (code, bits, lanes), bytes per element of an array, type of the array in
+# tvm-ffi, first release.
 TYPES = [
     ("bool", (1, 1, 1), 1, (6, 8, 1), "0.5"),
     ("int8", (0, 8, 1), 1, (0, 8, 1), "0.5"),
@@ -269,7 +270,8 @@ def test_json():
         assert item(back, 0).read(8) == data and tvm.get("runtime.GetShapeTupleElem")(item(back, 1), 1) == 4
 
 
-# Written by hand in the format of each generation, with spaces and line breaks as those releases write them.
+# Written by hand in the format of each generation, with spaces and line breaks as those releases
+# write them.
 TEXTS = {
     (0, 5): """{
   "root": 1, 

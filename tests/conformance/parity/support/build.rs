@@ -31,7 +31,9 @@ fn one(library: &'static Library, node: &Node, earlier: &[Value]) -> Value {
         Node::Device(device) => Value::device(library, *device),
         Node::BigInt(words) => Value::big_int(library, words),
         Node::Shape(dimensions) => shape(library, dimensions),
-        Node::Tensor(bits, dimensions, first) => tensor::counting(library, *bits, dimensions, *first),
+        Node::Tensor(bits, dimensions, first) => {
+            tensor::counting(library, *bits, dimensions, *first)
+        }
         Node::Function(name) => library.global(name),
         Node::Call(name) => library.call(name, &[]).expect("the function takes no arguments"),
         Node::Array(elements) => sequence(library, "ffi.Array", elements, earlier),
@@ -46,7 +48,8 @@ fn one(library: &'static Library, node: &Node, earlier: &[Value]) -> Value {
             make(library, "ffi.Map", &entries)
         }
         Node::Object(class, fields, number) => {
-            let fields: Vec<Value> = fields.iter().map(|field| pick(library, field, earlier)).collect();
+            let fields: Vec<Value> =
+                fields.iter().map(|field| pick(library, field, earlier)).collect();
             classes::make(library, &CLASSES[*class], &fields, *number)
         }
     }
@@ -61,13 +64,20 @@ fn flat(pairs: &[(Index, Index)]) -> Vec<Index> {
     pairs.iter().flat_map(|(key, value)| [*key, *value]).collect()
 }
 
-fn sequence(library: &'static Library, maker: &str, elements: &[Index], earlier: &[Value]) -> Value {
-    let elements: Vec<Value> = elements.iter().map(|element| pick(library, element, earlier)).collect();
+fn sequence(
+    library: &'static Library,
+    maker: &str,
+    elements: &[Index],
+    earlier: &[Value],
+) -> Value {
+    let elements: Vec<Value> =
+        elements.iter().map(|element| pick(library, element, earlier)).collect();
     make(library, maker, &elements)
 }
 
 fn shape(library: &'static Library, dimensions: &[i64]) -> Value {
-    let dimensions: Vec<Value> = dimensions.iter().map(|&dimension| Value::int(library, dimension)).collect();
+    let dimensions: Vec<Value> =
+        dimensions.iter().map(|&dimension| Value::int(library, dimension)).collect();
     make(library, "ffi.Shape", &dimensions)
 }
 

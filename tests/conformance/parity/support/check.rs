@@ -8,10 +8,12 @@ use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestE
 use std::fmt::Display;
 use std::thread;
 
-/// Stack size in bytes. It is large, since upstream recurses into values, with several frames per level.
+/// Stack size in bytes. It is large, since upstream recurses into values, with several frames per
+/// level.
 const STACK_BYTES: usize = 1 << 30;
 
-/// Time limit of shrinking an input in milliseconds: inputs with ten thousand steps could take hours.
+/// Time limit of shrinking an input in milliseconds: inputs with ten thousand steps could take
+/// hours.
 const SHRINK_MILLISECONDS: u32 = 60_000;
 
 /// Record of everything that is visible to a client of one library, line by line.
@@ -35,13 +37,19 @@ impl Transcript {
     /// Returns the first difference of two transcripts.
     fn difference(&self, other: &Self) -> Option<String> {
         let longer = self.0.len().max(other.0.len());
-        let line = |of: &Self, at: usize| of.0.get(at).map_or("(nothing)".to_string(), Clone::clone);
+        let line =
+            |of: &Self, at: usize| of.0.get(at).map_or("(nothing)".to_string(), Clone::clone);
         let at = (0..longer).find(|&at| self.0.get(at) != other.0.get(at))?;
-        Some(format!("step {at}\n  upstream's: {}\n  ours:       {}", line(other, at), line(self, at)))
+        Some(format!(
+            "step {at}\n  upstream's: {}\n  ours:       {}",
+            line(other, at),
+            line(self, at)
+        ))
     }
 }
 
-/// Runs `observe` on both libraries for `cases` inputs, and fails with the smallest input whose transcripts differ.
+/// Runs `observe` on both libraries for `cases` inputs, and fails with the smallest input whose
+/// transcripts differ.
 pub fn check<S>(
     name: &'static str,
     cases: u32,
@@ -54,8 +62,10 @@ where
     let pair = Pair::get()?;
     let body = || run(pair, name, cases, inputs(), observe);
     thread::scope(|scope| {
-        let started =
-            thread::Builder::new().name(name.into()).stack_size(STACK_BYTES).spawn_scoped(scope, body)?;
+        let started = thread::Builder::new()
+            .name(name.into())
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, body)?;
         started.join().unwrap_or_else(|_| Err(format!("{name} panicked").into()))
     })
 }
@@ -85,8 +95,11 @@ fn config(name: &str, cases: u32) -> Outcome<Config> {
         Ok(times) => times.parse().map_err(|_| format!("PARITY_TIMES={times} is no number"))?,
         Err(_) => 1,
     };
-    let kept: &str =
-        root().join(format!("tests/conformance/parity/regressions/{name}.txt")).display().to_string().leak();
+    let kept: &str = root()
+        .join(format!("tests/conformance/parity/regressions/{name}.txt"))
+        .display()
+        .to_string()
+        .leak();
     Ok(Config {
         cases: cases.saturating_mul(times),
         max_shrink_iters: 20_000,

@@ -58,7 +58,10 @@ pub const CLASSES: &[Class] = &[
         ],
     ),
     class("parity.Unique", kTVMFFISEqHashKindUniqueInstance, &[any("content")]),
-    Class { parent: Some(0), ..class("parity.SubTree", kTVMFFISEqHashKindTreeNode, &[any("more")]) },
+    Class {
+        parent: Some(0),
+        ..class("parity.SubTree", kTVMFFISEqHashKindTreeNode, &[any("more")])
+    },
     class(
         "parity.Var",
         kTVMFFISEqHashKindFreeVar,
@@ -72,7 +75,11 @@ pub const CLASSES: &[Class] = &[
     class(
         "parity.Let",
         kTVMFFISEqHashKindTreeNode,
-        &[any("value"), field("var", kTVMFFIAny, kTVMFFIFieldFlagBitMaskSEqHashDefSimple), any("body")],
+        &[
+            any("value"),
+            field("var", kTVMFFIAny, kTVMFFIFieldFlagBitMaskSEqHashDefSimple),
+            any("body"),
+        ],
     ),
     class("parity.Incomparable", kTVMFFISEqHashKindUnsupported, &[any("content")]),
 ];
@@ -84,7 +91,8 @@ pub fn all_classes() -> std::ops::Range<usize> {
     0..CLASSES.len()
 }
 
-/// Returns the indices of classes without variables, whose structural hash is the same in every process.
+/// Returns the indices of classes without variables, whose structural hash is the same in every
+/// process.
 pub fn classes_without_variables() -> std::ops::Range<usize> {
     0..VARIABLES.start
 }
@@ -102,7 +110,8 @@ pub fn register(library: &'static Library) -> Outcome<()> {
         let depth = 1 + i32::from(class.parent.is_some());
         let key = bytes(class.key);
         // SAFETY: the key lives through the call.
-        let index = unsafe { (library.symbols.type_index)(&raw const key, -1, depth, 0, 1, parent) };
+        let index =
+            unsafe { (library.symbols.type_index)(&raw const key, -1, depth, 0, 1, parent) };
         indices.push(index);
         add_fields(library, class, index)
             .map_err(|error| format!("{} library, {}: {error}", library.name, class.key))?;
@@ -115,15 +124,18 @@ fn add_fields(library: &'static Library, class: &Class, index: i32) -> Result<()
     for field in class.fields {
         let (size, alignment) = layout(field.holds);
         offset = offset.next_multiple_of(alignment);
-        let getter =
-            library.call("ffi.MakeFieldGetter", &[&Value::int(library, field.holds.into())])?.as_int();
+        let getter = library
+            .call("ffi.MakeFieldGetter", &[&Value::int(library, field.holds.into())])?
+            .as_int();
         let getter = std::ptr::with_exposed_provenance::<()>(getter as usize);
         let info = TVMFFIFieldInfo {
             name: bytes(field.name),
             doc: bytes(""),
             metadata: bytes("{}"),
             flags: i64::from(
-                field.flags | kTVMFFIFieldFlagBitMaskWritable | kTVMFFIFieldFlagBitSetterIsFunctionObj,
+                field.flags
+                    | kTVMFFIFieldFlagBitMaskWritable
+                    | kTVMFFIFieldFlagBitSetterIsFunctionObj,
             ),
             size: size as i64,
             alignment: alignment as i64,
@@ -147,7 +159,10 @@ fn add_fields(library: &'static Library, class: &Class, index: i32) -> Result<()
     // SAFETY: the record lives through the call.
     library.status(unsafe { (library.symbols.register_metadata)(index, &raw const metadata) })?;
     let size = Value::int(library, metadata.total_size.into());
-    library.call("ffi._PyClassRegisterTypeAttrColumns", &[&Value::int(library, index.into()), &size])?;
+    library.call(
+        "ffi._PyClassRegisterTypeAttrColumns",
+        &[&Value::int(library, index.into()), &size],
+    )?;
     Ok(())
 }
 
@@ -179,13 +194,19 @@ fn setter(library: &'static Library, holds: i32) -> Result<Value, super::Raised>
     library.call("ffi.MakeFieldSetter", &[&Value::int(library, holds.into()), &context, &convert])
 }
 
-unsafe extern "C" fn keep(context: *const c_void, value: *const TVMFFIAny, result: *mut TVMFFIAny) -> c_int {
-    // SAFETY: `setter` passed a library as context; the setter passes a live value and a valid result pointer.
+unsafe extern "C" fn keep(
+    context: *const c_void,
+    value: *const TVMFFIAny,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: `setter` passed a library as context; the setter passes a live value and a valid
+    // result pointer.
     unsafe { *result = Value::borrowed(&*context.cast::<Library>(), *value).into_cell() };
     0
 }
 
-/// Creates an object of a class and sets its fields in order: cells from `fields`, plain data from `number`.
+/// Creates an object of a class and sets its fields in order: cells from `fields`, plain data from
+/// `number`.
 pub fn make(library: &'static Library, class: &Class, fields: &[Value], number: i64) -> Value {
     let own = class.fields.iter();
     let all = class.parent.map_or(&[][..], |parent| CLASSES[parent].fields).iter().chain(own);
@@ -196,7 +217,9 @@ pub fn make(library: &'static Library, class: &Class, fields: &[Value], number: 
             kTVMFFIInt => Value::int(library, number),
             kTVMFFIFloat => Value::float(library, number as f64 / 2.0),
             kTVMFFIBool => Value::bool(library, number % 2 == 0),
-            kTVMFFIDataType => Value::dtype(library, DLDataType { code: number as u8, bits: 32, lanes: 1 }),
+            kTVMFFIDataType => {
+                Value::dtype(library, DLDataType { code: number as u8, bits: 32, lanes: 1 })
+            }
             kTVMFFIDevice => {
                 Value::device(library, DLDevice { device_type: kDLCPU, device_id: number as i32 })
             }

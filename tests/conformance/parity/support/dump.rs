@@ -1,9 +1,10 @@
 //! Canonical text of a value: content, layout and sharing, without addresses.
 //!
-//! The text does not show whether a short string is stored in its cell or in an object: strings from upstream's functions are
-//! always objects, this library's are in the cell if they fit, and the ABI requires clients to accept both. Nor does it show
-//! the capacity of a sequence: replacing a slice of a List by a longer one reserves first here, so that a failure leaves the
-//! list unchanged.
+//! The text does not show whether a short string is stored in its cell or in an object: strings
+//! from upstream's functions are always objects, this library's are in the cell if they fit, and
+//! the ABI requires clients to accept both. Nor does it show the capacity of a sequence: replacing
+//! a slice of a List by a longer one reserves first here, so that a failure leaves the list
+//! unchanged.
 
 use super::{Library, Raised, Value, tensor};
 use ferrite_core::abi::*;
@@ -35,7 +36,9 @@ impl Dump<'_, '_> {
             kTVMFFIInt => write!(self.out, "{}", value.as_int()),
             kTVMFFIBool => write!(self.out, "bool {}", value.as_int()),
             // SAFETY: as above.
-            kTVMFFIFloat => unsafe { write!(self.out, "{:?} ({:#x})", payload.v_float64, payload.v_uint64) },
+            kTVMFFIFloat => unsafe {
+                write!(self.out, "{:?} ({:#x})", payload.v_float64, payload.v_uint64)
+            },
             // SAFETY: as above.
             kTVMFFIDataType => unsafe { write!(self.out, "{:?}", payload.v_dtype) },
             // SAFETY: as above.
@@ -98,7 +101,8 @@ impl Dump<'_, '_> {
         self.out.write_str(if value.type_index() == kTVMFFIArray { "array[" } else { "list[" })?;
         for at in 0..cell.size as usize {
             // SAFETY: it points to `size` cells with live values.
-            let element = unsafe { Value::borrowed(self.library, *cell.data.cast::<TVMFFIAny>().add(at)) };
+            let element =
+                unsafe { Value::borrowed(self.library, *cell.data.cast::<TVMFFIAny>().add(at)) };
             self.value(&element)?;
             self.out.write_str(", ")?;
         }
@@ -108,7 +112,8 @@ impl Dump<'_, '_> {
     fn map(&mut self, value: &Value) -> fmt::Result {
         let entries = entries(value);
         let is_map = value.type_index() == kTVMFFIMap;
-        // If a key hashes by address, the number of slots is random. A Dict may have had such a key before.
+        // If a key hashes by address, the number of slots is random. A Dict may have had such a key
+        // before.
         let stable = is_map && entries.iter().all(|(key, _)| hashes_by_content(key.type_index()));
         self.out.write_str(if is_map { "map" } else { "dict" })?;
         if stable {
@@ -127,7 +132,7 @@ impl Dump<'_, '_> {
     fn object(&mut self, value: &Value) -> fmt::Result {
         // SAFETY: the type of a live object is registered, and its table entry never moves.
         let info = unsafe { &*(self.library.symbols.type_info)(value.type_index()) };
-        // SAFETY: the texts of a table entry live as long.
+        // SAFETY: the strings of a table entry live as long.
         write!(self.out, "{}(", unsafe { info.type_key.as_slice() }.escape_ascii())?;
         for depth in 0..=info.type_depth {
             let level = if depth < info.type_depth {
@@ -148,8 +153,9 @@ impl Dump<'_, '_> {
         let address = object.handle().cast::<u8>().wrapping_add(field.offset as usize);
         let getter = field.getter.expect("fields have getters");
         // SAFETY: the field lies in the object, and the name in the table.
-        let (content, name) =
-            unsafe { (self.library.value(|out| getter(address.cast(), out)), field.name.as_slice()) };
+        let (content, name) = unsafe {
+            (self.library.value(|out| getter(address.cast(), out)), field.name.as_slice())
+        };
         write!(self.out, "{}=", name.escape_ascii())?;
         self.value(&content.expect("fields can be read"))?;
         self.out.write_str(", ")
@@ -161,7 +167,9 @@ fn entries(map: &Value) -> Vec<(Value, Value)> {
     let name = if map.type_index() == kTVMFFIMap { "Map" } else { "Dict" };
     let library = map.library();
     let size = library.call(&format!("ffi.{name}Size"), &[map]).expect("a map has a size").as_int();
-    let walk = library.call(&format!("ffi.{name}ForwardIterFunctor"), &[map]).expect("a map can be walked");
+    let walk = library
+        .call(&format!("ffi.{name}ForwardIterFunctor"), &[map])
+        .expect("a map can be walked");
     let [key, value, next] = [0, 1, 2].map(|command| Value::int(library, command));
     let ask = |command| walk.call(&[command]).expect("the walk goes on");
     let mut entries = Vec::new();
@@ -179,5 +187,6 @@ pub fn slots(map: &Value) -> u64 {
 }
 
 fn hashes_by_content(type_index: i32) -> bool {
-    type_index < kTVMFFIStaticObjectBegin || matches!(type_index, kTVMFFIStr | kTVMFFIBytes | kTVMFFIBigInt)
+    type_index < kTVMFFIStaticObjectBegin
+        || matches!(type_index, kTVMFFIStr | kTVMFFIBytes | kTVMFFIBigInt)
 }

@@ -5,8 +5,8 @@ use ferrite_core::abi::{kTVMFFIDict, kTVMFFIList};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// A graph, and pairs of a container and a value of the graph. The values are inserted into the lists and dicts after
-/// construction.
+/// A graph, and pairs of a container and a value of the graph. The values are inserted into the
+/// lists and dicts after construction.
 pub type CyclicGraph = (Graph, Vec<(Index, Index)>);
 
 /// Generates graphs with a few values inserted after construction, which may form cycles.

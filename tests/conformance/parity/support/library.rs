@@ -66,7 +66,8 @@ impl Library {
         let library = library.map_err(|error| format!("cannot load {name} library: {error}"))?;
         let library = libloading::Library::from(library);
         let symbols = Symbols::find(&library);
-        let symbols = symbols.map_err(|error| format!("{name} library at {}: {error}", path.display()))?;
+        let symbols =
+            symbols.map_err(|error| format!("{name} library at {}: {error}", path.display()))?;
         std::mem::forget(library);
         let library: &'static Self = Box::leak(Box::new(Self { name, symbols }));
         classes::register(library)?;
@@ -83,13 +84,17 @@ impl Library {
         let mut handle = std::ptr::null_mut();
         let text = TVMFFIByteArray::from_slice(name.as_bytes());
         // SAFETY: both arguments live through the call.
-        let status = unsafe { (self.symbols.function_get_global)(&raw const text, &raw mut handle) };
+        let status =
+            unsafe { (self.symbols.function_get_global)(&raw const text, &raw mut handle) };
         assert!(status == 0 && !handle.is_null(), "{} library has no function {name}", self.name);
         Value::from_handle(self, handle)
     }
 
     /// Returns the value that a C function writes to an out-pointer.
-    pub fn value(&'static self, fill: impl FnOnce(*mut TVMFFIAny) -> c_int) -> Result<Value, Raised> {
+    pub fn value(
+        &'static self,
+        fill: impl FnOnce(*mut TVMFFIAny) -> c_int,
+    ) -> Result<Value, Raised> {
         let mut cell = TVMFFIAny::NONE;
         self.status(fill(&raw mut cell))?;
         Ok(Value::from_cell(self, cell))

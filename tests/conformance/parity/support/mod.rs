@@ -1,4 +1,5 @@
-//! Support code of the properties: the two libraries, their values, generated descriptions of values, and the comparison.
+//! Support code of the properties: the two libraries, their values, generated descriptions of
+//! values, and the comparison.
 
 mod build;
 mod check;

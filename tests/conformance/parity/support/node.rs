@@ -1,7 +1,7 @@
 //! Generated descriptions of values, from which each library builds its own.
 //!
-//! A graph is a list of nodes that may refer to earlier ones. So sharing occurs naturally, the length bounds the depth, and a
-//! shorter list is a smaller input.
+//! A graph is a list of nodes that may refer to earlier ones. So sharing occurs naturally, the
+//! length bounds the depth, and a shorter list is a smaller input.
 
 use super::Text;
 use super::classes::CLASSES;
@@ -45,7 +45,16 @@ pub type Graph = Vec<Node>;
 
 /// Generates numbers that are small, at a limit, or arbitrary.
 pub fn ints() -> impl Strategy<Value = i64> {
-    let limits = vec![i64::MIN, i64::MIN + 1, i64::MAX, i64::MAX - 1, 1 << 53, -(1 << 53), 1 << 32, -1 << 31];
+    let limits = vec![
+        i64::MIN,
+        i64::MIN + 1,
+        i64::MAX,
+        i64::MAX - 1,
+        1 << 53,
+        -(1 << 53),
+        1 << 32,
+        -1 << 31,
+    ];
     prop_oneof![4 => -4..8i64, 1 => any::<i64>(), 1 => select(limits)]
 }
 
@@ -81,8 +90,8 @@ pub fn floats() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Generates strings around the limit of seven bytes for small strings: plain, with every kind of character, or invalid
-/// UTF-8.
+/// Generates strings around the limit of seven bytes for small strings: plain, with every kind of
+/// character, or invalid UTF-8.
 pub fn texts() -> impl Strategy<Value = Text> {
     let pieces = vec![
         "a",
@@ -126,8 +135,13 @@ pub fn texts() -> impl Strategy<Value = Text> {
 /// Generates data types of every code.
 pub fn dtypes() -> impl Strategy<Value = DLDataType> {
     let wild = (any::<u8>(), any::<u8>(), any::<u16>());
-    let usual = (0..19u8, select(vec![0u8, 1, 4, 6, 8, 16, 32, 64]), select(vec![0u16, 1, 1, 1, 2, 4, 16]));
-    prop_oneof![8 => usual, 1 => wild].prop_map(|(code, bits, lanes)| DLDataType { code, bits, lanes })
+    let usual =
+        (0..19u8, select(vec![0u8, 1, 4, 6, 8, 16, 32, 64]), select(vec![0u16, 1, 1, 1, 2, 4, 16]));
+    prop_oneof![8 => usual, 1 => wild].prop_map(|(code, bits, lanes)| DLDataType {
+        code,
+        bits,
+        lanes,
+    })
 }
 
 /// Generates devices of every kind, known or not.
@@ -194,7 +208,8 @@ pub fn json_containers() -> impl Strategy<Value = Node> {
 pub fn objects(classes: std::ops::Range<usize>) -> impl Strategy<Value = Node> {
     debug_assert!(classes.end <= CLASSES.len());
     let fields = prop::collection::vec(any::<Index>(), 4);
-    (classes, fields, 0..4i64).prop_map(|(class, fields, number)| Node::Object(class, fields, number))
+    (classes, fields, 0..4i64)
+        .prop_map(|(class, fields, number)| Node::Object(class, fields, number))
 }
 
 /// Generates up to `length` nodes.

@@ -21,11 +21,18 @@ impl Pair {
     }
 
     fn load() -> Outcome<Self> {
-        let wheel = output_of(&mut Command::new(root().join("tests/conformance/upstream/wheel.sh")))?;
-        let upstream =
-            Library::open("upstream's", &Path::new(wheel.trim()).join("tvm_ffi/lib/libtvm_ffi.so"))?;
+        let wheel =
+            output_of(&mut Command::new(root().join("tests/conformance/upstream/wheel.sh")))?;
+        let upstream = Library::open(
+            "upstream's",
+            &Path::new(wheel.trim()).join("tvm_ffi/lib/libtvm_ffi.so"),
+        )?;
         let ours = Library::open("our", &ferrite_tests::Library::get()?.shared())?;
         let same = ours.symbols.function_call as usize == upstream.symbols.function_call as usize;
-        if same { Err(String::from("both libraries are one").into()) } else { Ok(Self { ours, upstream }) }
+        if same {
+            Err(String::from("both libraries are one").into())
+        } else {
+            Ok(Self { ours, upstream })
+        }
     }
 }

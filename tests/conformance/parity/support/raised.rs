@@ -1,7 +1,7 @@
 //! Raised errors: the kind, and the message without the addresses in it.
 //!
-//! Upstream copies invalid UTF-8 into messages, which Python then cannot decode. This library replaces it by U+FFFD, and so
-//! does the comparison.
+//! Upstream copies invalid UTF-8 into messages, which Python then cannot decode. This library
+//! replaces it by U+FFFD, and so does the comparison.
 
 use super::{Library, Value};
 use ferrite_core::abi::*;
@@ -28,7 +28,7 @@ impl Raised {
     pub(super) fn read(error: &Value) -> Self {
         // SAFETY: an error object has this record after its header.
         let cell = unsafe { *error.body::<TVMFFIErrorCell>() };
-        // SAFETY: its texts live as long as it.
+        // SAFETY: its strings live as long as it.
         let text = |bytes: TVMFFIByteArray| String::from_utf8_lossy(unsafe { bytes.as_slice() });
         Self { kind: text(cell.kind).into_owned(), message: without_addresses(&text(cell.message)) }
     }

@@ -29,8 +29,9 @@ pub fn counting(library: &'static Library, bits: u8, shape: &[i64], first: u8) -
     let managed = DLManagedTensor { dl_tensor, manager_ctx: null_mut(), deleter: Some(give_back) };
     let lent = Box::into_raw(Box::new(Lent { managed, _shape: shape, _data: data }));
     // SAFETY: the record lives until its deleter is called.
-    let made = library
-        .object(|out| unsafe { (library.symbols.tensor_from_dlpack)(&raw mut (*lent).managed, 0, 0, out) });
+    let made = library.object(|out| unsafe {
+        (library.symbols.tensor_from_dlpack)(&raw mut (*lent).managed, 0, 0, out)
+    });
     made.expect("a plain tensor is taken")
 }
 
@@ -62,6 +63,8 @@ pub unsafe fn bytes(tensor: &DLTensor) -> Vec<u8> {
         return Vec::new();
     }
     // SAFETY: the elements are contiguous from here.
-    unsafe { &*slice_from_raw_parts(tensor.data.cast::<u8>().add(tensor.byte_offset as usize), bytes) }
-        .to_vec()
+    unsafe {
+        &*slice_from_raw_parts(tensor.data.cast::<u8>().add(tensor.byte_offset as usize), bytes)
+    }
+    .to_vec()
 }

@@ -7,7 +7,8 @@ use proptest::sample::Index;
 /// A graph, and the replacement nodes of its twin.
 pub type TwinGraphs = (Graph, Vec<(Index, Node)>);
 
-/// Generates graphs and twins that differ in at most two nodes, many of which do not contribute to the value.
+/// Generates graphs and twins that differ in at most two nodes, many of which do not contribute to
+/// the value.
 pub fn twin_graphs<S>(nodes: impl Fn() -> S, length: usize) -> impl Strategy<Value = TwinGraphs>
 where
     S: Strategy<Value = Node>,

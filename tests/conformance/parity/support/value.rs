@@ -81,7 +81,8 @@ impl Value {
         made.expect("bytes are made")
     }
 
-    /// Creates an integer from its words in two's complement, least significant first; an `Int` if it fits.
+    /// Creates an integer from its words in two's complement, least significant first; an `Int` if
+    /// it fits.
     pub fn big_int(library: &'static Library, words: &[i64]) -> Self {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let bytes = TVMFFIByteArray::from_slice(&bytes);
@@ -137,12 +138,17 @@ impl Value {
         let cells: Vec<TVMFFIAny> = arguments.iter().map(|argument| argument.cell).collect();
         let call = self.library.symbols.function_call;
         // SAFETY: the function and its arguments live through the call.
-        self.library.value(|out| unsafe { call(self.handle(), cells.as_ptr(), cells.len() as i32, out) })
+        self.library
+            .value(|out| unsafe { call(self.handle(), cells.as_ptr(), cells.len() as i32, out) })
     }
 
     /// Returns the integer or boolean value.
     pub fn as_int(&self) -> i64 {
-        assert!(matches!(self.type_index(), kTVMFFIInt | kTVMFFIBool), "type {}", self.type_index());
+        assert!(
+            matches!(self.type_index(), kTVMFFIInt | kTVMFFIBool),
+            "type {}",
+            self.type_index()
+        );
         // SAFETY: the type index selects this field.
         unsafe { self.cell.payload.v_int64 }
     }
@@ -154,7 +160,8 @@ impl Value {
             kTVMFFISmallStr | kTVMFFISmallBytes => unsafe {
                 &self.cell.payload.v_bytes[..self.cell.small_str_len as usize]
             },
-            // SAFETY: string objects and bytes objects begin with this record, and live as long as the value.
+            // SAFETY: string objects and bytes objects begin with this record, and live as long as
+            // the value.
             kTVMFFIStr | kTVMFFIBytes => unsafe { (*self.body::<TVMFFIByteArray>()).as_slice() },
             other => panic!("type {other} has no bytes"),
         }

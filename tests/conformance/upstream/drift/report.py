@@ -204,7 +204,8 @@ def main():
     theirs = Side(options.package / "lib/libtvm_ffi.so", options.package / "include", options.served)
     ours = Side(options.library, options.include, options.our_served)
     own_reasons = explanations(options.version)
-    # Explained differences from the matching release also apply to other releases, until they have a list.
+    # Explained differences from the matching release also apply to other releases, until they have
+    # a list.
     reasons = own_reasons or explanations(options.base_version)
     print(f"apache-tvm-ffi {options.version} and {options.library.name}")
     drifted, passed = [], 0

@@ -1,8 +1,9 @@
 /*
  * usage: served ATTRIBUTE...
  *
- * Prints the features of the libtvm_ffi that it is linked with, one per line: a name, a tab, and a description. It is
- * compiled with the headers of the library's own release, so records are read with the right layout.
+ * Prints the features of the libtvm_ffi that it is linked with, one per line: a name, a tab, and a
+ * description. It is compiled with the headers of the library's own release, so records are read
+ * with the right layout.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Upstream's tests/cpp, built once with upstream's library and lazy binding: a symbol missing from this library fails only the
-# tests that call it.
+# Upstream's tests/cpp, built once with upstream's library and lazy binding: a symbol missing from
+# this library fails only the tests that call it.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/suite.sh"
 
 # With the sanitizer, inline C++ code that accesses this library's objects is checked, too.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Upstream's examples that need no GPU and no PyTorch, linked and run with the library; those in C a second time with this
-# library's headers.
+# Upstream's examples that need no GPU and no PyTorch, linked and run with the library; those in C a
+# second time with this library's headers.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/suite.sh"
 # shellcheck source=support/overlay.sh
 source "$support/overlay.sh"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # The tests of upstream's Rust crates.
 #
-# The crates' build scripts get the library's folder from tvm-ffi-config, found on PATH. Here it is a build folder, the same in
-# every run, in which the library is exchanged: upstream's while the test programs are built, this one while they run.
-# Documentation tests are linked with this library.
+# The crates' build scripts get the library's folder from tvm-ffi-config, found on PATH. Here it is
+# a build folder, the same in every run, in which the library is exchanged: upstream's while the
+# test programs are built, this one while they run. Documentation tests are linked with this
+# library.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/suite.sh"
 
 use_library() { # use_library LIB FOLDER

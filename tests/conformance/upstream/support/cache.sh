@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034  # those that source this file use the variables
 #
-# Cache of pinned downloads and builds in ${FERRITE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ferrite-upstream}. Sourced, not run.
+# Cache of pinned downloads and builds in
+# ${FERRITE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ferrite-upstream}. Sourced, not run.
 set -euo pipefail
 
 upstream=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -86,8 +87,8 @@ ensure_environment() {
 }
 
 download_sources() {
-  # pip gets a source distribution's metadata from the build backend, which is already in the environment, so nothing else is
-  # downloaded.
+  # pip gets a source distribution's metadata from the build backend, which is already in the
+  # environment, so nothing else is downloaded.
   "$base_python" -m pip download --quiet --no-deps --no-build-isolation --require-hashes \
     --no-binary apache-tvm-ffi -d "$1" -r "$upstream_pin" >&2
   tar -xzf "$1"/*.tar.gz -C "$1" --strip-components=1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: example.sh NAME TREE
 #
-# Builds and runs one of upstream's examples in TREE, a private copy of the source distribution, with the tvm-ffi-config and
-# python found on PATH. Fails unless it prints the expected output.
+# Builds and runs one of upstream's examples in TREE, a private copy of the source distribution,
+# with the tvm-ffi-config and python found on PATH. Fails unless it prints the expected output.
 set -euo pipefail
 
 support=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -3,10 +3,11 @@
 #
 # Upstream's Python package with this library in it. Sourced after suite.sh.
 
-# Creates a Python environment in $work/python with upstream's wheel, in which libtvm_ffi.so is replaced; upstream's own is on
-# none of its paths. If `library` is this project's wheel, that is installed, too, nothing is replaced, and every Python process
-# imports it first, except tvm-ffi-config, which tells linkers where upstream's other libraries are. Sets `overlay_python` and
-# `overlay_library`.
+# Creates a Python environment in $work/python with upstream's wheel, in which libtvm_ffi.so is
+# replaced; upstream's own is on none of its paths. If `library` is this project's wheel, that is
+# installed, too, nothing is replaced, and every Python process imports it first, except
+# tvm-ffi-config, which tells linkers where upstream's other libraries are. Sets `overlay_python`
+# and `overlay_library`.
 make_overlay() {
   local dir=$work/python folders='import sysconfig; print(sysconfig.get_path("purelib"))' packages tool
   "$base_python" -m venv --without-pip "$dir"

@@ -155,7 +155,8 @@ def main() -> int:
         list(pool.map(Program.run, programs))
     everything = [result for program in programs for result in program.results.values()]
     problems = [problem for program in programs for problem in program.problems]
-    # The list defines which documentation tests exist, so a new one runs only together with all others.
+    # The list defines which documentation tests exist, so a new one runs only together with all
+    # others.
     listed = [line for line in options.list.read_text().splitlines() if line.startswith("doc::")]
     if any(results.selected(test, options.select) for test in listed):
         more, more_problems = doc_tests(options, deadline)

@@ -21,7 +21,8 @@ from results import Result
 
 # Files that compile programs: started first, to keep all processors busy.
 _SLOW = ("test_rust_static_init", "test_stl", "test_dataclass_gen_abi_cpp", "test_build", "test_load")
-# Tests that compare wall-clock times: another process can delay one of the two measured parts, so only a repeated failure counts.
+# Tests that compare wall-clock times: another process can delay one of the two measured parts, so
+# only a repeated failure counts.
 _TIMED = ("::test_shared_dag_hash_scaling_not_exponential",)
 _MAX_STARTS = 300
 _MAX_REPEATS = 4

@@ -1,14 +1,16 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154  # those that source this file use the variables; cache.sh sets some
+# shellcheck disable=SC2034,SC2154 # those that source this file use the variables; cache.sh sets
+# some
 #
-# Shared by the suites. Sourced by suites/*.sh, which run.sh starts with `library`, `results` and, for the address sanitizer,
-# `asan_runtime` in the environment.
+# Shared by the suites. Sourced by suites/*.sh, which run.sh starts with `library`, `results` and,
+# for the address sanitizer, `asan_runtime` in the environment.
 source "$(dirname "${BASH_SOURCE[0]}")/cache.sh"
 
 time_limit=3600  # seconds for one suite
 test_timeout=120 # seconds for one test
 
-# start_suite NAME [PATTERN...]: sets `suite`, `patterns`, `out` (results, kept) and `work` (removed at the end).
+# start_suite NAME [PATTERN...]: sets `suite`, `patterns`, `out` (results, kept) and `work` (removed
+# at the end).
 start_suite() {
   suite=$1
   shift
@@ -30,7 +32,8 @@ start_suite() {
   SECONDS=0
 }
 
-# Sets the preloaded libraries of the measured processes: the recorder of memory maps, and the sanitizer.
+# Sets the preloaded libraries of the measured processes: the recorder of memory maps, and the
+# sanitizer.
 start_recording() {
   export FERRITE_MAPS_DIR=$work/maps FERRITE_PRELOAD=$maps_dump TMPDIR=$work/tmp
   if [ -n "$asan_runtime" ]; then

@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 #
-# Sources of apache/tvm that no registry has, read from a clone and never kept here. Sourced after cache.sh, not run.
+# Sources of apache/tvm that no registry has, read from a clone and never kept here. Sourced after
+# cache.sh, not run.
 
 # Unpacks files of a revision: a tag, or the hash of a commit.
 unpack_tvm() { # unpack_tvm REVISION FOLDER PATTERN...

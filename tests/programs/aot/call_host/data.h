@@ -1,5 +1,6 @@
 #include <stdint.h>
-/* calls the global function "aot.host_add"(t, y, 7), which the host must register: y = t + 7 with t = 2 * x; arguments (x, y) */
+/* calls the global function "aot.host_add"(t, y, 7), which the host must register: y = t + 7 with
+ * t = 2 * x; arguments (x, y) */
 enum { call_host_x_ndim = 1 };
 static const int64_t call_host_x_shape[] = {4};
 static const float call_host_x[4] = {

@@ -1,5 +1,6 @@
 #include <stdint.h>
-/* conv 3x3x8 + relu + max pool 2 + dense 128-10 as one function; arguments (x, wc, bc, wd, bd, out), x is one picture (1,1,8,8) */
+/* conv 3x3x8 + relu + max pool 2 + dense 128-10 as one function; arguments (x, wc, bc, wd, bd,
+ * out), x is one picture (1,1,8,8) */
 enum { cnn_f32_x_ndim = 4 };
 static const int64_t cnn_f32_x_shape[] = {20, 1, 8, 8};
 static const float cnn_f32_x[1280] = {

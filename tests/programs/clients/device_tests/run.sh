@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # usage: run.sh [--upstream] WHEEL [PATTERN...]
 #
-# Runs TVM's own tests of device code generation and of runtime modules: TVM's compiler and its libtvm_runtime from PyPI, with
-# the library of the wheel of targets/host/python, or with --upstream, for comparison, with upstream's library. PATTERNs select
-# tests whose id contains one of them.
+# Runs TVM's own tests of device code generation and of runtime modules: TVM's compiler and its
+# libtvm_runtime from PyPI, with the library of the wheel of targets/host/python, or with
+# --upstream, for comparison, with upstream's library. PATTERNs select tests whose id contains one
+# of them.
 #
-# Each test passes or is in not_passed.txt with the reason. FERRITE_DEVICE_KINDS names the kinds of devices, by default opencl.
-# The last line is the sum; results go to $OUT (default target/device-tests).
+# Each test passes or is in not_passed.txt with the reason. FERRITE_DEVICE_KINDS names the kinds of
+# devices, by default opencl. The last line is the sum; results go to $OUT (default
+# target/device-tests).
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../tvm_tests/support.sh"
 

@@ -1,4 +1,5 @@
-/* Runs the kernel `add` of a shared object that CUTLASS's DSL exported, on the first NVIDIA GPU: in C, without Python. */
+/* Runs the kernel `add` of a shared object that CUTLASS's DSL exported, on the first NVIDIA GPU: in
+ * C, without Python. */
 #include <stdio.h>
 
 #include "ferrite_device.h"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # usage: run.sh WHEEL
 #
-# Runs kernels of CUTLASS's DSL, FlashInfer, JAX, SGLang, TileLang and XGrammar on an NVIDIA GPU with the library of the wheel of
-# targets/host/python. The interpreter (PYTHON, by default python3) must have PyTorch and JAX with CUDA, and nvcc must be there,
-# which most compile with: 10 minutes on an H100.
+# Runs kernels of CUTLASS's DSL, FlashInfer, JAX, SGLang, TileLang and XGrammar on an NVIDIA GPU
+# with the library of the wheel of targets/host/python. The interpreter (PYTHON, by default python3)
+# must have PyTorch and JAX with CUDA, and nvcc must be there, which most compile with: 10 minutes
+# on an H100.
 # shellcheck disable=SC2154 # cache.sh sets the folder of downloads and the interpreter
 source "$(dirname "${BASH_SOURCE[0]}")/../../../conformance/upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -12,7 +12,7 @@ SCHEMA = '{"type": "object", "properties": {"name": {"type": "string"}, "age": {
 
 
 def decode(batch):
-    """Write texts token by token, the most probable one that the grammar allows; return them."""
+    """Write strings token by token, the most probable one that the grammar allows; return them."""
     tokens = xgrammar.TokenizerInfo(VOCABULARY, stop_token_ids=[END])
     grammar = xgrammar.GrammarCompiler(tokens).compile_json_schema(SCHEMA, any_whitespace=False)
     matchers = [xgrammar.GrammarMatcher(grammar) for _ in range(batch)]

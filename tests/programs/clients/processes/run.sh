@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # usage: run.sh WHEEL
 #
-# Runs the programs of this folder, which carry values by multiprocessing, joblib, dask and Ray, with the wheel of targets/host/python,
-# and the wheel's tests of pickling under each earlier release of apache-tvm-ffi. The packages are installed once and kept in the cache;
-# the wheel is installed into an environment of its own, in which FERRITE_TVM_FFI=1 reaches the worker processes. The last line is the
-# sum.
+# Runs the programs of this folder, which carry values by multiprocessing, joblib, dask and Ray,
+# with the wheel of targets/host/python, and the wheel's tests of pickling under each earlier
+# release of apache-tvm-ffi. The packages are installed once and kept in the cache; the wheel is
+# installed into an environment of its own, in which FERRITE_TVM_FFI=1 reaches the worker processes.
+# The last line is the sum.
 source "$(dirname "${BASH_SOURCE[0]}")/../../../conformance/upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../../.." && pwd)

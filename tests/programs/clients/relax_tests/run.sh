@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # usage: run.sh [--upstream] WHEEL [PATTERN...]
 #
-# Runs TVM's own tests of the Relax virtual machine and its builtins with the machine of the wheel of targets/host/python:
-# machine.py, imported by each process, replaces TVM's. With --upstream, for comparison, they run on TVM's machine and upstream's
-# library. PATTERNs select tests whose id contains one of them.
+# Runs TVM's own tests of the Relax virtual machine and its builtins with the machine of the wheel
+# of targets/host/python: machine.py, imported by each process, replaces TVM's. With --upstream, for
+# comparison, they run on TVM's machine and upstream's library. PATTERNs select tests whose id
+# contains one of them.
 #
-# Each test passes or is in not_passed.txt with the reason. The last line is the sum; results go to $OUT (default
-# target/relax-tests).
+# Each test passes or is in not_passed.txt with the reason. The last line is the sum; results go to
+# $OUT (default target/relax-tests).
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../tvm_tests/support.sh"
 
@@ -30,7 +31,8 @@ def same_draws():
 END
 make_interpreter "$here/ferrite_machine.py"
 export TVM_TEST_TARGETS=llvm
-# Hides all GPUs: tests build CUDA code for any that they find, and the wheel's compiler has no code generator for it.
+# Hides all GPUs: tests build CUDA code for any that they find, and the wheel's compiler has no code
+# generator for it.
 export OCL_ICD_VENDORS=/dev/null VK_DRIVER_FILES=/dev/null VK_ICD_FILENAMES=/dev/null CUDA_VISIBLE_DEVICES=
 # Tests of a file that forgets to import it.
 export PYTEST_ADDOPTS="-p tvm.testing"

@@ -50,7 +50,8 @@ def main():
         np.testing.assert_allclose(result(vm), expected, atol=1e-6)
     with tempfile.TemporaryDirectory() as folder:
         for mode in ("bytecode", "compiled"):
-            # Copies the file: loading it again would give the library that is already open, which keeps the builtins it found.
+            # Copies the file: loading it again would give the library that is already open, which
+            # keeps the builtins it found.
             copy = pathlib.Path(folder) / f"{mode}.so"
             shutil.copy(FOLDER / "cnn" / f"{mode}.so", copy)
             vm = relax.VirtualMachine(tvm.runtime.load_module(str(copy)), tvm.cpu())

@@ -1,9 +1,11 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154  # those that source this file use the variables; cache.sh sets those that it reads
+# shellcheck disable=SC2034,SC2154 # those that source this file use the variables; cache.sh sets
+# those that it reads
 #
-# Runs TVM's own tests: TVM's compiler and its libtvm_runtime from PyPI, with the library of the wheel of targets/host/python or
-# with upstream's. The tests are those of apache/tvm at 5d4dc872, which no package contains: FERRITE_TVM_GIT names a git directory
-# with that commit. Sourced, not run.
+# Runs TVM's own tests: TVM's compiler and its libtvm_runtime from PyPI, with the library of the
+# wheel of targets/host/python or with upstream's. The tests are those of apache/tvm at 5d4dc872,
+# which no package contains: FERRITE_TVM_GIT names a git directory with that commit. Sourced, not
+# run.
 tvm_tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$tvm_tests/../../../.." && pwd)
 source "$root/tests/conformance/upstream/support/cache.sh"
@@ -16,8 +18,8 @@ install_clients() {
     -r "$tvm_tests/requirements.txt" >&2
 }
 
-# Creates an interpreter in which every process, also those started by tests, imports the library first, then the file MODULE, if
-# there is one. Sets `tests_python` and `replaced`.
+# Creates an interpreter in which every process, also those started by tests, imports the library
+# first, then the file MODULE, if there is one. Sets `tests_python` and `replaced`.
 make_interpreter() { # make_interpreter [MODULE]
   local packages purelib='import sysconfig; print(sysconfig.get_path("purelib"))'
   "$clients/bin/python" -m venv --without-pip "$work/python"
@@ -39,7 +41,8 @@ make_interpreter() { # make_interpreter [MODULE]
   replaced=$packages/ferrite_tvm_ffi.libs/libtvm_ffi.so
 }
 
-# Reads the arguments [--upstream] WHEEL [PATTERN...]. Sets `library`, `wheel_of_library` and `patterns`.
+# Reads the arguments [--upstream] WHEEL [PATTERN...]. Sets `library`, `wheel_of_library` and
+# `patterns`.
 read_arguments() {
   library=ours
   if [ "${1:-}" = --upstream ]; then

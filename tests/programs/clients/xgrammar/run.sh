@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # usage: run.sh WHEEL
 #
-# Runs XGrammar's own tests that need no login and no GPU, with the wheel of targets/host/python: a client whose Python, C++ and
-# PyTorch parts share libtvm_ffi.so. Its 6 GB of packages (PyTorch's CUDA libraries) are downloaded once and kept in the cache.
-# The last line is pytest's.
+# Runs XGrammar's own tests that need no login and no GPU, with the wheel of targets/host/python: a
+# client whose Python, C++ and PyTorch parts share libtvm_ffi.so. Its 6 GB of packages (PyTorch's
+# CUDA libraries) are downloaded once and kept in the cache. The last line is pytest's.
 source "$(dirname "${BASH_SOURCE[0]}")/../../../conformance/upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

@@ -1,8 +1,9 @@
 /*
- * failing_driver.c: a driver library that forwards to the system's, counts live objects, and fails at one call.
+ * failing_driver.c: a driver library that forwards to the system's, counts live objects, and fails
+ * at one call.
  *
- * Built as libOpenCL.so.1, with the system's library linked as SYSTEM_DRIVER. Functions that are not here come directly
- * from that library.
+ * Built as libOpenCL.so.1, with the system's library linked as SYSTEM_DRIVER. Functions that are
+ * not here come directly from that library.
  */
 #include <dlfcn.h>
 #include <stddef.h>
@@ -64,7 +65,8 @@ static void* system_function(const char* name) {
     return created;                                     \
   }
 
-/* Forwards a function that retains or releases an object. It never fails, since its effect cannot be undone. */
+/* Forwards a function that retains or releases an object. It never fails, since its effect cannot
+ * be undone. */
 #define OWN(kind, change, name)                         \
   Status name(Handle object) {                          \
     static Status (*function)(Handle);                  \

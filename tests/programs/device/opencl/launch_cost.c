@@ -3,9 +3,9 @@
  *
  *   launch_cost PAYLOAD [ROUNDS]
  *
- * PAYLOAD is the OpenCL module of the fixtures. Both sides launch one block of the kernel of add_one, compiled from the
- * same source, on buffers of the same size. A round queues launches and waits for them. Rounds of both sides alternate, so
- * that other load on the machine affects both.
+ * PAYLOAD is the OpenCL module of the fixtures. Both sides launch one block of the kernel of
+ * add_one, compiled from the same source, on buffers of the same size. A round queues launches and
+ * waits for them. Rounds of both sides alternate, so that other load on the machine affects both.
  */
 #define _POSIX_C_SOURCE 200112L
 #include <dlfcn.h>

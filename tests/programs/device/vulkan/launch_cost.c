@@ -3,10 +3,11 @@
  *
  *   launch_cost PAYLOAD [ROUNDS]
  *
- * PAYLOAD is the Vulkan module of the fixtures. Both sides launch one block of the kernel of add_one, of the same shader,
- * on buffers of the same size: descriptors are pushed by a template, and command buffers have 8, 16, 32 and then 64
- * launches with a barrier after each. A round queues launches and waits for them. Rounds of both sides alternate, so that
- * other load on the machine affects both. Needs the headers of Vulkan (libvulkan-dev).
+ * PAYLOAD is the Vulkan module of the fixtures. Both sides launch one block of the kernel of
+ * add_one, of the same shader, on buffers of the same size: descriptors are pushed by a template,
+ * and command buffers have 8, 16, 32 and then 64 launches with a barrier after each. A round queues
+ * launches and waits for them. Rounds of both sides alternate, so that other load on the machine
+ * affects both. Needs the headers of Vulkan (libvulkan-dev).
  */
 #define _POSIX_C_SOURCE 200112L
 #define VK_NO_PROTOTYPES
@@ -123,7 +124,8 @@ static VkBuffer new_buffer(void) {
   return buffer;
 }
 
-/* Reads the shader of add_one, the first one of the payload: the number of words, then the words. */
+/* Reads the shader of add_one, the first one of the payload: the number of words, then the
+ * words. */
 static size_t read_shader(uint32_t* words, size_t capacity) {
   static const unsigned char magic[4] = {3, 2, 0x23, 7};
   size_t at = 8;

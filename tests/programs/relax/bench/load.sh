@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # usage: load.sh LIBRARY_FOLDER [PYTHON]
 #
-# Prints what it takes to load each model and to make its machine ready, in both execution modes, with our machine and with TVM's,
-# and the ratios: instructions of a process that does nothing else, dynamic linker included; instructions of loading the model once
-# more in the same process; heap and resident memory of the process. The last line compares the sizes of the libraries that a program
+# Prints what it takes to load each model and to make its machine ready, in both execution modes,
+# with our machine and with TVM's, and the ratios: instructions of a process that does nothing else,
+# dynamic linker included; instructions of loading the model once more in the same process; heap and
+# resident memory of the process. The last line compares the sizes of the libraries that a program
 # needs. Arguments and requirements are those of run.sh.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

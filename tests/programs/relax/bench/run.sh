@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # usage: run.sh LIBRARY_FOLDER [PYTHON]
 #
-# Prints the instructions of one call of each model, in both execution modes, with our machine and with TVM's, and their ratio.
-# LIBRARY_FOLDER has our libtvm_ffi.so, built with the features `backend` and `relax`. PYTHON has apache-tvm 0.27.0.post1 installed,
-# whose libraries are used; it is `python3` unless given. Needs valgrind and a C compiler.
+# Prints the instructions of one call of each model, in both execution modes, with our machine and
+# with TVM's, and their ratio. LIBRARY_FOLDER has our libtvm_ffi.so, built with the features
+# `backend` and `relax`. PYTHON has apache-tvm 0.27.0.post1 installed, whose libraries are used; it
+# is `python3` unless given. Needs valgrind and a C compiler.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ours=$(cd "$1" && pwd)

@@ -1,4 +1,5 @@
-//! Uses classes and functions of a library by the module that `ferrite stubs` made. Prints what it finds. usage: client LIBRARY
+//! Uses classes and functions of a library by the module that `ferrite stubs` made. Prints what it
+//! finds. usage: client LIBRARY
 
 mod rust_objects;
 

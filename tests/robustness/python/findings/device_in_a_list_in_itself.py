@@ -1,5 +1,5 @@
-# The search for a device in a List that contains itself. Upstream's stack overflows; ours visits each container once.
-# upstream: signal 11
+# The search for a device in a List that contains itself. Upstream's stack overflows; ours visits
+# each container once. upstream: signal 11
 # ours: cpu:0
 import tvm_ffi
 

@@ -1,5 +1,5 @@
-# A callback raises an exception whose text raises another. The Python package then reports a failure without an error, and reads a
-# null one: no library can prevent it.
+# A callback raises an exception whose text raises another. The Python package then reports a
+# failure without an error, and reads a null one: no library can prevent it.
 # upstream: signal 11
 # ours: signal 11
 import tvm_ffi

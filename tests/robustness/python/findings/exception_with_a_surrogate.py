@@ -1,5 +1,5 @@
-# A callback raises an exception whose text has a lone surrogate. The same: the text has no UTF-8 form.
-# upstream: signal 11
+# A callback raises an exception whose text has a lone surrogate. The same: the text has no UTF-8
+# form. upstream: signal 11
 # ours: signal 11
 import tvm_ffi
 

@@ -1,5 +1,5 @@
-# A field of an instance that `__init__` has not made. The Python package adds the offset of the field to null.
-# upstream: signal 11
+# A field of an instance that `__init__` has not made. The Python package adds the offset of the
+# field to null. upstream: signal 11
 # ours: signal 11
 import tvm_ffi
 from tvm_ffi import dataclasses

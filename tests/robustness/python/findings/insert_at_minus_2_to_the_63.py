@@ -1,5 +1,5 @@
-# An insertion at an index far below 0. Upstream makes a pointer of it, whose offset in bytes overflows to 0, and inserts at the front.
-# upstream: \[9, 1, 2\]
+# An insertion at an index far below 0. Upstream makes a pointer of it, whose offset in bytes
+# overflows to 0, and inserts at the front. upstream: \[9, 1, 2\]
 # ours: IndexError: Index -9223372036854775808 out of bounds \[0, 2\]
 import tvm_ffi
 

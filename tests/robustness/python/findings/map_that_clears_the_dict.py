@@ -1,5 +1,5 @@
-# The callback of a structural map clears the Dict that is mapped. Upstream reads entries that are freed.
-# upstream: (?!ended$)
+# The callback of a structural map clears the Dict that is mapped. Upstream reads entries that are
+# freed. upstream: (?!ended$)
 # ours: ended
 import tvm_ffi
 

@@ -1,5 +1,5 @@
-# Space for 2**62 elements: upstream's size in bytes overflows to 0, and the next elements are written beyond the block.
-# upstream: signal (11|6)
+# Space for 2**62 elements: upstream's size in bytes overflows to 0, and the next elements are
+# written beyond the block. upstream: signal (11|6)
 # ours: MemoryError: Out of memory: the size overflows the address space
 import tvm_ffi
 

@@ -1,6 +1,7 @@
-# A C function checks for signals, as generated code does in long loops, and the handler in Python raises an exception. The error of an
-# earlier call, which nobody took, is still there: upstream's check leaves it, and the caller makes an exception of it beside the handler's.
-# upstream: SystemError: <class 'KeyError'> returned a result with an exception set
+# A C function checks for signals, as generated code does in long loops, and the handler in Python
+# raises an exception. The error of an earlier call, which nobody took, is still there: upstream's
+# check leaves it, and the caller makes an exception of it beside the handler's. upstream:
+# SystemError: <class 'KeyError'> returned a result with an exception set
 # ours: ZeroDivisionError: of the handler
 import signal
 import subprocess

@@ -1,5 +1,5 @@
-# A List is used after `_move()`. The Python package passes its null handle as an object: no library can prevent it.
-# upstream: signal 11
+# A List is used after `_move()`. The Python package passes its null handle as an object: no library
+# can prevent it. upstream: signal 11
 # ours: signal 11
 import tvm_ffi
 

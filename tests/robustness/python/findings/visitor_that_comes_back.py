@@ -1,5 +1,5 @@
-# A visitor that visits the value it was called with. Upstream's stack overflows; with ours Python's own limit ends it.
-# upstream: signal 11
+# A visitor that visits the value it was called with. Upstream's stack overflows; with ours Python's
+# own limit ends it. upstream: signal 11
 # ours: RuntimeError: maximum recursion depth exceeded
 import tvm_ffi
 

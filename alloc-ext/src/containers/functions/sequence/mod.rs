@@ -40,9 +40,11 @@ impl Operations for Sequence {
             GetItem(_, index) | GetListItem(_, index) => {
                 let is_list = matches!(self, GetListItem(..));
                 // SAFETY: an element is copied, and nothing else is done.
-                let _borrow = is_list.then(|| unsafe { self.sequence(operands).read() }).transpose()?;
+                let _borrow =
+                    is_list.then(|| unsafe { self.sequence(operands).read() }).transpose()?;
                 let position = seq.position(operands.get(index))?;
-                // SAFETY: the position is that of an element, and the borrow excludes writers; the cell of the answer is valid for writing.
+                // SAFETY: the position is that of an element, and the borrow excludes writers; the
+                // cell of the answer is valid for writing.
                 unsafe { cell::share(seq.cells().add(position), answer.into_raw()) };
                 return Ok(());
             }
@@ -68,8 +70,8 @@ impl Operations for Sequence {
     }
 }
 
-/// Returns `true` if an element equals `key`. Equality hooks receive an owned copy of the element, and run without a borrow,
-/// since they may change the list.
+/// Returns `true` if an element equals `key`. Equality hooks receive an owned copy of the element,
+/// and run without a borrow, since they may change the list.
 fn contains(sequence: ArrayOrList<'_>, key: &AnyView<'_>) -> Result<bool> {
     let mut index = 0;
     loop {
@@ -77,7 +79,9 @@ fn contains(sequence: ArrayOrList<'_>, key: &AnyView<'_>) -> Result<bool> {
             let _borrow = sequence.borrow()?;
             loop {
                 // SAFETY: the borrow excludes writers while the view is in use.
-                let Some(element) = (unsafe { sequence.seq().borrow(index) }) else { return Ok(false) };
+                let Some(element) = (unsafe { sequence.seq().borrow(index) }) else {
+                    return Ok(false);
+                };
                 index += 1;
                 match key::equal_without_hook(element, key) {
                     Some(true) => return Ok(true),

@@ -103,8 +103,8 @@ impl Read for List {
 }
 
 impl Sequence {
-    /// Returns the first operand of the operation, an Array or List. A single function for all operations reduces code
-    /// size.
+    /// Returns the first operand of the operation, an Array or List. A single function for all
+    /// operations reduces code size.
     #[inline(always)]
     pub(super) fn sequence(self, operands: Operands<'_>) -> ArrayOrList<'_> {
         match self {

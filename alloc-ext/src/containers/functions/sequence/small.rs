@@ -1,4 +1,5 @@
-//! Size-optimised changes of a list: most operations replace a range of elements by one value or none.
+//! Size-optimised changes of a list: most operations replace a range of elements by one value or
+//! none.
 
 use core::slice;
 
@@ -9,12 +10,17 @@ use super::operands::Sequence::{self, *};
 use crate::containers::ListObject;
 use crate::operation::Operands;
 
-/// Applies an operation to a list. Returns the removed element for `Pop`, and None for other operations.
+/// Applies an operation to a list. Returns the removed element for `Pop`, and None for other
+/// operations.
 ///
 /// # Errors
 /// Errors of the corresponding [`ListObject`] method.
 #[inline]
-pub(super) fn change(operation: Sequence, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
+pub(super) fn change(
+    operation: Sequence,
+    list: &ListObject,
+    operands: Operands<'_>,
+) -> Result<Any> {
     let value = match operation {
         SetItem(_, index, value) => {
             list.set(operands.get(index), operands.get(value).borrow().clone())?;

@@ -1,5 +1,5 @@
-//! Construction of the Maps of a document, all of whose entries are known: with the keys of another Map, in the same slots
-//! and without hashing, or by insertion, which limits collisions on hosts.
+//! Construction of the Maps of a document, all of whose entries are known: with the keys of another
+//! Map, in the same slots and without hashing, or by insertion, which limits collisions on hosts.
 //!
 //! `pairs` does the same for the arguments of a call, which may be any values.
 
@@ -21,7 +21,8 @@ use crate::containers::{cell, key};
 #[cfg(feature = "speed")]
 mod pairs;
 
-/// Builds a Map or Dict, chosen by type index, with the same result as repeated insertion of the entries.
+/// Builds a Map or Dict, chosen by type index, with the same result as repeated insertion of the
+/// entries.
 ///
 /// # Errors
 /// Errors of key hooks; MemoryError; errors of [`AnyView::to_owned`].
@@ -40,12 +41,17 @@ pub(crate) fn of_pairs(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Ob
     Ok(object)
 }
 
-/// Builds a Map from the alternating string keys and values in `values` at index `first` and above, which move to the map.
-/// The last value of a repeated key wins.
+/// Builds a Map from the alternating string keys and values in `values` at index `first` and above,
+/// which move to the map. The last value of a repeated key wins.
 ///
 /// # Errors
-/// ValueError on hosts if too many keys collide; MemoryError. On failure each entry is released or stays in `values`.
-pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl Space) -> Result<ObjectRef> {
+/// ValueError on hosts if too many keys collide; MemoryError. On failure each entry is released or
+/// stays in `values`.
+pub(crate) fn of_tail(
+    values: &mut Buffer<Any>,
+    first: usize,
+    space: &mut impl Space,
+) -> Result<ObjectRef> {
     let (entries, _) = values.get_mut(first..).unwrap_or_default().as_chunks_mut::<2>();
     let map = record::allocate_for(type_index::MAP, entries.len(), space)?;
     for [key, value] in entries {
@@ -56,14 +62,15 @@ pub(crate) fn of_tail(values: &mut Buffer<Any>, first: usize, space: &mut impl S
     Ok(map)
 }
 
-/// Builds a Map with in-object storage from bitwise copies of `entries`. Returns `None` unless their keys equal the keys of
-/// `pattern` in the same order.
+/// Builds a Map with in-object storage from bitwise copies of `entries`. Returns `None` unless
+/// their keys equal the keys of `pattern` in the same order.
 ///
 /// # Errors
 /// MemoryError.
 ///
 /// # Safety
-/// The pattern must not change during the call. If a Map is returned, the caller must forget the entries.
+/// The pattern must not change during the call. If a Map is returned, the caller must forget the
+/// entries.
 pub(crate) unsafe fn with_keys_of(
     pattern: Table<'_>,
     entries: &[[Any; 2]],
@@ -73,7 +80,9 @@ pub(crate) unsafe fn with_keys_of(
         return Ok(None);
     }
     match pattern {
-        Table::Small(pattern) if has_small_keys(pattern, entries) => small_with(entries, space).map(Some),
+        Table::Small(pattern) if has_small_keys(pattern, entries) => {
+            small_with(entries, space).map(Some)
+        }
         Table::Dense(pattern) => {
             // The compiler may keep a local copy of the fields in registers.
             let mut fields = pattern.fields();
@@ -90,8 +99,8 @@ pub(crate) unsafe fn with_keys_of(
 
 fn small_with(entries: &[[Any; 2]], space: &mut impl Space) -> Result<ObjectRef> {
     let map = record::allocate_small(type_index::MAP, entries.len(), space)?;
-    // SAFETY: the object is a new Map, without other references, with the capacity for all entries, whose words become its
-    // own.
+    // SAFETY: the object is a new Map, without other references, with the capacity for all entries,
+    // whose words become its own.
     unsafe {
         if let Table::Small(table) = Table::of(&map) {
             table.append_words(entries);
@@ -100,10 +109,16 @@ fn small_with(entries: &[[Any; 2]], space: &mut impl Space) -> Result<ObjectRef>
     Ok(map)
 }
 
-fn dense_with(pattern: Dense<'_>, entries: &[[Any; 2]], space: &mut impl Space) -> Result<ObjectRef> {
+fn dense_with(
+    pattern: Dense<'_>,
+    entries: &[[Any; 2]],
+    space: &mut impl Space,
+) -> Result<ObjectRef> {
     let bytes = dense::bytes_of(pattern.slots())?;
-    // SAFETY: the storage is filled below: slots without entries are marked, and slots with entries are copied.
-    let map = unsafe { record::allocate_dense_inline(type_index::MAP, pattern.fields(), bytes, space) }?;
+    // SAFETY: the storage is filled below: slots without entries are marked, and slots with entries
+    // are copied.
+    let map =
+        unsafe { record::allocate_dense_inline(type_index::MAP, pattern.fields(), bytes, space) }?;
     // The table is complete only after the loop, in which nothing fails.
     let map = ManuallyDrop::new(map);
     // SAFETY: the object is a new Map, without other references, with the slots of the pattern.
@@ -130,7 +145,8 @@ fn dense_with(pattern: Dense<'_>, entries: &[[Any; 2]], space: &mut impl Space) 
     Ok(ManuallyDrop::into_inner(map))
 }
 
-/// Returns `true` if the keys of `entries` equal the keys of a table in the same order. Calls no hooks.
+/// Returns `true` if the keys of `entries` equal the keys of a table in the same order. Calls no
+/// hooks.
 fn has_dense_keys(table: Dense<'_>, entries: &[[Any; 2]]) -> bool {
     let mut slot = table.first_slot();
     entries.iter().all(|[key, _]| {
@@ -154,15 +170,16 @@ fn has_small_keys(table: Small<'_>, entries: &[[Any; 2]]) -> bool {
     })
 }
 
-/// Returns `true` if a key equals a known key. Most equal keys are bitwise equal: small strings, and references to the same
-/// string object.
+/// Returns `true` if a key equals a known key. Most equal keys are bitwise equal: small strings,
+/// and references to the same string object.
 #[inline]
 fn is_key(known: &AnyView<'_>, key: &Any) -> bool {
-    key::same_words(known.as_raw(), key.as_raw()) || key::equal_without_hook(known, &key.view()) == Some(true)
+    key::same_words(known.as_raw(), key.as_raw())
+        || key::equal_without_hook(known, &key.view()) == Some(true)
 }
 
-/// Insertion of keys from an untrusted document. Size-optimised builds do without: the memory of a microcontroller limits
-/// the number of keys.
+/// Insertion of keys from an untrusted document. Size-optimised builds do without: the memory of a
+/// microcontroller limits the number of keys.
 #[cfg(feature = "speed")]
 mod limited {
     use ferrite_core::error::Error;
@@ -172,9 +189,10 @@ mod limited {
     use crate::containers::table::grow::grow;
     use crate::containers::table::layout::NO_SLOT;
 
-    /// Maximum number of keys with the same home slot in one JSON object. The hash is part of the ABI and unkeyed, so the
-    /// author of a document can make all keys collide, which would take quadratic time. Ordinary keys stay far below the limit:
-    /// of all eight-digit numbers, 625 share a hash.
+    /// Maximum number of keys with the same home slot in one JSON object. The hash is part of the
+    /// ABI and unkeyed, so the author of a document can make all keys collide, which would take
+    /// quadratic time. Ordinary keys stay far below the limit: of all eight-digit numbers, 625
+    /// share a hash.
     pub(super) const MOST_COLLISIONS: usize = 1024;
 
     /// Sets the value of a string key from an untrusted document.
@@ -207,7 +225,8 @@ mod limited {
         Ok(())
     }
 
-    /// Returns the slot of a string key, or [`NO_SLOT`]; ValueError if adding the key would make its chain too long.
+    /// Returns the slot of a string key, or [`NO_SLOT`]; ValueError if adding the key would make
+    /// its chain too long.
     #[inline]
     fn find_within_limit(table: Dense<'_>, key: &AnyView<'_>, hash: u64) -> Result<usize> {
         let (text, mut steps) = (key.bytes_of_string().unwrap_or_default(), 0);
@@ -223,7 +242,11 @@ mod limited {
 
     #[cold]
     fn too_many_collide() -> Error {
-        plain_error!(VALUE_ERROR, "More than {} keys of an object have hashes that collide", MOST_COLLISIONS)
+        plain_error!(
+            VALUE_ERROR,
+            "More than {} keys of an object have hashes that collide",
+            MOST_COLLISIONS
+        )
     }
 }
 #[cfg(not(feature = "speed"))]

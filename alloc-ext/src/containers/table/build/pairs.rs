@@ -16,11 +16,11 @@ use crate::containers::{cell, key};
 /// Number of entries whose home slots are prefetched together.
 const BATCH: usize = 8;
 
-/// Builds a Map or Dict in its final size, slot by slot the same as by repeated insertion: a table with fewer slots than
-/// keys must grow, and growth leaves it as if it had always been larger.
+/// Builds a Map or Dict in its final size, slot by slot the same as by repeated insertion: a table
+/// with fewer slots than keys must grow, and growth leaves it as if it had always been larger.
 ///
-/// Returns `None` for entries that need repeated insertion: for a repeated key, a key that is hashed by a hook or is not a
-/// valid map key, and a value that can be read only once.
+/// Returns `None` for entries that need repeated insertion: for a repeated key, a key that is
+/// hashed by a hook or is not a valid map key, and a value that can be read only once.
 ///
 /// # Errors
 /// Errors of insertion.
@@ -28,7 +28,11 @@ pub(super) fn of_pairs(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Op
     if pairs.iter().any(is_excluded) {
         return Ok(None);
     }
-    if pairs.len() <= MOST_CAPACITY { small_of(type_index, pairs) } else { dense_of(type_index, pairs) }
+    if pairs.len() <= MOST_CAPACITY {
+        small_of(type_index, pairs)
+    } else {
+        dense_of(type_index, pairs)
+    }
 }
 
 fn small_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<ObjectRef>> {
@@ -36,7 +40,8 @@ fn small_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<Object
     let object = record::allocate_small(type_index, capacity, &mut Apart)?;
     for [key, value] in pairs {
         let (owned, value) = (cell::own(key)?, cell::own(value)?);
-        // SAFETY: the object is a Map or Dict without other references; a new entry is filled at once.
+        // SAFETY: the object is a Map or Dict without other references; a new entry is filled at
+        // once.
         unsafe {
             match Table::of(&object).find_or_add(key)? {
                 Some(KeyEntry::New(entry)) => entry.write(owned, value),
@@ -55,8 +60,8 @@ fn dense_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<Object
         let Table::Dense(table) = (unsafe { Table::of(&object) }) else { return Ok(None) };
         for ([key, value], hash) in pairs.iter().zip(hashes(table, pairs)?) {
             let (owned, value) = (cell::own(key)?, cell::own(value)?);
-            // SAFETY: the object has no other reference, and its fields stay in place when it grows; a new entry is filled at
-            // once.
+            // SAFETY: the object has no other reference, and its fields stay in place when it
+            // grows; a new entry is filled at once.
             unsafe {
                 match table.find_or_add(key, hash)? {
                     Some(KeyEntry::Present(_)) => return Ok(None),
@@ -69,7 +74,8 @@ fn dense_of(type_index: i32, pairs: &[[AnyView<'_>; 2]]) -> Result<Option<Object
     Ok(Some(object))
 }
 
-/// Returns `true` if the key is hashed by a hook or is not a valid map key, or if reading the value would move it.
+/// Returns `true` if the key is hashed by a hook or is not a valid map key, or if reading the value
+/// would move it.
 fn is_excluded([key, value]: &[AnyView<'_>; 2]) -> bool {
     type_index::is_view_only(key.type_index())
         || key::has_hash_hook(key.type_index())
@@ -130,9 +136,9 @@ mod tests {
         };
         let words = |slot| {
             // SAFETY: as above.
-            table
-                .entry(slot)
-                .map(|entry| unsafe { entry.pair() }.each_ref().map(|cell| cell.view().payload_bits()))
+            table.entry(slot).map(|entry| {
+                unsafe { entry.pair() }.each_ref().map(|cell| cell.view().payload_bits())
+            })
         };
         let slots = core::iter::successors(table.first(), |slot| table.next(*slot));
         (capacity, slots.map(|slot| (slot, words(slot).unwrap_or_default())).collect())
@@ -145,7 +151,10 @@ mod tests {
             let inserted = [(MAP, inserted_map(&entries)?), (DICT, inserted_dict(&entries)?)];
             for (type_index, expected) in inserted {
                 let object = built(type_index, &entries)?.expect("no key is excluded");
-                assert_eq!((object.type_index(), layout(&object)), (type_index, layout(&expected.get()?)));
+                assert_eq!(
+                    (object.type_index(), layout(&object)),
+                    (type_index, layout(&expected.get()?))
+                );
             }
             // Some keys share a home.
             let key = if number % 3 == 0 { number << 40 } else { number * 7919 };
@@ -169,8 +178,11 @@ mod tests {
 
     #[test]
     fn values_that_reading_moves_are_excluded() -> Result<()> {
-        let mut slot =
-            String::new("longer than seven bytes")?.into_any().get::<ObjectRef>()?.into_raw().as_ptr();
+        let mut slot = String::new("longer than seven bytes")?
+            .into_any()
+            .get::<ObjectRef>()?
+            .into_raw()
+            .as_ptr();
         let cell = ferrite_core::abi::TVMFFIAny {
             type_index: type_index::OBJECT_RVALUE_REF,
             payload: ferrite_core::abi::TVMFFIAnyPayload { v_ptr: (&raw mut slot).cast() },

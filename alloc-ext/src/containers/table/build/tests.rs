@@ -78,13 +78,22 @@ mod collisions {
     use super::*;
     use crate::containers::key::hash_bytes;
 
-    /// Returns strings of eight letters with one hash for each `family`: 2^32 counts twice as much as 1 in it, so that what
-    /// the first four letters lose the last four make up for.
+    /// Returns strings of eight letters with one hash for each `family`: 2^32 counts twice as much
+    /// as 1 in it, so that what the first four letters lose the last four make up for.
     fn colliding(family: u8) -> impl Iterator<Item = [u8; 8]> {
         (0..31 * 31 * 31_u32).map(move |number| {
             let digits = [number % 31, number / 31 % 31, number / 961].map(|digit| digit as u8);
             let [a, b, c] = digits;
-            [b'q' - 2 * a, b'q' - 2 * b, b'q' - 2 * c, b'a' + family, b'`' + a, b'`' + b, b'`' + c, b'a']
+            [
+                b'q' - 2 * a,
+                b'q' - 2 * b,
+                b'q' - 2 * c,
+                b'a' + family,
+                b'`' + a,
+                b'`' + b,
+                b'`' + c,
+                b'a',
+            ]
         })
     }
 
@@ -108,20 +117,32 @@ mod collisions {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "half a million steps along a chain, which the tests of chains take in small")]
-    #[cfg_attr(not(feature = "std"), ignore = "takes more memory than the pool of a build without std")]
+    #[cfg_attr(
+        miri,
+        ignore = "half a million steps along a chain, which the tests of chains take in small"
+    )]
+    #[cfg_attr(
+        not(feature = "std"),
+        ignore = "takes more memory than the pool of a build without std"
+    )]
     fn a_document_ends_with_the_first_chain_that_is_too_long() {
         let mut values = entries(colliding(0).take(KEYS));
         let error = MapObject::of_tail(&mut values, 0, &mut Apart).map(drop).unwrap_err();
         assert_eq!(error.kind_bytes(), b"ValueError");
-        assert_eq!(error.message_bytes(), b"More than 1024 keys of an object have hashes that collide");
+        assert_eq!(
+            error.message_bytes(),
+            b"More than 1024 keys of an object have hashes that collide"
+        );
         // Keys up to the one too many were moved out, none behind it.
         let taken = values.iter().step_by(2).take_while(|key| key.is_none()).count();
         assert_eq!(taken, MOST_COLLISIONS + 1);
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "millions of steps along chains, which the tests of chains take in small")]
+    #[cfg_attr(
+        miri,
+        ignore = "millions of steps along chains, which the tests of chains take in small"
+    )]
     fn as_many_as_allowed_collide() {
         let mut values =
             entries(colliding(0).take(MOST_COLLISIONS).chain(colliding(1).take(MOST_COLLISIONS)));

@@ -12,8 +12,8 @@ use crate::containers::table::entry::{Entry, KeyEntry};
 use crate::containers::table::layout::{NO_SLOT, TableFields};
 
 impl Dense<'_> {
-    /// Returns the entry for a key with the given hash, existing or new; `None` if the table must grow. An existing entry
-    /// moves to the end of the order.
+    /// Returns the entry for a key with the given hash, existing or new; `None` if the table must
+    /// grow. An existing entry moves to the end of the order.
     ///
     /// # Errors
     /// Errors of key hooks. On failure the table is unchanged.
@@ -22,14 +22,18 @@ impl Dense<'_> {
     /// The contract of [`add`](Self::add), except that key hooks may use the table.
     #[cfg(feature = "speed")]
     #[inline]
-    pub(crate) unsafe fn find_or_add(self, key: &AnyView<'_>, hash: u64) -> Result<Option<KeyEntry>> {
+    pub(crate) unsafe fn find_or_add(
+        self,
+        key: &AnyView<'_>,
+        hash: u64,
+    ) -> Result<Option<KeyEntry>> {
         let slot = self.find(key, hash)?;
         // SAFETY: guaranteed by the caller; no user callback runs any more.
         Ok(unsafe { self.present_or_add(slot, hash) })
     }
 
-    /// Returns the entry at `slot`, or the cells of a new one for a key with the given hash, for [`NO_SLOT`]; `None` if the
-    /// table must grow. An existing entry moves to the end of the order.
+    /// Returns the entry at `slot`, or the cells of a new one for a key with the given hash, for
+    /// [`NO_SLOT`]; `None` if the table must grow. An existing entry moves to the end of the order.
     ///
     /// # Safety
     /// The contract of [`add`](Self::add).
@@ -44,8 +48,8 @@ impl Dense<'_> {
         unsafe { self.add(hash) }.map(KeyEntry::New)
     }
 
-    /// Occupies a slot for a key with the given hash, at the end of its chain and of the order. Returns `None` if the table
-    /// must grow.
+    /// Occupies a slot for a key with the given hash, at the end of its chain and of the order.
+    /// Returns `None` if the table must grow.
     ///
     /// The caller must write key and value before any other operation.
     ///
@@ -65,7 +69,8 @@ impl Dense<'_> {
         if !self.is_head(home) {
             // The home of this chain holds a later item of another one, which has to move.
             // SAFETY: the caller excludes other users.
-            return unsafe { relocate::move_chain_away(self, home) }.then(|| self.occupy(home, HEAD));
+            return unsafe { relocate::move_chain_away(self, home) }
+                .then(|| self.occupy(home, HEAD));
         }
         let (_, last) = self.chain_end(home);
         let (slot, distance) = self.next_empty(last)?;
@@ -82,10 +87,12 @@ impl Dense<'_> {
         self.cells(slot)
     }
 
-    /// Frees the slot of a removed entry. If its chain continues, the last item of the chain moves to the slot.
+    /// Frees the slot of a removed entry. If its chain continues, the last item of the chain moves
+    /// to the slot.
     ///
     /// # Safety
-    /// Nothing else may use the table. The entry must be in it, with key and value already moved out.
+    /// Nothing else may use the table. The entry must be in it, with key and value already moved
+    /// out.
     pub(crate) unsafe fn vacate(self, slot: usize) {
         self.order_unlink(slot);
         let (before, last) = self.chain_end(slot);

@@ -16,14 +16,16 @@ fn link_to(slot: usize) -> Link {
 }
 
 impl Dense<'_> {
-    /// Returns the first slot in order, read from the fields without a check. It is in use if the table has entries.
+    /// Returns the first slot in order, read from the fields without a check. It is in use if the
+    /// table has entries.
     #[inline]
     pub(crate) fn first_slot(self) -> usize {
         // SAFETY: the table is alive.
         slot_of(unsafe { (*self.fields).iter_head })
     }
 
-    /// Returns the next slot in order, read from the link of `slot` without a check: a slot in use, or [`NO_SLOT`].
+    /// Returns the next slot in order, read from the link of `slot` without a check: a slot in use,
+    /// or [`NO_SLOT`].
     ///
     /// # Safety
     /// The slot must be in use.
@@ -33,7 +35,8 @@ impl Dense<'_> {
         slot_of(unsafe { (*self.item(slot)).next })
     }
 
-    /// Moves an item to another slot, and links that slot in its place in the order. Does not change metadata.
+    /// Moves an item to another slot, and links that slot in its place in the order. Does not
+    /// change metadata.
     ///
     /// # Safety
     /// The item at `target` must be unused. The item at `source` must not be used afterwards.

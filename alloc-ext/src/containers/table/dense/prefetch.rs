@@ -11,8 +11,8 @@ const LINE_BYTES: usize = 64;
 pub(crate) const RELEASE_DISTANCE: usize = 16;
 
 impl Dense<'_> {
-    /// Prefetches the key and value objects of the entry at a slot, if any. For writing, since their reference counts
-    /// change soon.
+    /// Prefetches the key and value objects of the entry at a slot, if any. For writing, since
+    /// their reference counts change soon.
     #[inline]
     pub(crate) fn prefetch_objects(self, slot: usize) {
         if !self.exceeds_cache() {
@@ -27,8 +27,8 @@ impl Dense<'_> {
         }
     }
 
-    /// Prefetches the entry after `slot`, for an external iteration that reads it some calls later. It loads while the
-    /// caller waits for the objects of the current entry.
+    /// Prefetches the entry after `slot`, for an external iteration that reads it some calls later.
+    /// It loads while the caller waits for the objects of the current entry.
     ///
     /// # Safety
     /// The slot must be in use.
@@ -48,14 +48,17 @@ impl Dense<'_> {
         }
     }
 
-    /// Prefetches all storage of a table with a single block, which an iteration would otherwise load link by link.
+    /// Prefetches all storage of a table with a single block, which an iteration would otherwise
+    /// load link by link.
     #[inline]
     pub(crate) fn prefetch(self) {
         if prefetch::GIVEN && self.slots() <= BLOCK_SLOTS {
             let bytes = BLOCK_SLOTS + self.slots() * size_of::<Item>();
             // SAFETY: the table is alive.
             let data = unsafe { (*self.fields).data }.cast::<u8>();
-            (0..bytes).step_by(LINE_BYTES).for_each(|line| prefetch::to_read(data.wrapping_add(line)));
+            (0..bytes)
+                .step_by(LINE_BYTES)
+                .for_each(|line| prefetch::to_read(data.wrapping_add(line)));
         }
     }
 

@@ -15,16 +15,18 @@ use crate::containers::table::layout::NO_SLOT;
 pub(super) const DISTANCES: usize = 126;
 /// First index whose probe distance is a triangular number.
 const TRIANGLES_FROM: usize = 16;
-/// Number `n` of the triangular number `n * (n + 1) / 2` at index [`TRIANGLES_FROM`]. The following indices have the
-/// following numbers.
+/// Number `n` of the triangular number `n * (n + 1) / 2` at index [`TRIANGLES_FROM`]. The following
+/// indices have the following numbers.
 const FIRST_TRIANGLE: usize = 6;
 /// First index of the far probe distances, whose `n` grows by half with each index.
 const FAR_FROM: usize = 83;
-/// Number `n` of the triangular number at index [`FAR_FROM`], before rounding up, in fixed point with 32 fractional bits.
+/// Number `n` of the triangular number at index [`FAR_FROM`], before rounding up, in fixed point
+/// with 32 fractional bits.
 const FIRST_FAR: u64 = 0x81_bf10_0000;
 
 impl Dense<'_> {
-    /// Returns the slot of the entry of `key`, given its hash; [`NO_SLOT`] if the key is not in the table.
+    /// Returns the slot of the entry of `key`, given its hash; [`NO_SLOT`] if the key is not in the
+    /// table.
     ///
     /// # Errors
     /// Errors of [`entry::entry_has_key`].
@@ -46,8 +48,8 @@ impl Dense<'_> {
         })
     }
 
-    /// Fast path of [`find`](Self::find) for string objects, which most keys are. Only strings equal them, so no hook is
-    /// called. Returns `None` for other keys.
+    /// Fast path of [`find`](Self::find) for string objects, which most keys are. Only strings
+    /// equal them, so no hook is called. Returns `None` for other keys.
     #[inline]
     fn find_long_text(self, key: &AnyView<'_>, hash: u64) -> Option<usize> {
         if !SPEED || key.type_index() != type_index::STR {
@@ -64,8 +66,8 @@ impl Dense<'_> {
         })
     }
 
-    /// Returns the first slot in the chain of a hash for which `test` returns `true`; [`NO_SLOT`] if there is none. `test`
-    /// must not run user callbacks.
+    /// Returns the first slot in the chain of a hash for which `test` returns `true`; [`NO_SLOT`]
+    /// if there is none. `test` must not run user callbacks.
     #[inline]
     pub(crate) fn find_where(self, hash: u64, mut test: impl FnMut(usize) -> bool) -> usize {
         let mut next = self.chain_first(hash);
@@ -109,7 +111,8 @@ impl Dense<'_> {
         Ok(NO_SLOT)
     }
 
-    /// Returns the first slot in the chain of a hash; `None` if the home slot is empty or belongs to another chain.
+    /// Returns the first slot in the chain of a hash; `None` if the home slot is empty or belongs
+    /// to another chain.
     #[inline]
     fn chain_first(self, hash: u64) -> Option<usize> {
         if self.slots() == 0 {
@@ -118,7 +121,8 @@ impl Dense<'_> {
         Some(self.home(hash)).filter(|home| self.is_head(*home))
     }
 
-    /// Returns the next slot of a chain, given the metadata of `slot`; `None` at the end of the chain.
+    /// Returns the next slot of a chain, given the metadata of `slot`; `None` at the end of the
+    /// chain.
     #[inline]
     pub(super) fn chain_next(self, slot: usize, meta: u8) -> Option<usize> {
         match distance((meta & DISTANCE_BITS) as usize) {
@@ -132,8 +136,8 @@ impl Dense<'_> {
         self.meta(slot) & TAIL == 0
     }
 
-    /// Prefetches the next key of a chain; at the end of the chain, prefetches the current key again. A branch on metadata
-    /// that has not loaded yet would often be mispredicted.
+    /// Prefetches the next key of a chain; at the end of the chain, prefetches the current key
+    /// again. A branch on metadata that has not loaded yet would often be mispredicted.
     #[inline]
     pub(crate) fn prefetch_next_key(self, slot: usize) {
         if self.exceeds_cache() {
@@ -147,9 +151,9 @@ impl Dense<'_> {
 
 /// Returns the probe distance of a 7-bit index; `None` for indices from [`DISTANCES`] on.
 ///
-/// Index 0 marks the end of a chain. The distances of the other indices are 1 to 15, then triangular numbers, which reach
-/// every slot of a table whose size is a power of two, then ever larger steps for large tables. Part of the ABI: C++ code
-/// follows chains by these distances.
+/// Index 0 marks the end of a chain. The distances of the other indices are 1 to 15, then
+/// triangular numbers, which reach every slot of a table whose size is a power of two, then ever
+/// larger steps for large tables. Part of the ABI: C++ code follows chains by these distances.
 ///
 /// # Upstream
 /// `kNextProbeLocation` in `include/tvm/ffi/container/map_base.h`.
@@ -167,8 +171,8 @@ pub(super) fn distance(index: usize) -> Option<usize> {
     (index < DISTANCES).then(|| if SPEED { KNOWN[index] } else { computed_distance(index) })
 }
 
-/// Computes the probe distance of an index below [`DISTANCES`]. Distances beyond the address space wrap around, which is
-/// harmless.
+/// Computes the probe distance of an index below [`DISTANCES`]. Distances beyond the address space
+/// wrap around, which is harmless.
 const fn computed_distance(index: usize) -> usize {
     if index < TRIANGLES_FROM {
         return index;
@@ -181,8 +185,9 @@ const fn computed_distance(index: usize) -> usize {
     (side * (side + 1) / 2) as usize
 }
 
-/// Returns the number `n` of the triangular number at a far probe distance, `steps` indices after the first. The distances
-/// are close to powers of 2.25, like in the hash table that upstream took its layout from.
+/// Returns the number `n` of the triangular number at a far probe distance, `steps` indices after
+/// the first. The distances are close to powers of 2.25, like in the hash table that upstream took
+/// its layout from.
 const fn far_side(steps: usize) -> u64 {
     let (mut side, mut left) = (FIRST_FAR, steps);
     while left > 0 {

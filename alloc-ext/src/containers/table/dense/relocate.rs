@@ -1,7 +1,7 @@
 //! Relocation of a chain away from the home slot of another chain.
 //!
-//! All moves are planned on the metadata alone, and carried out only if all are possible. A table that must grow instead,
-//! and then runs out of memory, is therefore unchanged.
+//! All moves are planned on the metadata alone, and carried out only if all are possible. A table
+//! that must grow instead, and then runs out of memory, is therefore unchanged.
 
 use ferrite_core::platform::memory::Buffer;
 
@@ -55,17 +55,18 @@ impl Plan {
     }
 }
 
-/// Moves the item at `slot`, which must not be the head of its chain, and all later items of the chain to other slots.
+/// Moves the item at `slot`, which must not be the head of its chain, and all later items of the
+/// chain to other slots.
 ///
-/// `slot` is left protected, and the caller must fill it. Returns `false` and changes nothing if an item finds no slot, or
-/// when out of memory for a long plan.
+/// `slot` is left protected, and the caller must fill it. Returns `false` and changes nothing if an
+/// item finds no slot, or when out of memory for a long plan.
 ///
 /// # Safety
 /// Nothing else may use the table.
 ///
 /// # Upstream
-/// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which tries the same slots in the same
-/// order.
+/// `DenseMapBaseObj::TrySpareListHead` in `include/tvm/ffi/container/map_base.h`, which tries the
+/// same slots in the same order.
 pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: usize) -> bool {
     let Some(before) = table.chain_prev(slot) else { return false };
     let mut plan = Plan::new();
@@ -84,8 +85,8 @@ pub(super) unsafe fn move_chain_away(table: Dense<'_>, slot: usize) -> bool {
     true
 }
 
-/// Reserves a slot for each item of the chain from `first` on. Slots that become free are available to later items. Returns
-/// `false` if an item finds no slot, or when out of memory.
+/// Reserves a slot for each item of the chain from `first` on. Slots that become free are available
+/// to later items. Returns `false` if an item finds no slot, or when out of memory.
 fn make_plan(table: Dense<'_>, before: usize, first: usize, plan: &mut Plan) -> bool {
     let (mut previous, mut item) = (before, Some(first));
     while let Some(from) = item {

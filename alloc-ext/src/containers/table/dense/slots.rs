@@ -21,8 +21,8 @@ const BLOCK_BYTES: usize = BLOCK_SLOTS * (1 + size_of::<Item>());
 
 /// Metadata of an empty slot.
 pub(super) const EMPTY: u8 = 0xff;
-/// Metadata of a reserved slot, which must be neither read nor filled. C++ code sets it while it moves chains. All lower
-/// values mark slots in use.
+/// Metadata of a reserved slot, which must be neither read nor filled. C++ code sets it while it
+/// moves chains. All lower values mark slots in use.
 pub(super) const PROTECTED: u8 = 0xfe;
 /// Metadata of the head of a chain without further items.
 pub(super) const HEAD: u8 = 0x00;
@@ -31,7 +31,8 @@ pub(super) const TAIL: u8 = 0x80;
 /// Metadata bits with the index of the probe distance to the next item of the chain.
 pub(super) const DISTANCE_BITS: u8 = 0x7f;
 
-/// A slot number as stored in memory. [`NO_SLOT`](super::super::layout::NO_SLOT) is all ones, also on 32-bit targets.
+/// A slot number as stored in memory. [`NO_SLOT`](super::super::layout::NO_SLOT) is all ones, also
+/// on 32-bit targets.
 pub(crate) type Link = u64;
 
 /// An entry, with its links in the list in insertion order.
@@ -52,19 +53,20 @@ const _: () = {
 /// Number of slots in the smallest dense table.
 pub(crate) const LEAST_SLOTS: usize = 8;
 
-/// Minimum number of slots of a table that exceeds the L1 cache. For smaller tables, prefetch hints cost more than they
-/// save.
+/// Minimum number of slots of a table that exceeds the L1 cache. For smaller tables, prefetch hints
+/// cost more than they save.
 const CACHED_SLOTS: usize = 2048;
 
-/// A borrowed table in the dense layout. Slot numbers passed to its methods must be below the number of slots.
+/// A borrowed table in the dense layout. Slot numbers passed to its methods must be below the
+/// number of slots.
 #[derive(Clone, Copy)]
 pub(crate) struct Dense<'a> {
     pub(crate) fields: *mut TableFields,
     borrow: Borrow<'a>,
 }
 
-/// Returns the number of slots for `expected` entries: the smallest power of two that is at least twice their number;
-/// `None` on overflow.
+/// Returns the number of slots for `expected` entries: the smallest power of two that is at least
+/// twice their number; `None` on overflow.
 fn slots_for(expected: usize) -> Option<usize> {
     expected.checked_mul(2)?.checked_next_power_of_two()
 }
@@ -151,12 +153,14 @@ impl<'a> Dense<'a> {
         (self.len() + 1).saturating_mul(100) > self.slots().saturating_mul(99)
     }
 
-    /// Returns `true` if the table has the number of slots that repeated insertion would give: the entries fit neither the
-    /// small layout nor half the slots. The smallest dense table cannot have fewer slots.
+    /// Returns `true` if the table has the number of slots that repeated insertion would give: the
+    /// entries fit neither the small layout nor half the slots. The smallest dense table cannot
+    /// have fewer slots.
     pub(crate) fn is_as_grown(self) -> bool {
         let slots = self.slots();
         self.len() > MOST_CAPACITY
-            && (slots == LEAST_SLOTS || self.len().saturating_mul(100) > (slots / 2).saturating_mul(99))
+            && (slots == LEAST_SLOTS
+                || self.len().saturating_mul(100) > (slots / 2).saturating_mul(99))
     }
 
     /// Returns `true` if the table exceeds the L1 cache, so that prefetch hints pay off.
@@ -227,18 +231,22 @@ impl<'a> Dense<'a> {
     /// Copies the contents of another table bitwise into the storage of this one.
     ///
     /// # Safety
-    /// This table must be empty, used by nothing else, and have at least as many slots as `source`, which must have some.
+    /// This table must be empty, used by nothing else, and have at least as many slots as `source`,
+    /// which must have some.
     pub(crate) unsafe fn copy_words_of(self, source: Dense<'_>) {
-        // SAFETY: the caller guarantees the slots. Unused cells may be uninitialised, and are copied as bytes.
+        // SAFETY: the caller guarantees the slots. Unused cells may be uninitialised, and are
+        // copied as bytes.
         unsafe {
             let TableFields { data, data_deleter, .. } = *self.fields;
             *self.fields = TableFields { data, data_deleter, ..*source.fields };
             let blocks = source.slots().div_ceil(BLOCK_SLOTS);
-            data.cast::<u8>().copy_from_nonoverlapping((*source.fields).data.cast(), blocks * BLOCK_BYTES);
+            data.cast::<u8>()
+                .copy_from_nonoverlapping((*source.fields).data.cast(), blocks * BLOCK_BYTES);
         }
     }
 
-    /// Implements [`Table::forget_entries`](super::super::view::Table::forget_entries) for the dense layout.
+    /// Implements [`Table::forget_entries`](super::super::view::Table::forget_entries) for the
+    /// dense layout.
     ///
     /// # Safety
     /// The contract of [`super::super::view::Table::forget_entries`].
@@ -250,13 +258,15 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// Releases the storage. The number of entries stays, so that other threads may read it; the other fields are those of
-    /// a table with capacity 0.
+    /// Releases the storage. The number of entries stays, so that other threads may read it; the
+    /// other fields are those of a table with capacity 0.
     ///
     /// # Safety
-    /// Nothing else may use the table, and the caller sets the number of entries or the storage next.
+    /// Nothing else may use the table, and the caller sets the number of entries or the storage
+    /// next.
     pub(crate) unsafe fn release_storage(self) {
-        // SAFETY: the caller excludes other users; the deleter that the table carries accepts its data.
+        // SAFETY: the caller excludes other users; the deleter that the table carries accepts its
+        // data.
         unsafe {
             let (data, release) = ((*self.fields).data, (*self.fields).data_deleter.take());
             (*self.fields).data = core::ptr::null_mut::<c_void>();
@@ -276,7 +286,8 @@ mod tests {
 
     #[test]
     fn slots_are_a_power_of_two_and_twice_the_entries() {
-        let slots: std::vec::Vec<_> = [4, 5, 8, 9, 16, 17].map(slots_for).into_iter().flatten().collect();
+        let slots: std::vec::Vec<_> =
+            [4, 5, 8, 9, 16, 17].map(slots_for).into_iter().flatten().collect();
         assert_eq!(slots, [8, 16, 16, 32, 32, 64]);
         assert_eq!(slots_for(usize::MAX), None);
     }

@@ -74,9 +74,13 @@ impl<'w> EntriesFrame<'w> {
         trace.push((AccessKind::MapItem, key), (kind, partner))
     }
 
-    /// Returns `true` if the maps are equal, given that the right map has all entries of the left map. Otherwise appends the
-    /// path step to a key that only the right map has.
-    pub(super) fn finish(&mut self, bindings: &Bindings, trace: Option<&mut Trace>) -> Result<bool> {
+    /// Returns `true` if the maps are equal, given that the right map has all entries of the left
+    /// map. Otherwise appends the path step to a key that only the right map has.
+    pub(super) fn finish(
+        &mut self,
+        bindings: &Bindings,
+        trace: Option<&mut Trace>,
+    ) -> Result<bool> {
         if self.have_same_len() {
             return Ok(true);
         }

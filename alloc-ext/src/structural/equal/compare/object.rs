@@ -27,7 +27,12 @@ pub(super) struct ObjectFrame<'w> {
 
 impl<'w> ObjectFrame<'w> {
     #[inline(always)]
-    pub(super) fn new(pair: NodePair<'w>, kind: StructuralKind, region: DefRegion, fields: Fields) -> Self {
+    pub(super) fn new(
+        pair: NodePair<'w>,
+        kind: StructuralKind,
+        region: DefRegion,
+        fields: Fields,
+    ) -> Self {
         Self { pair, kind, region, fields, last: None }
     }
 
@@ -43,7 +48,8 @@ impl<'w> ObjectFrame<'w> {
                 continue;
             }
             self.last = Some(field);
-            // Fresh variables in each iteration, so that the compiler knows when they contain numbers that need no drop.
+            // Fresh variables in each iteration, so that the compiler knows when they contain
+            // numbers that need no drop.
             let mut lhs = Any::NONE;
             field.read(left, &mut lhs)?;
             let mut rhs = Any::NONE;

@@ -35,6 +35,10 @@ impl Pair<ObjectRef> {
     /// Converts a pair of owned objects into a node.
     #[inline(always)]
     pub(super) fn into_node<'w>(self) -> NodePair<'w> {
-        Pair { lhs: MaybeOwned::Owned(self.lhs), rhs: MaybeOwned::Owned(self.rhs), region: self.region }
+        Pair {
+            lhs: MaybeOwned::Owned(self.lhs),
+            rhs: MaybeOwned::Owned(self.rhs),
+            region: self.region,
+        }
     }
 }

@@ -27,7 +27,8 @@ enum Equal {
     All,
     /// Two leaves differ.
     ToDifference,
-    /// Two elements are containers or objects. Carries the length of their equal prefix, if they are Arrays; otherwise 0.
+    /// Two elements are containers or objects. Carries the length of their equal prefix, if they
+    /// are Arrays; otherwise 0.
     ToInner(usize),
 }
 
@@ -44,8 +45,8 @@ impl<'w> SequenceFrame<'w> {
         self.lhs.len() == self.rhs.len()
     }
 
-    /// Returns the next pair of elements that are containers or objects, with the length of their equal prefix if they are
-    /// Arrays. Returns `None` at the end, or after setting `differs`.
+    /// Returns the next pair of elements that are containers or objects, with the length of their
+    /// equal prefix if they are Arrays. Returns `None` at the end, or after setting `differs`.
     #[cfg_attr(feature = "speed", inline(always))]
     pub(super) fn next(
         &mut self,
@@ -103,8 +104,9 @@ impl<'w> SequenceFrame<'w> {
         trace.push_same(AccessKind::ArrayItem, index_of(self.next.saturating_sub(1)))
     }
 
-    /// Returns `true` if the sequences are equal, given that their elements are equal up to the shorter length. Otherwise
-    /// appends the path step to the first element that only one sequence has.
+    /// Returns `true` if the sequences are equal, given that their elements are equal up to the
+    /// shorter length. Otherwise appends the path step to the first element that only one sequence
+    /// has.
     pub(super) fn finish(&self, trace: Option<&mut Trace>) -> Result<bool> {
         let (left, right) = (self.lhs.len(), self.rhs.len());
         if left == right {

@@ -25,8 +25,8 @@ use crate::structural::any_arg::AnyArg;
 use crate::structural::kind_lookup::KindCache;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
-    CallbackState, Entered, Fields, Fold, HookState, Hooks, MaybeOwned, NextChild, fold, reserve_frame,
-    with_callback,
+    CallbackState, Entered, Fields, Fold, HookState, Hooks, MaybeOwned, NextChild, fold,
+    reserve_frame, with_callback,
 };
 
 /// State of a structural comparison.
@@ -116,7 +116,9 @@ impl<'w> Fold for Walk<'_, 'w> {
         }
         match frame {
             Frame::Sequence(frame) => frame.finish(self.comparer.trace.as_mut()),
-            Frame::Entries(frame) => frame.finish(&self.comparer.bindings, self.comparer.trace.as_mut()),
+            Frame::Entries(frame) => {
+                frame.finish(&self.comparer.bindings, self.comparer.trace.as_mut())
+            }
             Frame::Object(frame) => self.comparer.finish_object(frame.pair.borrowed(), frame.kind),
         }
     }
@@ -130,8 +132,8 @@ impl<'w> Fold for Walk<'_, 'w> {
 }
 
 impl<'w> Walk<'_, 'w> {
-    /// Pops the topmost frame if its containers differ in size and no path to the difference is needed. Returns `true` if the
-    /// frame was kept.
+    /// Pops the topmost frame if its containers differ in size and no path to the difference is
+    /// needed. Returns `true` if the frame was kept.
     pub(super) fn keep_container(&self, open: &mut Buffer<Frame<'w>>) -> bool {
         let is_kept = self.comparer.trace.is_some() || open.last().is_none_or(Frame::have_same_len);
         if !is_kept {
@@ -144,8 +146,8 @@ impl<'w> Walk<'_, 'w> {
         if self.keep_container(open) { Entered::Open } else { Entered::Value(false) }
     }
 
-    /// Decides by identity, bindings or hook whether two objects are equal; otherwise returns the state for comparing their
-    /// fields.
+    /// Decides by identity, bindings or hook whether two objects are equal; otherwise returns the
+    /// state for comparing their fields.
     #[inline(always)]
     pub(super) fn enter_object(
         &mut self,
@@ -196,7 +198,12 @@ impl Comparer {
     ///
     /// # Errors
     /// Errors of [`structural_equal`](super::super::structural_equal).
-    pub fn compare(&mut self, lhs: MaybeOwned<'_>, rhs: MaybeOwned<'_>, region: DefRegion) -> Result<bool> {
+    pub fn compare(
+        &mut self,
+        lhs: MaybeOwned<'_>,
+        rhs: MaybeOwned<'_>,
+        region: DefRegion,
+    ) -> Result<bool> {
         if let Some(equal) = compare_leaves(&lhs, &rhs, self.skip_tensor_content)? {
             return Ok(equal);
         }
@@ -218,18 +225,22 @@ impl Comparer {
         self.trace.unwrap_or_else(Trace::new)
     }
 
-    /// Decides equality by identity or bindings; `None` if the structural kind requires comparing the content.
+    /// Decides equality by identity or bindings; `None` if the structural kind requires comparing
+    /// the content.
     #[inline(always)]
     fn compare_by_identity(&self, pair: Pair<&ObjectRef>, kind: StructuralKind) -> Option<bool> {
         match kind {
             StructuralKind::UniqueInstance => Some(pair.lhs.ptr_eq(pair.rhs)),
             StructuralKind::ConstTreeNode => pair.lhs.ptr_eq(pair.rhs).then_some(true),
-            StructuralKind::DagNode | StructuralKind::FreeVar => self.bindings.are_bound(pair.lhs, pair.rhs),
+            StructuralKind::DagNode | StructuralKind::FreeVar => {
+                self.bindings.are_bound(pair.lhs, pair.rhs)
+            }
             StructuralKind::TreeNode | StructuralKind::Unsupported => None,
         }
     }
 
-    /// Returns `true` if two objects of equal content are equal by their structural kind. Binds variables and graph nodes.
+    /// Returns `true` if two objects of equal content are equal by their structural kind. Binds
+    /// variables and graph nodes.
     #[inline]
     fn finish_object(&mut self, pair: Pair<&ObjectRef>, kind: StructuralKind) -> Result<bool> {
         let binds = match kind {
@@ -264,17 +275,24 @@ impl Comparer {
         )
     }
 
-    /// Creates the callback passed to a comparison hook, which compares two children of the hook's objects.
+    /// Creates the callback passed to a comparison hook, which compares two children of the hook's
+    /// objects.
     fn callback(slot: CallbackState<Self>, region: DefRegion) -> Result<Function> {
-        Function::from_typed(move |lhs: AnyArg, rhs: AnyArg, kind: i32, name: AnyArg| -> Result<bool> {
-            let region = region.in_callback(kind);
-            slot.with(|comparer| {
-                let equal = comparer.compare(MaybeOwned::Owned(lhs.0), MaybeOwned::Owned(rhs.0), region)?;
-                if !equal && let Some(trace) = &mut comparer.trace {
-                    trace.push_same(AccessKind::Attr, name.0.get::<String>()?.into())?;
-                }
-                Ok(equal)
-            })
-        })
+        Function::from_typed(
+            move |lhs: AnyArg, rhs: AnyArg, kind: i32, name: AnyArg| -> Result<bool> {
+                let region = region.in_callback(kind);
+                slot.with(|comparer| {
+                    let equal = comparer.compare(
+                        MaybeOwned::Owned(lhs.0),
+                        MaybeOwned::Owned(rhs.0),
+                        region,
+                    )?;
+                    if !equal && let Some(trace) = &mut comparer.trace {
+                        trace.push_same(AccessKind::Attr, name.0.get::<String>()?.into())?;
+                    }
+                    Ok(equal)
+                })
+            },
+        )
     }
 }

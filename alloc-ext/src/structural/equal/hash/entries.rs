@@ -1,4 +1,5 @@
-//! Hash frame of a Map or Dict. Entries are sorted by key hash, so that the hash does not depend on insertion order.
+//! Hash frame of a Map or Dict. Entries are sorted by key hash, so that the hash does not depend on
+//! insertion order.
 
 use core::ops::Range;
 
@@ -36,8 +37,8 @@ pub(super) struct Collected {
     pub is_flat: bool,
 }
 
-/// Hashes the keys of a map and all values that are numbers or strings, and appends the entries to `entries`. Omits entries
-/// whose key is neither a number or string nor an object in `known`.
+/// Hashes the keys of a map and all values that are numbers or strings, and appends the entries to
+/// `entries`. Omits entries whose key is neither a number or string nor an object in `known`.
 ///
 /// # Errors
 /// MemoryError.
@@ -105,8 +106,8 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Hashes entries up to and including the next key whose value has no hash yet. Returns the slot index of that entry,
-    /// `None` at the end.
+    /// Hashes entries up to and including the next key whose value has no hash yet. Returns the
+    /// slot index of that entry, `None` at the end.
     #[inline(always)]
     pub(super) fn next(&mut self, entries: &[HashedEntry]) -> Option<u64> {
         let mut rest = entries.get(self.range.clone()).unwrap_or_default();
@@ -153,8 +154,8 @@ impl<'w> EntriesFrame<'w> {
         Self { map, region, is_shared, first: rest.range.start, rest }
     }
 
-    /// Hashes leaves up to the next container or object, and returns it; `None` at the end. Skips entries that hooks have
-    /// removed from a Dict, unless their values were numbers or strings.
+    /// Hashes leaves up to the next container or object, and returns it; `None` at the end. Skips
+    /// entries that hooks have removed from a Dict, unless their values were numbers or strings.
     pub(super) fn next(
         &mut self,
         entries: &[HashedEntry],
@@ -169,7 +170,9 @@ impl<'w> EntriesFrame<'w> {
                 None => {
                     // SAFETY: as above.
                     let value = unsafe { self.map.value(place) };
-                    return Ok(value.and_then(|value| Node::inside(value, self.region, self.is_shared)));
+                    return Ok(
+                        value.and_then(|value| Node::inside(value, self.region, self.is_shared))
+                    );
                 }
             }
         }

@@ -11,8 +11,8 @@ use crate::walk::MaybeOwned;
 pub(super) struct Node<'w> {
     pub object: MaybeOwned<'w, ObjectRef>,
     pub region: DefRegion,
-    /// Whether the walk may reach the object again. Also set for all objects inside a shared container, since the hashes of
-    /// containers are not cached.
+    /// Whether the walk may reach the object again. Also set for all objects inside a shared
+    /// container, since the hashes of containers are not cached.
     pub is_shared: bool,
 }
 
@@ -22,10 +22,14 @@ impl<'w> Node<'w> {
         Self { object, region, is_shared }
     }
 
-    /// Creates a node from an element of a container; `None` if the element is not an object. `is_shared`: whether the
-    /// container is shared.
+    /// Creates a node from an element of a container; `None` if the element is not an object.
+    /// `is_shared`: whether the container is shared.
     #[inline(always)]
-    pub(super) fn inside(value: MaybeOwned<'w>, region: DefRegion, is_shared: bool) -> Option<Self> {
+    pub(super) fn inside(
+        value: MaybeOwned<'w>,
+        region: DefRegion,
+        is_shared: bool,
+    ) -> Option<Self> {
         value.into_object().map(|object| {
             let is_shared = is_shared || !object.is_unshared_by_count();
             Self { object, region, is_shared }

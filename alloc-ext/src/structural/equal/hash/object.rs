@@ -47,10 +47,13 @@ impl<'w> ObjectFrame<'w> {
         Self { object, identity, region, fields, hash }
     }
 
-    /// Hashes leaves up to the next field value that is a container or object, and returns it with its definition region;
-    /// `None` at the end.
+    /// Hashes leaves up to the next field value that is a container or object, and returns it with
+    /// its definition region; `None` at the end.
     #[inline(always)]
-    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<(ObjectRef, DefRegion)>> {
+    pub(super) fn next(
+        &mut self,
+        skip_tensor_content: bool,
+    ) -> Result<Option<(ObjectRef, DefRegion)>> {
         let object: &ObjectRef = &self.object;
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {

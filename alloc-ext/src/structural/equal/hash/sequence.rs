@@ -38,7 +38,8 @@ impl<'w> SequenceFrame<'w> {
         frame
     }
 
-    /// Creates a frame for a sequence whose first `next` elements have already been hashed into `hash`.
+    /// Creates a frame for a sequence whose first `next` elements have already been hashed into
+    /// `hash`.
     #[inline(always)]
     pub(super) fn behind(next: usize, hash: u64, node: Node<'w>) -> Self {
         let Node { object, region, is_shared } = node;
@@ -47,8 +48,9 @@ impl<'w> SequenceFrame<'w> {
         Self { elements, region, is_shared, len, next, hash }
     }
 
-    /// Hashes elements up to one that is neither a leaf nor an Array of leaves, and returns it; `None` at the end. Most Arrays
-    /// consist of leaves and are hashed without a frame, which would be stored and reloaded at once.
+    /// Hashes elements up to one that is neither a leaf nor an Array of leaves, and returns it;
+    /// `None` at the end. Most Arrays consist of leaves and are hashed without a frame, which would
+    /// be stored and reloaded at once.
     #[inline(always)]
     pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Next<'w>>> {
         // Hashing leaves runs no user callback.
@@ -104,14 +106,15 @@ impl<'a> Rest<'a> {
         Ok(())
     }
 
-    /// Hashes leaves and Arrays of leaves, up to any other element. If that element is an Array, returns the number of its
-    /// leading leaves and their hash.
+    /// Hashes leaves and Arrays of leaves, up to any other element. If that element is an Array,
+    /// returns the number of its leading leaves and their hash.
     #[inline(always)]
     fn skip_flat(&mut self, skip_tensor_content: bool) -> Result<Option<(usize, u64)>> {
         loop {
             self.skip_leaves(skip_tensor_content)?;
             let Some(inner) = self.first().and_then(elements_of_array) else { return Ok(None) };
-            let mut rest = Rest { elements: inner.iter(), hash: first_hash(type_index::ARRAY, inner.len()) };
+            let mut rest =
+                Rest { elements: inner.iter(), hash: first_hash(type_index::ARRAY, inner.len()) };
             rest.skip_leaves(skip_tensor_content)?;
             if rest.len() != 0 {
                 return Ok(Some((inner.len() - rest.len(), rest.hash)));

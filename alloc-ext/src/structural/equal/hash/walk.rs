@@ -21,8 +21,8 @@ use crate::structural::any_arg::AnyArg;
 use crate::structural::kind_lookup::KindCache;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
-    CallbackState, Entered, Fields, Fold, HookState, Hooks, IdentityMap, MapSlots, MaybeOwned, NextChild,
-    fold, is_unshared_while_owned, reserve_frame, with_callback,
+    CallbackState, Entered, Fields, Fold, HookState, Hooks, IdentityMap, MapSlots, MaybeOwned,
+    NextChild, fold, is_unshared_while_owned, reserve_frame, with_callback,
 };
 
 /// State of a structural hash computation.
@@ -35,7 +35,8 @@ pub struct Hasher {
     entries: Buffer<HashedEntry>,
     /// Number of variables defined so far. A variable is hashed by its sequence number.
     variables: u32,
-    /// Number of graph nodes visited so far. A graph node is hashed by its sequence number, so that sharing affects the hash.
+    /// Number of graph nodes visited so far. A graph node is hashed by its sequence number, so that
+    /// sharing affects the hash.
     nodes: u32,
     types: KindCache,
     hooks: Hooks,
@@ -64,7 +65,11 @@ impl<'w> Fold for Walk<'_, 'w> {
     const NAME: &'static str = "StructuralHash";
 
     /// Enters a container or object. Leaves are hashed without entering.
-    fn enter(&mut self, node: Node<'w>, open: &mut Buffer<Frame<'w>>) -> Result<Entered<Frame<'w>, u64>> {
+    fn enter(
+        &mut self,
+        node: Node<'w>,
+        open: &mut Buffer<Frame<'w>>,
+    ) -> Result<Entered<Frame<'w>, u64>> {
         match node.object.type_index() {
             type_index::ARRAY | type_index::LIST => {
                 reserve_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::new(node)));
@@ -76,7 +81,8 @@ impl<'w> Fold for Walk<'_, 'w> {
             _ => match self.enter_object(&node.object, node.region, node.is_shared)? {
                 ControlFlow::Break(hash) => return Ok(Entered::Value(hash)),
                 ControlFlow::Continue(start) => {
-                    reserve_frame::<Self>(open)?.fill(Frame::Object(ObjectFrame::new(node.object, start)));
+                    reserve_frame::<Self>(open)?
+                        .fill(Frame::Object(ObjectFrame::new(node.object, start)));
                 }
             },
         }
@@ -126,7 +132,9 @@ impl<'w> Fold for Walk<'_, 'w> {
                 frame.forget_entries(&mut self.hasher.entries);
                 Ok(frame.rest.hash)
             }
-            Frame::Object(frame) => self.hasher.finish_object(&frame.object, frame.identity, frame.hash),
+            Frame::Object(frame) => {
+                self.hasher.finish_object(&frame.object, frame.identity, frame.hash)
+            }
         }
     }
 
@@ -184,7 +192,8 @@ impl<'w> Walk<'_, 'w> {
         }
     }
 
-    /// Returns the cached hash of an object or the result of its hook; otherwise returns the state for hashing its fields.
+    /// Returns the cached hash of an object or the result of its hook; otherwise returns the state
+    /// for hashing its fields.
     #[inline(always)]
     fn enter_object(
         &mut self,
@@ -194,7 +203,8 @@ impl<'w> Walk<'_, 'w> {
     ) -> Result<ControlFlow<u64, ObjectStart>> {
         let index = object.type_index();
         let (entry, kind) = self.hasher.types.get(index)?;
-        // Always cached for kinds that are hashed by number. For other kinds, hashing again would give the same result.
+        // Always cached for kinds that are hashed by number. For other kinds, hashing again would
+        // give the same result.
         let is_numbered = matches!(kind, StructuralKind::FreeVar | StructuralKind::DagNode);
         let identity = Identity { kind, region, may_be_revisited: is_numbered || is_shared };
         if identity.may_be_revisited
@@ -227,7 +237,8 @@ impl Hasher {
         match value.into_object() {
             Some(object) => {
                 let node = Node::new(object, region);
-                // Taken after the check for sharing: a hook may release the reference of the value's owner.
+                // Taken after the check for sharing: a hook may release the reference of the
+                // value's owner.
                 let _owned = ObjectRef::clone(&node.object);
                 fold(&mut Walk { hasher: self, lent: PhantomData }, node)
             }
@@ -237,8 +248,17 @@ impl Hasher {
 
     /// Returns the hash of an object from the hash of its content, and caches it if necessary.
     #[inline(always)]
-    fn finish_object(&mut self, object: &ObjectRef, identity: Identity, content: u64) -> Result<u64> {
-        if identity.may_be_revisited { self.remember(object, identity, content) } else { Ok(content) }
+    fn finish_object(
+        &mut self,
+        object: &ObjectRef,
+        identity: Identity,
+        content: u64,
+    ) -> Result<u64> {
+        if identity.may_be_revisited {
+            self.remember(object, identity, content)
+        } else {
+            Ok(content)
+        }
     }
 
     #[inline(never)]
@@ -278,7 +298,8 @@ impl Hasher {
         Ok(hash as u64)
     }
 
-    /// Creates the callback passed to a hash hook, which combines a child of the hook's object into a hash.
+    /// Creates the callback passed to a hash hook, which combines a child of the hook's object into
+    /// a hash.
     fn callback(slot: CallbackState<Self>, region: DefRegion) -> Result<Function> {
         Function::from_typed(move |value: AnyArg, so_far: u64, kind: i32| -> Result<i64> {
             let region = region.in_callback(kind);

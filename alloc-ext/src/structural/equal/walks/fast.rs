@@ -1,4 +1,5 @@
-//! Equality and hash for speed-optimised builds: one walk per operation over borrowed values, with tight loops over leaves.
+//! Equality and hash for speed-optimised builds: one walk per operation over borrowed values, with
+//! tight loops over leaves.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;

@@ -1,7 +1,8 @@
 //! Entry points of structural equality and hash: `equal` and `hash`.
 //!
-//! Speed-optimised builds have one walk per operation over borrowed values (`fast.rs`). Size-optimised builds have one walk
-//! for both operations (`small.rs`), which keeps the state of visited objects in a Dict (`visited`).
+//! Speed-optimised builds have one walk per operation over borrowed values (`fast.rs`).
+//! Size-optimised builds have one walk for both operations (`small.rs`), which keeps the state of
+//! visited objects in a Dict (`visited`).
 
 #[cfg(feature = "speed")]
 mod fast;

@@ -1,4 +1,5 @@
-//! Equality and hash for size-optimised builds: one walk for both operations, a third of the code size of two walks.
+//! Equality and hash for size-optimised builds: one walk for both operations, a third of the code
+//! size of two walks.
 #![forbid(unsafe_code)]
 
 use core::cmp::Ordering;
@@ -40,8 +41,8 @@ fn start(compares: bool, lhs: &Any, rhs: &Any, options: Options) -> Result<u64> 
     walk.run(lhs, rhs, options.region())
 }
 
-/// A hash or comparison walk, also used for the nested walks that hooks request. Its result is the hash of the value, or in
-/// a comparison 1 if the values are equal and 0 otherwise.
+/// A hash or comparison walk, also used for the nested walks that hooks request. Its result is the
+/// hash of the value, or in a comparison 1 if the values are equal and 0 otherwise.
 #[derive(Clone)]
 struct Walk {
     /// Whether the walk compares two values instead of hashing one.
@@ -137,7 +138,8 @@ impl Walk {
         }
     }
 
-    /// Enters a value, which is moved out of the node. Returns `true` if `result` was set, `false` if a frame was pushed.
+    /// Enters a value, which is moved out of the node. Returns `true` if `result` was set, `false`
+    /// if a frame was pushed.
     fn enter(&self, node: &mut Node, open: &mut Buffer<Frame>, result: &mut u64) -> Result<bool> {
         if self.leaf(node, result)? {
             return Ok(true);
@@ -180,9 +182,12 @@ impl Walk {
         Ok(known.is_some())
     }
 
-    /// Enters a container or object. Returns `true` if `result` was set, `false` if its children have to be visited.
+    /// Enters a container or object. Returns `true` if `result` was set, `false` if its children
+    /// have to be visited.
     fn enter_frame(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
-        let Some(container) = Container::of(&frame.lhs) else { return self.enter_object(frame, result) };
+        let Some(container) = Container::of(&frame.lhs) else {
+            return self.enter_object(frame, result);
+        };
         (frame.place, frame.left) = (container.first()?, container.len());
         if self.compares {
             *result = 0;
@@ -217,8 +222,8 @@ impl Walk {
         Ok(true)
     }
 
-    /// Collects the entries of a map, sorted by key hash. Omits entries whose key is neither a number or string nor an object
-    /// with a known hash.
+    /// Collects the entries of a map, sorted by key hash. Omits entries whose key is neither a
+    /// number or string nor an object with a known hash.
     fn put_keys(&self, map: Container<'_>, keys: &mut Buffer<Key>) -> Result<()> {
         let (mut key, mut value) = (Any::NONE, Any::NONE);
         let mut place = map.first()?;
@@ -303,7 +308,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Computes the result for an object by identity, bindings or cached hash; returns `false` if its fields must be visited.
+    /// Computes the result for an object by identity, bindings or cached hash; returns `false` if
+    /// its fields must be visited.
     fn is_known(&self, frame: &Frame, result: &mut u64) -> Result<bool> {
         let mut known = Any::NONE;
         let Some(rhs) = &frame.rhs else {
@@ -327,13 +333,15 @@ impl Walk {
         })
     }
 
-    /// Calls the hook for the type of a frame's object. The result does not include the contribution of the structural kind.
+    /// Calls the hook for the type of a frame's object. The result does not include the
+    /// contribution of the structural kind.
     fn call_hook(&self, hook: &Function, frame: &Frame) -> Result<u64> {
         stack::nest(|| {
             let callback = callback(self.clone(), frame.inner)?;
             let seed = frame.hash as i64;
             let second = frame.rhs.as_ref().map_or(AnyView::from(seed), AnyView::from);
-            let answer = hook.call_packed(&[AnyView::from(&frame.lhs), second, AnyView::from(&callback)])?;
+            let answer =
+                hook.call_packed(&[AnyView::from(&frame.lhs), second, AnyView::from(&callback)])?;
             // A bool converts to an int, too.
             answer.get::<i64>().map(i64::cast_unsigned)
         })
@@ -366,7 +374,8 @@ impl Frame {
         self.rhs.as_ref().is_some_and(|rhs| len(rhs) == len(&self.lhs))
     }
 
-    /// Returns `true` if the hash of an object must be cached: objects that are hashed by sequence number, and shared objects.
+    /// Returns `true` if the hash of an object must be cached: objects that are hashed by sequence
+    /// number, and shared objects.
     fn may_be_revisited(&self) -> bool {
         matches!(self.kind, StructuralKind::FreeVar | StructuralKind::DagNode) || self.is_shared
     }
@@ -382,8 +391,9 @@ fn take_object(value: &mut Any) -> Option<ObjectRef> {
     core::mem::take(value).into_object().ok()
 }
 
-/// Combines key hashes into `hash` up to and including the next unique one, and returns the index of its entry; `None` at
-/// the end. Values of keys with equal hashes have no defined order and are ignored.
+/// Combines key hashes into `hash` up to and including the next unique one, and returns the index
+/// of its entry; `None` at the end. Values of keys with equal hashes have no defined order and are
+/// ignored.
 fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
     let mut alike = 0;
     loop {
@@ -400,9 +410,11 @@ fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
     }
 }
 
-/// Creates the callback passed to a hook, which compares two children of its objects or combines a child into a hash.
+/// Creates the callback passed to a hook, which compares two children of its objects or combines a
+/// child into a hash.
 fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
-    const COMPARED: Types = Types::new(&[Type::AnyView, Type::AnyView, Type::Int, Type::AnyView], Type::Bool);
+    const COMPARED: Types =
+        Types::new(&[Type::AnyView, Type::AnyView, Type::Int, Type::AnyView], Type::Bool);
     const HASHED: Types = Types::new(&[Type::AnyView, Type::Int, Type::Int], Type::Int);
     Function::from_packed(move |args| {
         let types = if walk.compares { &COMPARED } else { &HASHED };
@@ -414,6 +426,10 @@ fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
         let so_far = rhs.view().payload_bits();
         let result = walk.run(lhs, rhs, region)?;
         // Hashes are passed as signed integers with the same bits.
-        Ok(if walk.compares { Any::from(result != 0) } else { Any::from(combine(so_far, result) as i64) })
+        Ok(if walk.compares {
+            Any::from(result != 0)
+        } else {
+            Any::from(combine(so_far, result) as i64)
+        })
     })
 }

@@ -1,4 +1,5 @@
-//! State of visited objects, stored in a Dict: size-optimised builds contain its code anyway, and nested walks can share it.
+//! State of visited objects, stored in a Dict: size-optimised builds contain its code anyway, and
+//! nested walks can share it.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;
@@ -7,8 +8,8 @@ use ferrite_core::value::any::Any;
 
 use crate::containers::{Container, DictObject};
 
-/// Side of a comparison on which an object occurs. A Dict key is the sum of address and side, which is unique because
-/// addresses are even and larger than 1.
+/// Side of a comparison on which an object occurs. A Dict key is the sum of address and side, which
+/// is unique because addresses are even and larger than 1.
 #[derive(Clone, Copy)]
 pub(super) enum Side {
     Left = 0,
@@ -24,7 +25,8 @@ pub(super) enum Counted {
     Nodes = 1,
 }
 
-/// State of visited left objects, the left counterparts of right objects, and the counters. Clones share one Dict.
+/// State of visited left objects, the left counterparts of right objects, and the counters. Clones
+/// share one Dict.
 #[derive(Clone)]
 pub(super) struct VisitedObjects(DictObject);
 
@@ -37,8 +39,8 @@ impl VisitedObjects {
         DictObject::with_capacity(0).map(Self)
     }
 
-    /// Copies the state of a left object, or the left counterpart of a right object, to `known`. Leaves `known` unchanged for
-    /// an unknown object.
+    /// Copies the state of a left object, or the left counterpart of a right object, to `known`.
+    /// Leaves `known` unchanged for an unknown object.
     ///
     /// # Errors
     /// None: keys are numbers.
@@ -57,8 +59,8 @@ impl VisitedObjects {
         }
     }
 
-    /// Sets the state of a left object and its right counterpart. Keeps both alive if they are the same object, or if the
-    /// state is the right object.
+    /// Sets the state of a left object and its right counterpart. Keeps both alive if they are the
+    /// same object, or if the state is the right object.
     ///
     /// # Errors
     /// MemoryError.

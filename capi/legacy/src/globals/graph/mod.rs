@@ -1,4 +1,5 @@
-//! Objects as JSON, in the format of earlier releases: a list of nodes that refer to each other by index.
+//! Objects as JSON, in the format of earlier releases: a list of nodes that refer to each other by
+//! index.
 //!
 //! ```text
 //! {"root": 1, "nodes": [{"type_key": ""}, {"type_key": "Array", "data": [2, 0]},
@@ -6,8 +7,8 @@
 //!  "b64ndarrays": [], "attrs": {"tvm_version": "0.6.1"}}
 //! ```
 //!
-//! Node 0 is None. Attributes are strings. Arrays, Maps, strings, numbers, NDArrays and shapes are written and read. The
-//! other classes of those releases belong to the compiler, and are errors.
+//! Node 0 is None. Attributes are strings. Arrays, Maps, strings, numbers, NDArrays and shapes are
+//! written and read. The other classes of those releases belong to the compiler, and are errors.
 //!
 //! | value | up to 0.6 | 0.7 to 0.17 | since 0.18 |
 //! |---|---|---|---|
@@ -37,7 +38,8 @@ pub struct Dialect {
 
 impl Dialect {
     /// Format of 0.5 and 0.6.
-    pub const UNTIL_0_6: Dialect = Dialect { version: "0.6.1", has_strings: false, has_boxes: false };
+    pub const UNTIL_0_6: Dialect =
+        Dialect { version: "0.6.1", has_strings: false, has_boxes: false };
     const UNTIL_0_17: Dialect = Dialect { version: "0.14.0", has_strings: true, has_boxes: false };
     const SINCE_0_18: Dialect = Dialect { version: "0.18.0", has_strings: true, has_boxes: true };
 

@@ -12,8 +12,8 @@ use crate::{boxed, dtype};
 /// Reads the value that [`to_json`](super::to_json) or an earlier release wrote.
 ///
 /// # Errors
-/// ValueError for invalid JSON, a missing field, an index out of bounds or a cycle; TypeError for another class;
-/// MemoryError.
+/// ValueError for invalid JSON, a missing field, an index out of bounds or a cycle; TypeError for
+/// another class; MemoryError.
 pub fn from_json(text: &[u8]) -> Result<Any> {
     let graph = json::parse(text)?.get::<MapObject>()?;
     let nodes = required::<ArrayObject>(&graph, "nodes")?;
@@ -30,8 +30,12 @@ fn field<T: ferrite_core::value::convert::AnyCompatible>(
     object.get(AnyView::from(&name))?.map(|value| value.get()).transpose()
 }
 
-fn required<T: ferrite_core::value::convert::AnyCompatible>(object: &MapObject, name: &str) -> Result<T> {
-    field(object, name)?.ok_or_else(|| plain_error!(VALUE_ERROR, "The JSON of a node has no field {}", name))
+fn required<T: ferrite_core::value::convert::AnyCompatible>(
+    object: &MapObject,
+    name: &str,
+) -> Result<T> {
+    field(object, name)?
+        .ok_or_else(|| plain_error!(VALUE_ERROR, "The JSON of a node has no field {}", name))
 }
 
 /// Reads the index of a node.
@@ -111,7 +115,8 @@ impl Builder {
         let (data, count) = (field::<ArrayObject>(node, "data")?, self.nodes.len());
         let length = data.as_ref().map_or(0, ArrayObject::len);
         let nothing = || plain_error!(VALUE_ERROR, "The JSON of a node has no data");
-        Ok((0..length).map(move |place| index(data.as_ref().ok_or_else(nothing)?.get(place as i64)?, count)))
+        Ok((0..length)
+            .map(move |place| index(data.as_ref().ok_or_else(nothing)?.get(place as i64)?, count)))
     }
 
     fn value_of(&self, node: &MapObject) -> Result<Any> {
@@ -122,9 +127,15 @@ impl Builder {
             b"Map" | b"StrMap" => self.map(node),
             b"runtime.String" => string_of(node),
             b"StringImm" => Ok(Any::from(required::<String>(&attributes(node)?, "value")?)),
-            b"IntImm" => constant(node, |text| text.parse().ok().map(|value: i64| Any::from(value))),
-            b"FloatImm" => constant(node, |text| text.parse().ok().map(|value: f64| Any::from(value))),
-            b"runtime.BoxInt" => primitive(node, |text| text.parse().ok().map(|value: i64| Any::from(value))),
+            b"IntImm" => {
+                constant(node, |text| text.parse().ok().map(|value: i64| Any::from(value)))
+            }
+            b"FloatImm" => {
+                constant(node, |text| text.parse().ok().map(|value: f64| Any::from(value)))
+            }
+            b"runtime.BoxInt" => {
+                primitive(node, |text| text.parse().ok().map(|value: i64| Any::from(value)))
+            }
             b"runtime.BoxFloat" => {
                 primitive(node, |text| text.parse().ok().map(|value: f64| Any::from(value)))
             }
@@ -134,7 +145,11 @@ impl Builder {
             b"runtime.NDArray" => Cursor(bytes_of(node)?.as_bytes()).tensor().map(Any::from),
             b"runtime.ShapeTuple" => shape_of(bytes_of(node)?.as_bytes()),
             other => {
-                plain_bail!(TYPE_ERROR, "Objects of {} belong to the compiler, and cannot be read", other)
+                plain_bail!(
+                    TYPE_ERROR,
+                    "Objects of {} belong to the compiler, and cannot be read",
+                    other
+                )
             }
         }
     }
@@ -151,8 +166,9 @@ impl Builder {
         let mut map = MapObject::with_capacity(0)?;
         let mut children = self.children(node)?.map(|child| Ok(self.values[child?].1.clone()));
         let names = field::<ArrayObject>(node, "keys")?;
-        let incomplete =
-            || -> Error { plain_error!(VALUE_ERROR, "A Map in the JSON has a key without a value") };
+        let incomplete = || -> Error {
+            plain_error!(VALUE_ERROR, "A Map in the JSON has a key without a value")
+        };
         if let Some(names) = names {
             for name in names.as_slice() {
                 let value: Result<Any> = children.next().ok_or_else(incomplete)?;

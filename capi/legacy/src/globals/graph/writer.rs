@@ -72,7 +72,9 @@ impl Graph {
                 let text = constant.map_or(Any::NONE, |(.., value)| value.clone());
                 self.write_string(text.view().bytes_of_string().unwrap_or_default(), out)
             }
-            type_index::INT => self.write_number(node, (0, 32), format_args!("{}", node.get::<i64>()?), out),
+            type_index::INT => {
+                self.write_number(node, (0, 32), format_args!("{}", node.get::<i64>()?), out)
+            }
             type_index::BOOL => {
                 let value = node.get::<bool>()?;
                 let number = if self.dialect.has_boxes { ["false", "true"] } else { ["0", "1"] };
@@ -180,7 +182,8 @@ impl Graph {
     }
 
     fn write_map(&mut self, map: &MapObject, out: &mut Text) -> Result<()> {
-        let has_names = !map.is_empty() && map.iter().all(|(key, _)| key.view().bytes_of_string().is_some());
+        let has_names =
+            !map.is_empty() && map.iter().all(|(key, _)| key.view().bytes_of_string().is_some());
         let key = if has_names && !self.dialect.has_strings { "StrMap" } else { "Map" };
         out.put(format_args!("{{\"type_key\": \"{key}\""))?;
         if has_names {

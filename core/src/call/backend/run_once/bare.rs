@@ -9,8 +9,8 @@ use crate::error::raised_error::Mark;
 use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 use crate::platform::sync::{critical, current_thread, pause};
 
-/// Value of a handle while its function runs on a thread without an identifier. While the function runs on a thread
-/// with an identifier, the handle stores that identifier, which is an address.
+/// Value of a handle while its function runs on a thread without an identifier. While the function
+/// runs on a thread with an identifier, the handle stores that identifier, which is an address.
 const RUNNING: *mut c_void = ptr::without_provenance_mut(1);
 pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
 

@@ -14,8 +14,8 @@ pub(super) fn nested() -> Error {
     plain_error!(RUNTIME_ERROR, "an initialiser asks for what it is initialising")
 }
 
-/// Returns the error of an initialiser that was called after `before` and returned a status other than 0: the error that it raised, or
-/// a RuntimeError.
+/// Returns the error of an initialiser that was called after `before` and returned a status other
+/// than 0: the error that it raised, or a RuntimeError.
 #[cold]
 pub(super) fn failed(status: c_int, before: Mark) -> Error {
     function::raised_since(status, before).unwrap_or_else(|| {

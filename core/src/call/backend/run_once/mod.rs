@@ -10,21 +10,24 @@ mod error;
 #[cfg_attr(not(feature = "std"), path = "bare.rs")]
 mod imp;
 
-/// Runs `body` unless it has already succeeded for this handle. After a failure, a later call tries again.
+/// Runs `body` unless it has already succeeded for this handle. After a failure, a later call tries
+/// again.
 ///
-/// If several threads call this at once, one of them runs `body` and the others wait. A child process forked meanwhile
-/// runs `body` anew.
+/// If several threads call this at once, one of them runs `body` and the others wait. A child
+/// process forked meanwhile runs `body` anew.
 ///
 /// # Errors
-/// The error that `body` raised, or RuntimeError if it failed without raising one. RuntimeError, too, if `body`, or an
-/// interrupt handler during it, requests the same handle; a build that cannot tell threads apart waits forever instead.
+/// The error that `body` raised, or RuntimeError if it failed without raising one. RuntimeError,
+/// too, if `body`, or an interrupt handler during it, requests the same handle; a build that cannot
+/// tell threads apart waits forever instead.
 ///
 /// # Safety
-/// `handle` must be valid for atomic access, null before the first call, and written by nobody else. `body` must accept
-/// `data`.
+/// `handle` must be valid for atomic access, null before the first call, and written by nobody
+/// else. `body` must accept `data`.
 ///
 /// # Upstream
-/// `TVMBackendRunOnce` of `src/runtime/c_runtime_api.cc`, which is not thread-safe and tries only once.
+/// `TVMBackendRunOnce` of `src/runtime/c_runtime_api.cc`, which is not thread-safe and tries only
+/// once.
 #[inline]
 pub unsafe fn run_once(
     handle: *mut *mut c_void,
@@ -82,8 +85,10 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     // SAFETY: handle and counter outlive the threads.
-                    unsafe { run_once(handle.as_ptr(), count, (&raw const counter).cast_mut().cast()) }
-                        .unwrap();
+                    unsafe {
+                        run_once(handle.as_ptr(), count, (&raw const counter).cast_mut().cast())
+                    }
+                    .unwrap();
                 });
             }
         });

@@ -1,5 +1,6 @@
-//! One-time initialisers on hosts. They share the list of initialisations in progress with handles initialised once
-//! (`init_once`), so that a forked child abandons the initialisations of other threads.
+//! One-time initialisers on hosts. They share the list of initialisations in progress with handles
+//! initialised once (`init_once`), so that a forked child abandons the initialisations of other
+//! threads.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;

@@ -1,5 +1,5 @@
-//! Workspaces on bare metal: a stack of blocks in a buffer that the firmware provides. Without a buffer, workspaces are
-//! allocated from the library's heap.
+//! Workspaces on bare metal: a stack of blocks in a buffer that the firmware provides. Without a
+//! buffer, workspaces are allocated from the library's heap.
 //!
 //! The `minimal` profile has its own stack, which assumes a single core and needs no lock.
 
@@ -41,7 +41,8 @@ static STACK: Mutex<WorkspaceStack> = Mutex::new(WorkspaceStack {
     most: ptr::null_mut(),
 });
 
-/// Installs the buffer that workspaces are allocated from, and resets the high-water mark. Null removes the buffer.
+/// Installs the buffer that workspaces are allocated from, and resets the high-water mark. Null
+/// removes the buffer.
 ///
 /// # Errors
 /// RuntimeError if a workspace of the previous buffer is in use.
@@ -116,7 +117,12 @@ enum PushOutcome {
 impl WorkspaceStack {
     /// Pushes a block for a workspace of `size` bytes.
     fn push(&mut self, size: usize) -> PushOutcome {
-        const { assert!(ALIGNMENT >= align_of::<StackBlock>(), "FERRITE_WORKSPACE_ALIGN must fit a pointer") };
+        const {
+            assert!(
+                ALIGNMENT >= align_of::<StackBlock>(),
+                "FERRITE_WORKSPACE_ALIGN must fit a pointer"
+            )
+        };
         if self.start.is_null() {
             return PushOutcome::NoBuffer;
         }

@@ -8,7 +8,8 @@ use crate::platform::memory;
 /// Alignment of workspaces in bytes; compiled code assumes it for its vector loads.
 pub(super) const ALIGNMENT: usize = 64;
 
-/// The header that precedes a workspace. Its size equals the alignment, so that the workspace stays aligned.
+/// The header that precedes a workspace. Its size equals the alignment, so that the workspace stays
+/// aligned.
 #[repr(C, align(64))]
 pub(super) struct BlockHeader {
     /// Size of the workspace in bytes, a multiple of [`ALIGNMENT`].

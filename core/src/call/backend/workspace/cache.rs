@@ -1,8 +1,8 @@
-//! The per-thread cache of workspace blocks: a stack, because compiled functions release their workspaces in reverse
-//! order.
+//! The per-thread cache of workspace blocks: a stack, because compiled functions release their
+//! workspaces in reverse order.
 //!
-//! The thread that releases a workspace caches its block, whichever thread allocated it. When a thread ends, its cached
-//! blocks are freed.
+//! The thread that releases a workspace caches its block, whichever thread allocated it. When a
+//! thread ends, its cached blocks are freed.
 
 use core::ptr::{self, NonNull};
 
@@ -11,7 +11,8 @@ use super::block::{BlockHeader, free};
 /// Maximum number of cached blocks. If the cache is full, the oldest block is freed.
 pub(super) const MAX_CACHED: usize = 16;
 
-/// Maximum ratio of a cached block's capacity to the requested capacity. Larger blocks are not used.
+/// Maximum ratio of a cached block's capacity to the requested capacity. Larger blocks are not
+/// used.
 const MAX_WASTE: usize = 4;
 
 /// A stack of blocks, linked through their headers.
@@ -32,7 +33,8 @@ impl BlockCache {
         self.len
     }
 
-    /// Takes the smallest cached block of at least `capacity` bytes, unless it is more than [`MAX_WASTE`] times as large.
+    /// Takes the smallest cached block of at least `capacity` bytes, unless it is more than
+    /// [`MAX_WASTE`] times as large.
     #[inline]
     pub(super) fn take(&mut self, capacity: usize) -> Option<NonNull<BlockHeader>> {
         let first = NonNull::new(self.first)?;
@@ -52,7 +54,8 @@ impl BlockCache {
         let most = capacity.saturating_mul(MAX_WASTE);
         let mut best: Option<(*mut *mut BlockHeader, usize)> = None;
         let mut link = &raw mut self.first;
-        // SAFETY: links point to blocks of the list, which the thread owns exclusively, and the last one is null.
+        // SAFETY: links point to blocks of the list, which the thread owns exclusively, and the
+        // last one is null.
         unsafe {
             while let Some(block) = NonNull::new(*link) {
                 let size = (*block.as_ptr()).capacity;
@@ -79,7 +82,8 @@ impl BlockCache {
         }
     }
 
-    /// Adds an unused block to the cache. If the cache is full, removes and returns the oldest block.
+    /// Adds an unused block to the cache. If the cache is full, removes and returns the oldest
+    /// block.
     #[inline]
     pub(super) fn put(&mut self, block: NonNull<BlockHeader>) -> Option<NonNull<BlockHeader>> {
         // SAFETY: the block is unused.

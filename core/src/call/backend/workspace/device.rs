@@ -12,8 +12,8 @@ use crate::value::device;
 
 /// The functions that allocate and free workspaces on devices.
 pub struct DeviceWorkspaces {
-    /// Allocates `size_bytes` bytes on a device. The counterpart of [`alloc_workspace`](super::alloc_workspace) for
-    /// main memory.
+    /// Allocates `size_bytes` bytes on a device. The counterpart of
+    /// [`alloc_workspace`](super::alloc_workspace) for main memory.
     pub allocate: fn(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>>,
     /// Releases a workspace returned by `allocate` for the same device. Called once per workspace.
     pub free: unsafe fn(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()>,
@@ -21,11 +21,12 @@ pub struct DeviceWorkspaces {
 
 static INSTALLED: AtomicPtr<DeviceWorkspaces> = AtomicPtr::new(ptr::null_mut());
 
-/// Installs the workspace functions of all devices except the CPU. Without them, workspaces on such devices are a
-/// ValueError.
+/// Installs the workspace functions of all devices except the CPU. Without them, workspaces on such
+/// devices are a ValueError.
 ///
 /// # Safety
-/// `allocate` must return memory of that size on the device, which is the caller's until `free`: compiled code uses it.
+/// `allocate` must return memory of that size on the device, which is the caller's until `free`:
+/// compiled code uses it.
 pub unsafe fn install_device_workspaces(workspaces: &'static DeviceWorkspaces) {
     INSTALLED.store(ptr::from_ref(workspaces).cast_mut(), Ordering::Release);
 }
@@ -36,7 +37,11 @@ fn installed(device_type: i32, device_id: i32) -> Result<&'static DeviceWorkspac
     installed.ok_or_else(|| refusal(device_type, device_id))
 }
 
-pub(super) fn allocate(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
+pub(super) fn allocate(
+    device_type: i32,
+    device_id: i32,
+    size_bytes: u64,
+) -> Result<NonNull<c_void>> {
     (installed(device_type, device_id)?.allocate)(device_type, device_id, size_bytes)
 }
 
@@ -44,7 +49,11 @@ pub(super) fn allocate(device_type: i32, device_id: i32, size_bytes: u64) -> Res
 ///
 /// # Safety
 /// `workspace` must come from `allocate` for the same device, and be released once.
-pub(super) unsafe fn free(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
+pub(super) unsafe fn free(
+    device_type: i32,
+    device_id: i32,
+    workspace: NonNull<c_void>,
+) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { (installed(device_type, device_id)?.free)(device_type, device_id, workspace) }
 }

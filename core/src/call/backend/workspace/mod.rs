@@ -23,21 +23,25 @@ pub use source::{high_water, set_buffer};
 
 pub use device::{DeviceWorkspaces, install_device_workspaces};
 
-/// Allocates `size_bytes` bytes of uninitialised main memory, aligned for the vector loads of compiled code: to 64
-/// bytes on hosts, to `FERRITE_WORKSPACE_ALIGN` elsewhere.
+/// Allocates `size_bytes` bytes of uninitialised main memory, aligned for the vector loads of
+/// compiled code: to 64 bytes on hosts, to `FERRITE_WORKSPACE_ALIGN` elsewhere.
 ///
-/// The caller releases the workspace with [`free_workspace`], on any thread. Workspaces from a firmware buffer must be
-/// released in reverse order. A size of zero returns a distinct pointer. On hosts, each thread caches the last 16
-/// blocks that it released, until it ends.
+/// The caller releases the workspace with [`free_workspace`], on any thread. Workspaces from a
+/// firmware buffer must be released in reverse order. A size of zero returns a distinct pointer. On
+/// hosts, each thread caches the last 16 blocks that it released, until it ends.
 ///
 /// # Errors
-/// MemoryError when out of memory. For a device other than the CPU: ValueError if no device workspaces are installed,
-/// otherwise the errors of their `allocate`.
+/// MemoryError when out of memory. For a device other than the CPU: ValueError if no device
+/// workspaces are installed, otherwise the errors of their `allocate`.
 ///
 /// # Upstream
 /// `TVMBackendAllocWorkspace` of `src/runtime/workspace_pool.cc`.
 #[cfg_attr(feature = "speed", inline)]
-pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Result<NonNull<c_void>> {
+pub fn alloc_workspace(
+    device_type: i32,
+    device_id: i32,
+    size_bytes: u64,
+) -> Result<NonNull<c_void>> {
     if device_type != kDLCPU {
         return device::allocate(device_type, device_id, size_bytes);
     }
@@ -47,8 +51,9 @@ pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Res
 /// Releases a workspace.
 ///
 /// # Errors
-/// ValueError for a workspace from a firmware buffer that is not the latest, and on hosts for an address whose
-/// preceding bytes do not mark a workspace in use. For other devices, the same errors as [`alloc_workspace`].
+/// ValueError for a workspace from a firmware buffer that is not the latest, and on hosts for an
+/// address whose preceding bytes do not mark a workspace in use. For other devices, the same errors
+/// as [`alloc_workspace`].
 ///
 /// # Safety
 /// `workspace` must come from [`alloc_workspace`], be released once and no longer be used.
@@ -56,7 +61,11 @@ pub fn alloc_workspace(device_type: i32, device_id: i32, size_bytes: u64) -> Res
 /// # Upstream
 /// `TVMBackendFreeWorkspace`.
 #[cfg_attr(feature = "speed", inline)]
-pub unsafe fn free_workspace(device_type: i32, device_id: i32, workspace: NonNull<c_void>) -> Result<()> {
+pub unsafe fn free_workspace(
+    device_type: i32,
+    device_id: i32,
+    workspace: NonNull<c_void>,
+) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe {
         if device_type != kDLCPU {

@@ -38,12 +38,14 @@ pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
 /// ValueError if `workspace` is not the address of a workspace in use.
 ///
 /// # Safety
-/// `workspace` must come from `allocate`, be released once and no longer be used. Most violations are detected.
+/// `workspace` must come from `allocate`, be released once and no longer be used. Most violations
+/// are detected.
 #[inline]
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     // SAFETY: the header precedes the workspace.
     let block = unsafe { workspace.cast::<BlockHeader>().sub(1) };
-    // SAFETY: the caller guarantees that the header is readable; nothing is written unless it has the mark.
+    // SAFETY: the caller guarantees that the header is readable; nothing is written unless it has
+    // the mark.
     if !block.is_aligned() || unsafe { (*block.as_ptr()).mark } != mark(block) {
         return Err(plain_error!(VALUE_ERROR, "this is not the address of a workspace in use"));
     }
@@ -57,15 +59,18 @@ pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the value of [`BlockHeader::mark`] for a workspace in use, which other memory is unlikely to contain.
+/// Returns the value of [`BlockHeader::mark`] for a workspace in use, which other memory is
+/// unlikely to contain.
 fn mark(block: NonNull<BlockHeader>) -> usize {
     block.addr().get() ^ 0x5EC0_77E5_F0CA_C71A_u64 as usize
 }
 
-/// Allocates a block from the heap. When out of memory, frees the thread's cached blocks and tries again.
+/// Allocates a block from the heap. When out of memory, frees the thread's cached blocks and tries
+/// again.
 #[cold]
 fn new_block(capacity: usize) -> Option<NonNull<BlockHeader>> {
-    let layout = Layout::from_size_align(capacity.checked_add(size_of::<BlockHeader>())?, ALIGNMENT).ok()?;
+    let layout =
+        Layout::from_size_align(capacity.checked_add(size_of::<BlockHeader>())?, ALIGNMENT).ok()?;
     let block = memory::allocate(layout).or_else(|| {
         drop(per_thread::with(&CACHE, |kept| core::mem::replace(kept, BlockCache::new())));
         memory::allocate(layout)

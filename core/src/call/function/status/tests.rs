@@ -7,7 +7,12 @@ use crate::call::function::invoke_safe_call;
 use crate::value::any::AnyView;
 
 /// A C function whose handle says what it does: status, plus 1000 if it raises a KeyError first.
-unsafe extern "C" fn fail(handle: *mut c_void, _: *const TVMFFIAny, _: i32, _: *mut TVMFFIAny) -> c_int {
+unsafe extern "C" fn fail(
+    handle: *mut c_void,
+    _: *const TVMFFIAny,
+    _: i32,
+    _: *mut TVMFFIAny,
+) -> c_int {
     let number = handle.addr().cast_signed() as c_int;
     if number < 500 {
         return number;
@@ -33,7 +38,8 @@ fn a_silent_failure_names_its_status() {
         let error = failed(status, false);
         assert_eq!(error.kind_bytes(), b"InternalError");
         if !crate::error::message::SHORT {
-            let text = std::format!("A C function returned status {status} without raising an error");
+            let text =
+                std::format!("A C function returned status {status} without raising an error");
             assert_eq!(error.message_bytes(), text.as_bytes());
         }
     }
@@ -53,7 +59,11 @@ fn an_earlier_error_is_never_reported_on_hosts() {
     for status in [-1, -7, 1] {
         leave_an_error();
         let error = failed(status, false);
-        assert_eq!((error.kind_bytes(), error.cause().is_none()), (&b"InternalError"[..], true), "{status}");
+        assert_eq!(
+            (error.kind_bytes(), error.cause().is_none()),
+            (&b"InternalError"[..], true),
+            "{status}"
+        );
         leave_an_error();
         assert_eq!(checked(|| status).unwrap_err().kind_bytes(), b"InternalError", "{status}");
         // Errors that other threads raise during the call are theirs.

@@ -1,4 +1,4 @@
-//! The plain encoding of message texts, which renders fast and needs little code.
+//! The plain encoding of message strings, which renders fast and needs little code.
 
 use super::super::END;
 use crate::platform::text::Writer;
@@ -8,13 +8,14 @@ pub(in crate::error::message) const fn len(text: &str) -> usize {
     text.len() - super::super::count_placeholders(text)
 }
 
-/// Encodes a text into `to`, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for each placeholder. The rest of `to` is
-/// unchanged.
+/// Encodes a string into `to`, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for each
+/// placeholder. The rest of `to` is unchanged.
 pub(in crate::error::message) const fn write(text: &str, to: &mut [u8]) {
     super::super::mark_placeholders(text.as_bytes(), to);
 }
 
-/// Writes an encoded text up to its next placeholder or its end. Returns the address where it stopped.
+/// Writes an encoded text up to its next placeholder or its end. Returns the address where it
+/// stopped.
 ///
 /// # Safety
 /// The text must end with [`END`].

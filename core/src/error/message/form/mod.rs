@@ -1,4 +1,4 @@
-//! The encoding of message texts: plain, or packed in builds with many texts (`packed-messages`).
+//! The encoding of message strings: plain, or packed in builds with many (`packed-messages`).
 //!
 //! | item | meaning |
 //! |---|---|

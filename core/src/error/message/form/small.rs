@@ -1,7 +1,8 @@
-//! The packed encoding of message texts: byte-pair encoding, which halves their flash size.
+//! The packed encoding of message strings: byte-pair encoding, which halves their flash size.
 //!
-//! The pairs were counted over the messages of this library, with triple weight for ring 1. The most frequent pairs
-//! come first, and later pairs may contain earlier ones. Other texts are encoded correctly but less compactly.
+//! The pairs were counted over the messages of this library, with triple weight for ring 1. The
+//! most frequent pairs come first, and later pairs may contain earlier ones. Other strings are
+//! encoded correctly but less compactly.
 
 use super::super::END;
 use crate::platform::text::Writer;
@@ -41,14 +42,14 @@ pub(in crate::error::message) const fn len(text: &str) -> usize {
     pack(text).1
 }
 
-/// Packs a text into `to`, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for each placeholder. The rest of `to` is
-/// unchanged.
+/// Packs a string into `to`, with [`PLACEHOLDER`](super::super::PLACEHOLDER) for each placeholder.
+/// The rest of `to` is unchanged.
 pub(in crate::error::message) const fn write(text: &str, to: &mut [u8]) {
     let (packed, len) = pack(text);
     to.split_at_mut(len).0.copy_from_slice(packed.split_at(len).0);
 }
 
-/// Packs a text. Returns the packed text and its length.
+/// Packs a string. Returns the packed text and its length.
 const fn pack(text: &str) -> ([u8; LONGEST], usize) {
     let mut packed = [END; LONGEST];
     let mut len = super::super::mark_placeholders(text.as_bytes(), &mut packed);
@@ -75,12 +76,16 @@ const fn replace(text: &mut [u8; LONGEST], len: usize, pair: [u8; 2], code: u8) 
     to
 }
 
-/// Writes a packed text up to its next placeholder or its end. Returns the address where it stopped.
+/// Writes a packed text up to its next placeholder or its end. Returns the address where it
+/// stopped.
 ///
 /// # Safety
 /// The text must end with [`END`].
 #[inline]
-pub(in crate::error::message) unsafe fn put(mut text: *const u8, out: &mut Writer<'_>) -> *const u8 {
+pub(in crate::error::message) unsafe fn put(
+    mut text: *const u8,
+    out: &mut Writer<'_>,
+) -> *const u8 {
     loop {
         // SAFETY: the caller's promise: nothing beyond the end is read.
         match unsafe { text.read() } {

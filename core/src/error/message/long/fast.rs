@@ -11,7 +11,11 @@ pub(in crate::error::message) fn link() {}
 /// # Safety
 /// `number` must point to an `i64`, or to a `u64` if `is_signed` is false.
 #[inline]
-pub(in crate::error::message) unsafe fn put(number: *const u8, is_signed: bool, out: &mut Writer<'_>) {
+pub(in crate::error::message) unsafe fn put(
+    number: *const u8,
+    is_signed: bool,
+    out: &mut Writer<'_>,
+) {
     // SAFETY: the caller's promise.
     match unsafe { number.cast::<i64>().read() } {
         number if is_signed => out.put_number(number),

@@ -1,4 +1,5 @@
-//! 64-bit numbers as message arguments. In size-optimised builds the code that writes them is lazily linked.
+//! 64-bit numbers as message arguments. In size-optimised builds the code that writes them is
+//! lazily linked.
 //!
 //! | item | meaning |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! 64-bit numbers as message arguments, lazily linked: only programs with such an argument contain the code that writes
-//! it.
+//! 64-bit numbers as message arguments, lazily linked: only programs with such an argument contain
+//! the code that writes it.
 
 use crate::platform::lazy_link::LazyLink;
 use crate::platform::text::Writer;
@@ -18,9 +18,14 @@ pub(in crate::error::message) fn link() {
 /// Writes the number at `number`.
 ///
 /// # Safety
-/// `number` must point to an `i64`, or to a `u64` if `is_signed` is false, and [`link`] must have been called.
+/// `number` must point to an `i64`, or to a `u64` if `is_signed` is false, and [`link`] must have
+/// been called.
 #[inline]
-pub(in crate::error::message) unsafe fn put(number: *const u8, is_signed: bool, out: &mut Writer<'_>) {
+pub(in crate::error::message) unsafe fn put(
+    number: *const u8,
+    is_signed: bool,
+    out: &mut Writer<'_>,
+) {
     if let Some(put) = PUT.get() {
         // SAFETY: the caller's promise.
         unsafe { put(number, is_signed, out) };

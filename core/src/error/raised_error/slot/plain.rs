@@ -1,4 +1,5 @@
-//! The slot on microcontrollers and in kernel libraries: a failed call that returns -1 owns the error of the slot.
+//! The slot on microcontrollers and in kernel libraries: a failed call that returns -1 owns the
+//! error of the slot.
 
 /// A point in time. This build does not compare it with errors.
 #[derive(Clone, Copy)]
@@ -11,7 +12,8 @@ impl Mark {
         Mark
     }
 
-    /// Returns whether this thread's last error was raised after this point in time. `None` in builds that cannot tell.
+    /// Returns whether this thread's last error was raised after this point in time. `None` in
+    /// builds that cannot tell.
     pub fn precedes_raised(self) -> Option<bool> {
         None
     }
@@ -27,11 +29,15 @@ pub(super) fn store(raised: *mut crate::abi::TVMFFIObject) -> *mut crate::abi::T
     })
 }
 
-/// Runs `body` with access to the slot of the raised error. The slot is null or owns a strong reference.
+/// Runs `body` with access to the slot of the raised error. The slot is null or owns a strong
+/// reference.
 #[cfg(not(feature = "client"))]
 #[inline]
-pub(super) fn with_raised<R>(body: impl FnOnce(&core::cell::Cell<*mut crate::abi::TVMFFIObject>) -> R) -> R {
+pub(super) fn with_raised<R>(
+    body: impl FnOnce(&core::cell::Cell<*mut crate::abi::TVMFFIObject>) -> R,
+) -> R {
     let slot = crate::platform::hooks::raised_slot().cast();
-    // SAFETY: the platform returns the address of a pointer, which is only accessed in critical sections.
+    // SAFETY: the platform returns the address of a pointer, which is only accessed in critical
+    // sections.
     crate::platform::sync::critical(|| body(unsafe { core::cell::Cell::from_mut(&mut *slot) }))
 }

@@ -14,7 +14,8 @@ pub(crate) static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
 /// The function that replaces a default, or `None` if the registered function itself does.
 pub(in crate::names::global_table) type InPlaceOfDefault = Option<Function>;
 
-/// Creates the replacement of the default with the given name, if there is one that wraps the registered function.
+/// Creates the replacement of the default with the given name, if there is one that wraps the
+/// registered function.
 ///
 /// # Errors
 /// MemoryError.
@@ -25,9 +26,9 @@ pub(in crate::names::global_table) fn in_place_of_default(
     defaults::wrapped(name, function)
 }
 
-/// Registers a function under a name. Does not replace a function that is not a default if `may_replace` is false.
-/// Returns `true` if the entry then has this function, or one with the same callback. A default is replaced by
-/// `in_place_of_default`, if given.
+/// Registers a function under a name. Does not replace a function that is not a default if
+/// `may_replace` is false. Returns `true` if the entry then has this function, or one with the same
+/// callback. A default is replaced by `in_place_of_default`, if given.
 ///
 /// # Errors
 /// MemoryError. The entry is then unchanged.
@@ -78,8 +79,8 @@ struct Leftovers {
     _node: Option<RetiredNode>,
 }
 
-/// Replaces the function and the texts of an entry. If a reader may still be about to retain the previous function,
-/// adds it to the retired list.
+/// Replaces the function and the strings of an entry. If a reader may still be about to retain the
+/// previous function, adds it to the retired list.
 fn put(
     retired: &mut Retired,
     slot: &'static GlobalEntry,
@@ -97,8 +98,8 @@ fn put(
     }
 }
 
-/// Releases retired functions that no reader can reach, one at a time and without holding the lock, because their
-/// deleters are user callbacks.
+/// Releases retired functions that no reader can reach, one at a time and without holding the lock,
+/// because their deleters are user callbacks.
 fn release_unreachable() {
     while let Some(function) = take_unreachable() {
         drop(function);

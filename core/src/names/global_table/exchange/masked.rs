@@ -1,5 +1,5 @@
-//! Registration and removal of functions on a single core. Readers load and retain a function in one critical section,
-//! so no function has to be retired.
+//! Registration and removal of functions on a single core. Readers load and retain a function in
+//! one critical section, so no function has to be retired.
 #![forbid(unsafe_code)]
 
 use super::super::GlobalEntry;
@@ -23,8 +23,8 @@ pub(in crate::names::global_table) const fn in_place_of_default(
     Ok(InPlaceOfDefault)
 }
 
-/// Registers a function under a name. Does not replace a function if `may_replace` is false. Returns `true` if the
-/// entry then has this function, or one with the same callback.
+/// Registers a function under a name. Does not replace a function if `may_replace` is false.
+/// Returns `true` if the entry then has this function, or one with the same callback.
 ///
 /// # Errors
 /// None.

@@ -31,7 +31,10 @@ impl FunctionSlot {
 
     /// Replaces the function and returns the previous one, which must be kept until
     /// [`is_quiescent`](Self::is_quiescent) has returned `true` once.
-    pub(in crate::names::global_table) fn replace(&self, function: Option<Function>) -> Option<Function> {
+    pub(in crate::names::global_table) fn replace(
+        &self,
+        function: Option<Function>,
+    ) -> Option<Function> {
         // SAFETY: the result owns the slot's reference.
         NonNull::new(self.0.exchange(into_raw(function))).map(|object| unsafe { owned(object) })
     }
@@ -42,7 +45,8 @@ impl FunctionSlot {
         self.0.forget_readers();
     }
 
-    /// Returns `true` if no reader can still be about to retain a function that was removed before this call.
+    /// Returns `true` if no reader can still be about to retain a function that was removed before
+    /// this call.
     pub(in crate::names::global_table) fn is_quiescent(&self) -> bool {
         self.0.is_quiescent()
     }

@@ -1,5 +1,5 @@
-//! The function slot of a table entry on cores that cannot count readers atomically: every access is a critical
-//! section.
+//! The function slot of a table entry on cores that cannot count readers atomically: every access
+//! is a critical section.
 
 use core::cell::UnsafeCell;
 use core::ptr::NonNull;
@@ -28,7 +28,8 @@ impl FunctionSlot {
         sync::critical(|| {
             // SAFETY: see the Sync impl.
             let function = unsafe { (*self.function.get()).as_ref()? }.as_object().as_ptr();
-            // SAFETY: the function is alive in the slot, and its count changes in a critical section on one core.
+            // SAFETY: the function is alive in the slot, and its count changes in a critical
+            // section on one core.
             unsafe {
                 refcount::retain_masked(function);
                 let object = ObjectRef::from_raw(NonNull::new_unchecked(function));
@@ -43,8 +44,9 @@ impl FunctionSlot {
         sync::critical(|| unsafe { (*self.function.get()).is_some() })
     }
 
-    /// Sets the function and calls `beside` in the same critical section, unless a function is set and `may_replace` is
-    /// false. Returns `true` if the slot then has this function, or one with the same callback.
+    /// Sets the function and calls `beside` in the same critical section, unless a function is set
+    /// and `may_replace` is false. Returns `true` if the slot then has this function, or one with
+    /// the same callback.
     pub(in crate::names::global_table) fn set(
         &self,
         function: &Function,
@@ -67,7 +69,10 @@ impl FunctionSlot {
     }
 
     /// Replaces the function and returns the previous one.
-    pub(in crate::names::global_table) fn replace(&self, function: Option<Function>) -> Option<Function> {
+    pub(in crate::names::global_table) fn replace(
+        &self,
+        function: Option<Function>,
+    ) -> Option<Function> {
         // SAFETY: see the Sync impl; moving runs no destructor.
         sync::critical(|| unsafe { self.function.get().replace(function) })
     }

@@ -1,5 +1,5 @@
-//! The documentation and metadata of a registered function on bare metal: not stored, but generated for static
-//! functions.
+//! The documentation and metadata of a registered function on bare metal: not stored, but generated
+//! for static functions.
 
 use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 use core::ptr;
@@ -20,7 +20,7 @@ pub(in crate::names::global_table) enum Texts {
 }
 
 impl Texts {
-    /// Returns the texts of a static function. Default functions do not exist in this build.
+    /// Returns the strings of a static function. Default functions do not exist in this build.
     pub(in crate::names::global_table) fn of_static(
         function: &'static StaticFunction,
         _yields: bool,
@@ -28,7 +28,7 @@ impl Texts {
         Texts::Static(function)
     }
 
-    /// Discards the texts of a registered function.
+    /// Discards the strings of a registered function.
     pub(in crate::names::global_table) fn given(_doc: &[u8], _metadata: &[u8]) -> Result<Texts> {
         Ok(Texts::Nothing)
     }
@@ -41,7 +41,7 @@ impl Texts {
     }
 }
 
-/// The static function that generates the texts of an entry, or null.
+/// The static function that generates the strings of an entry, or null.
 pub(in crate::names::global_table) struct TextsCell(AtomicPtr<StaticFunction>);
 
 impl TextsCell {
@@ -49,7 +49,7 @@ impl TextsCell {
         TextsCell(AtomicPtr::new(texts.into_pointer()))
     }
 
-    /// Replaces the texts and returns the previous ones.
+    /// Replaces the strings and returns the previous ones.
     pub(in crate::names::global_table) fn replace(&self, texts: Texts) -> Texts {
         self.0.store(texts.into_pointer(), Ordering::Release);
         Texts::Nothing
@@ -62,7 +62,8 @@ impl TextsCell {
         false
     }
 
-    /// Returns an empty string. If a static function generates the texts, returns that function as an error.
+    /// Returns an empty string. If a static function generates the strings, returns that function
+    /// as an error.
     pub(in crate::names::global_table) fn read(
         &self,
         _of_given: impl FnOnce(&String, &String) -> String,

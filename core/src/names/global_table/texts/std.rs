@@ -1,4 +1,5 @@
-//! The texts of a registered function: its documentation and metadata, and whether it is a default function.
+//! The strings of a registered function: its documentation and metadata, and whether it is a
+//! default function.
 
 use core::cell::UnsafeCell;
 
@@ -33,7 +34,8 @@ pub(in crate::names::global_table) enum Texts {
 }
 
 impl Texts {
-    /// Returns the texts of a static function. If `yields` is true, any registration replaces the function.
+    /// Returns the strings of a static function. If `yields` is true, any registration replaces the
+    /// function.
     pub(in crate::names::global_table) fn of_static(
         function: &'static StaticFunction,
         yields: bool,
@@ -41,7 +43,7 @@ impl Texts {
         if yields { Texts::Default(function) } else { Texts::Static(function) }
     }
 
-    /// Copies the texts of a registered function.
+    /// Copies the strings of a registered function.
     ///
     /// # Errors
     /// MemoryError.
@@ -50,14 +52,14 @@ impl Texts {
     }
 }
 
-/// The lock of the texts of all entries, which are rarely read. A single lock, because a fork must hold all locks and
-/// could not hold one per name.
+/// The lock of the strings of all entries, which are rarely read. A single lock, because a fork
+/// must hold all locks and could not hold one per name.
 pub(crate) static TEXTS: Mutex<()> = Mutex::new(());
 
-/// The texts of a table entry.
+/// The strings of a table entry.
 pub(in crate::names::global_table) struct TextsCell(UnsafeCell<Texts>);
 
-// SAFETY: the texts are only accessed while `TEXTS` is held, and may be dropped by any thread.
+// SAFETY: the strings are only accessed while `TEXTS` is held, and may be dropped by any thread.
 unsafe impl Sync for TextsCell {}
 
 impl TextsCell {
@@ -65,7 +67,8 @@ impl TextsCell {
         TextsCell(UnsafeCell::new(texts))
     }
 
-    /// Replaces the texts and returns the previous ones, which must be dropped without holding the lock.
+    /// Replaces the strings and returns the previous ones, which must be dropped without holding
+    /// the lock.
     pub(in crate::names::global_table) fn replace(&self, texts: Texts) -> Texts {
         let _guard = TEXTS.lock();
         // SAFETY: the lock is held.
@@ -79,8 +82,9 @@ impl TextsCell {
         matches!(unsafe { &*self.0.get() }, Texts::Default(_))
     }
 
-    /// Returns the text that `of_given` selects, or an empty string if the function was registered without texts. If a
-    /// static function generates the texts, returns that function as an error.
+    /// Returns the text that `of_given` selects, or an empty string if the function was registered
+    /// without strings. If a static function generates the strings, returns that function as an
+    /// error.
     pub(in crate::names::global_table) fn read(
         &self,
         of_given: impl FnOnce(&String, &String) -> String,

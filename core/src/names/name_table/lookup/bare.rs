@@ -1,4 +1,5 @@
-//! Name lookup by a hash trie. Its nodes are the entries themselves, so it takes little code and no memory of its own.
+//! Name lookup by a hash trie. Its nodes are the entries themselves, so it takes little code and no
+//! memory of its own.
 
 use core::ptr::{self, NonNull};
 
@@ -43,7 +44,8 @@ impl Lookup {
         }
     }
 
-    /// Finds the entry of a name, or null, and the branch where it was found or belongs: two words, which stay in registers.
+    /// Finds the entry of a name, or null, and the branch where it was found or belongs: two words,
+    /// which stay in registers.
     #[inline(never)]
     fn walk(&self, name: &[u8]) -> (&AtomicPtr<Name>, *mut Name) {
         let hash = hash(name);
@@ -55,7 +57,8 @@ impl Lookup {
         NonNull::new(self.walk(name).1)
     }
 
-    /// Finds the entry of a name, or the vacant entry to insert it at. The caller holds the table's lock.
+    /// Finds the entry of a name, or the vacant entry to insert it at. The caller holds the table's
+    /// lock.
     pub(in crate::names::name_table) fn place(
         &self,
         _: &Names,

@@ -1,7 +1,7 @@
 //! Name lookup by a hash index: open addressing over pointers to entries.
 //!
-//! A full index is replaced by one of twice the size, and the old one stays for readers that still use it. All old
-//! indexes together are smaller than the newest.
+//! A full index is replaced by one of twice the size, and the old one stays for readers that still
+//! use it. All old indexes together are smaller than the newest.
 //!
 //! ```text
 //! index ----> [ slot | slot | slot | slot ] [ tags ] --before--> [ slot | slot ] [ tags ]
@@ -56,12 +56,13 @@ impl Lookup {
 
     #[inline]
     fn find_hashed(&self, name: &[u8], hash: usize) -> Option<NonNull<Name>> {
-        // SAFETY: the pointer was published after its index was complete, and indexes live as long as the table.
+        // SAFETY: the pointer was published after its index was complete, and indexes live as long
+        // as the table.
         unsafe { self.index.load(Ordering::Acquire).as_ref() }?.find(name, hash)
     }
 
-    /// Finds the entry of a name, or a vacant entry to insert it at. Returns `None` when out of memory. The caller
-    /// holds the table's lock.
+    /// Finds the entry of a name, or a vacant entry to insert it at. Returns `None` when out of
+    /// memory. The caller holds the table's lock.
     pub(in crate::names::name_table) fn place(
         &self,
         names: &Names,
@@ -70,12 +71,14 @@ impl Lookup {
         let hash = hash(name);
         Some(match self.find_hashed(name, hash) {
             Some(name) => Ok(name),
-            None => Err(VacantEntry { lookup: self, index: self.index_with_free_slot(names)?, hash }),
+            None => {
+                Err(VacantEntry { lookup: self, index: self.index_with_free_slot(names)?, hash })
+            }
         })
     }
 
-    /// Returns the newest index, grown if the next entry would exceed the load factor; `None` when out of memory. The
-    /// caller holds the insertion lock.
+    /// Returns the newest index, grown if the next entry would exceed the load factor; `None` when
+    /// out of memory. The caller holds the insertion lock.
     fn index_with_free_slot(&self, names: &Names) -> Option<NonNull<Index>> {
         let newest = self.index.load(Ordering::Relaxed);
         // SAFETY: as `find_hashed`.
@@ -119,7 +122,8 @@ impl Drop for Lookup {
     fn drop(&mut self) {
         let mut index = self.index.load(Ordering::Relaxed);
         while let Some(gone) = NonNull::new(index) {
-            // SAFETY: the table is dropped, so its indexes have no other users; each is in the chain once.
+            // SAFETY: the table is dropped, so its indexes have no other users; each is in the
+            // chain once.
             index = unsafe { Index::free(gone) };
         }
     }
@@ -134,8 +138,9 @@ fn tag_of(hash: usize) -> u8 {
     (mix(0, hash) >> (usize::BITS - 8)) as u8 | 1
 }
 
-/// Header of a hash index. An array of slots and an array of tags follow it in the same block. The tags distinguish
-/// most names, and those of a large table stay in the cache when its slots and entries do not.
+/// Header of a hash index. An array of slots and an array of tags follow it in the same block. The
+/// tags distinguish most names, and those of a large table stay in the cache when its slots and
+/// entries do not.
 struct Index {
     /// Number of slots, a power of two, minus one.
     mask: usize,
@@ -171,8 +176,8 @@ impl Index {
                 FREE => return None,
                 known if known == tag => {
                     let name = self.slot(at).load(Ordering::Relaxed);
-                    // SAFETY: a slot is filled with a complete name before its tag is stored; names live as long as the
-                    // table of this index.
+                    // SAFETY: a slot is filled with a complete name before its tag is stored; names
+                    // live as long as the table of this index.
                     if unsafe { &*name }.is(text, hash) {
                         return NonNull::new(name);
                     }
@@ -186,8 +191,8 @@ impl Index {
     /// Stores an entry in the first free slot of its probe sequence, and publishes it.
     ///
     /// # Safety
-    /// The entry is complete and lives as long as the table; the caller is the only one that writes to this index,
-    /// which has a free slot.
+    /// The entry is complete and lives as long as the table; the caller is the only one that writes
+    /// to this index, which has a free slot.
     unsafe fn put(&self, name: NonNull<Name>) {
         // SAFETY: the caller's promise.
         let hash = unsafe { name.as_ref() }.hash;
@@ -209,12 +214,18 @@ impl Index {
             let tags = block.add(to_tags).cast::<AtomicU8>();
             (0..slots).for_each(|at| tags.add(at).write(AtomicU8::new(FREE)));
             let index = block.cast::<Self>();
-            index.write(Self { mask: slots - 1, slots: array.as_ptr(), tags: tags.as_ptr(), before });
+            index.write(Self {
+                mask: slots - 1,
+                slots: array.as_ptr(),
+                tags: tags.as_ptr(),
+                before,
+            });
             Some(index)
         }
     }
 
-    /// Returns the memory layout of an index, and the offsets of its slots and tags. `None` on overflow.
+    /// Returns the memory layout of an index, and the offsets of its slots and tags. `None` on
+    /// overflow.
     fn layout(slots: usize) -> Option<(Layout, [usize; 2])> {
         let array = Layout::array::<AtomicPtr<Name>>(slots).ok()?;
         let (layout, to_slots) = Layout::new::<Self>().extend(array).ok()?;

@@ -1,5 +1,5 @@
-//! Memory of the type table on bare metal: each piece is a separate block that is never freed, since there are few
-//! types.
+//! Memory of the type table on bare metal: each piece is a separate block that is never freed,
+//! since there are few types.
 
 use core::ptr::NonNull;
 
@@ -10,11 +10,12 @@ use crate::platform::sync::atomic::{AtomicUsize, Ordering};
 /// Alignment of every piece allocated from the arena.
 const ALIGN: usize = 8;
 
-/// Size of the last failed allocation in bytes. It is not part of [`NoMemory`], so that results fit in a register.
+/// Size of the last failed allocation in bytes. It is not part of [`NoMemory`], so that results fit
+/// in a register.
 static REFUSED_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// The failure of an allocation. It is converted to an error after the lock is released, because a custom allocator may
-/// allocate the error object.
+/// The failure of an allocation. It is converted to an error after the lock is released, because a
+/// custom allocator may allocate the error object.
 #[derive(Debug)]
 pub(in crate::names::type_table) struct NoMemory;
 
@@ -26,8 +27,8 @@ impl NoMemory {
         NoMemory
     }
 
-    /// Converts the failure into a MemoryError that states the requested size. If another allocation failed in an
-    /// interrupt meanwhile, it states that size.
+    /// Converts the failure into a MemoryError that states the requested size. If another
+    /// allocation failed in an interrupt meanwhile, it states that size.
     pub(in crate::names::type_table) fn into_error(self) -> Error {
         out_of_memory(REFUSED_BYTES.load(Ordering::Relaxed))
     }

@@ -1,7 +1,7 @@
 //! Memory of the type table: a bump allocator over blocks that are never freed.
 //!
-//! C readers may keep the addresses of type records, names and arrays forever. Blocks are linked, so that leak checkers
-//! reach all of them from the table.
+//! C readers may keep the addresses of type records, names and arrays forever. Blocks are linked,
+//! so that leak checkers reach all of them from the table.
 
 use core::alloc::Layout;
 use core::cell::Cell;
@@ -10,14 +10,14 @@ use core::ptr::{self, NonNull};
 use crate::error::{Error, out_of_memory};
 use crate::platform::memory;
 
-/// Minimum size of a block in bytes: enough for a few types with their fields on 64-bit targets, and for one or two on
-/// 32-bit targets.
+/// Minimum size of a block in bytes: enough for a few types with their fields on 64-bit targets,
+/// and for one or two on 32-bit targets.
 const BLOCK_BYTES: usize = if size_of::<usize>() == 8 { 8192 } else { 512 };
 /// Alignment of blocks, and maximum alignment of pieces.
 const BLOCK_ALIGN: usize = 8;
 
-/// The failure to allocate this many bytes. It is converted to an error after the lock is released, because a custom
-/// allocator may allocate the error object.
+/// The failure to allocate this many bytes. It is converted to an error after the lock is released,
+/// because a custom allocator may allocate the error object.
 #[derive(Debug)]
 pub(in crate::names::type_table) struct NoMemory(pub usize);
 
@@ -47,8 +47,8 @@ pub(in crate::names::type_table) struct Arena {
     left_bytes: Cell<usize>,
 }
 
-// SAFETY: `newest` and `free` point into memory owned by this arena, which moves between threads as a whole;
-// `left_bytes` is a number.
+// SAFETY: `newest` and `free` point into memory owned by this arena, which moves between threads as
+// a whole; `left_bytes` is a number.
 unsafe impl Send for Arena {}
 
 impl Arena {
@@ -60,7 +60,8 @@ impl Arena {
         }
     }
 
-    /// Allocates `bytes` bytes at a multiple of `align`. `bytes` is not 0, and `align` is at most [`BLOCK_ALIGN`].
+    /// Allocates `bytes` bytes at a multiple of `align`. `bytes` is not 0, and `align` is at most
+    /// [`BLOCK_ALIGN`].
     #[inline(always)]
     pub(in crate::names::type_table) fn carve(
         &self,
@@ -68,8 +69,8 @@ impl Arena {
         align: usize,
     ) -> Result<NonNull<u8>, NoMemory> {
         loop {
-            // The end of the block has the maximum alignment, so the number of free bytes gives the alignment of the
-            // start.
+            // The end of the block has the maximum alignment, so the number of free bytes gives the
+            // alignment of the start.
             let left = self.left_bytes.get();
             let skip = left & (align - 1);
             if let Some(left_bytes) = (left - skip).checked_sub(bytes) {
@@ -100,7 +101,8 @@ impl Arena {
     fn add_block(&self, piece_bytes: usize) -> Result<(), NoMemory> {
         let refused = NoMemory::of(piece_bytes);
         let room = piece_bytes.max(BLOCK_BYTES - size_of::<ArenaBlock>());
-        let Ok(layout) = Layout::from_size_align(room.saturating_add(size_of::<ArenaBlock>()), BLOCK_ALIGN)
+        let Ok(layout) =
+            Layout::from_size_align(room.saturating_add(size_of::<ArenaBlock>()), BLOCK_ALIGN)
         else {
             return Err(refused);
         };
@@ -126,8 +128,8 @@ mod tests {
     fn free_all(arena: Arena) {
         let mut block = arena.newest.get();
         while !block.is_null() {
-            // SAFETY: the chain holds live blocks made by `add_block`, each released once; sizes are the
-            // ordinary one.
+            // SAFETY: the chain holds live blocks made by `add_block`, each released once; sizes
+            // are the ordinary one.
             unsafe {
                 let previous = (*block).previous;
                 let layout = Layout::from_size_align(BLOCK_BYTES, BLOCK_ALIGN).unwrap();

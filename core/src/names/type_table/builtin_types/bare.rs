@@ -1,4 +1,5 @@
-//! The built-in types on bare metal: keys in read-only data, and entries that are created at the first lookup.
+//! The built-in types on bare metal: keys in read-only data, and entries that are created at the
+//! first lookup.
 //!
 //! Static tables of all entries would take 3 KB of RAM and flash.
 
@@ -17,8 +18,8 @@ fn key_at(start: *const u8) -> &'static [u8] {
     unsafe { CStr::from_ptr(start.cast()) }.to_bytes()
 }
 
-/// Returns the start of the next key. The pointer is derived from `KEYS`, since a pointer to one key must not access
-/// another.
+/// Returns the start of the next key. The pointer is derived from `KEYS`, since a pointer to one
+/// key must not access another.
 fn behind(key: &'static [u8]) -> *const u8 {
     KEYS.as_ptr().with_addr(key.as_ptr().addr() + key.len() + 1)
 }
@@ -45,8 +46,8 @@ pub(in crate::names::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     None
 }
 
-/// Returns the entry of any type. Returns `None` for an unknown type, or when out of memory for the entry of a built-in
-/// type.
+/// Returns the entry of any type. Returns `None` for an unknown type, or when out of memory for the
+/// entry of a built-in type.
 #[inline(never)]
 pub(in crate::names::type_table) fn entry_of_any(type_index: i32) -> Option<&'static TypeEntry> {
     slots::entry(type_index).or_else(|| make(type_index))
@@ -54,7 +55,11 @@ pub(in crate::names::type_table) fn entry_of_any(type_index: i32) -> Option<&'st
 
 fn make(type_index: i32) -> Option<&'static TypeEntry> {
     let type_key = key(type_index)?;
-    let parent = if type_index > type_index::OBJECT { Some(entry_of_any(type_index::OBJECT)?) } else { None };
+    let parent = if type_index > type_index::OBJECT {
+        Some(entry_of_any(type_index::OBJECT)?)
+    } else {
+        None
+    };
     let registry = REGISTRY.lock();
     // An interrupt handler may have made it meanwhile.
     if let Some(entry) = slots::entry(type_index) {

@@ -23,10 +23,13 @@ static KEYS: [&[u8]; COUNT] = split_keys();
 static TYPES: [TypeEntry; COUNT] = types();
 
 /// Ancestors of every built-in object type except the root: `ffi.Object`.
-static OBJECT_ANCESTORS: Static<[*const TVMFFITypeInfo; 1]> =
-    Static([(&raw const TYPES).cast::<TypeEntry>().wrapping_add(VALUE_COUNT).cast::<TVMFFITypeInfo>()]);
+static OBJECT_ANCESTORS: Static<[*const TVMFFITypeInfo; 1]> = Static([(&raw const TYPES)
+    .cast::<TypeEntry>()
+    .wrapping_add(VALUE_COUNT)
+    .cast::<TVMFFITypeInfo>()]);
 
-static OBJECT_METADATA: Static<TVMFFITypeMetadata> = Static(metadata_of_size(size_of::<TVMFFIObject>()));
+static OBJECT_METADATA: Static<TVMFFITypeMetadata> =
+    Static(metadata_of_size(size_of::<TVMFFIObject>()));
 static MODULE_METADATA: Static<TVMFFITypeMetadata> = Static(metadata_of_size(MODULE_BYTES));
 static BIG_INT_METADATA: Static<TVMFFITypeMetadata> = Static(metadata_of_size(BIG_INT_BYTES));
 static MODULE_FIELDS: Static<[TVMFFIFieldInfo; 1]> = Static([MODULE_IMPORTS]);
@@ -124,7 +127,9 @@ const fn builtin_type(position: usize) -> TypeEntry {
     let entry = TypeEntry::new(new, if is_child { &OBJECT_ANCESTORS.0 } else { &[] });
     match type_index {
         type_index::OBJECT => entry.with_reflection(&OBJECT_METADATA.0, ptr::null(), 0),
-        type_index::MODULE => entry.with_reflection(&MODULE_METADATA.0, (&raw const MODULE_FIELDS).cast(), 1),
+        type_index::MODULE => {
+            entry.with_reflection(&MODULE_METADATA.0, (&raw const MODULE_FIELDS).cast(), 1)
+        }
         type_index::BIG_INT => entry.with_reflection(&BIG_INT_METADATA.0, ptr::null(), 0),
         _ => entry,
     }
@@ -167,11 +172,13 @@ pub(in crate::names::type_table) fn key(type_index: i32) -> Option<&'static [u8]
     KEYS.get(builtin_keys::position(type_index)?).copied()
 }
 
-/// Finds the index of a built-in type by key. Searches objects first, since most lookups are for objects.
+/// Finds the index of a built-in type by key. Searches objects first, since most lookups are for
+/// objects.
 pub(in crate::names::type_table) fn index_of(key: &[u8]) -> Option<i32> {
     let (values, objects) = KEYS.split_at(VALUE_COUNT);
     let place_in = |keys: &[&[u8]]| keys.iter().position(|known| *known == key);
-    let position = place_in(objects).map(|place| place + VALUE_COUNT).or_else(|| place_in(values))?;
+    let position =
+        place_in(objects).map(|place| place + VALUE_COUNT).or_else(|| place_in(values))?;
     Some(builtin_keys::index_at(position))
 }
 

@@ -1,13 +1,13 @@
-//! Lookup of attribute columns by name: a static table for the attributes that the library uses, and a name table for
-//! all others.
+//! Lookup of attribute columns by name: a static table for the attributes that the library uses,
+//! and a name table for all others.
 
 use crate::error::Result;
 use crate::names::name_table::NameTable;
 
 use super::super::attr_column::AttrColumn;
 
-/// Names of the attributes used by upstream's library. Their columns always exist, since C++ code looks a column up
-/// only once and would cache that it is missing.
+/// Names of the attributes used by upstream's library. Their columns always exist, since C++ code
+/// looks a column up only once and would cache that it is missing.
 const KNOWN_NAMES: [&str; 19] = [
     "__any_hash__",
     "__any_equal__",

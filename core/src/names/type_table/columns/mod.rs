@@ -1,5 +1,5 @@
-//! Lookup of attribute columns by name: a static table and a name table in speed-optimised builds, or a single list in
-//! size-optimised builds.
+//! Lookup of attribute columns by name: a static table and a name table in speed-optimised builds,
+//! or a single list in size-optimised builds.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

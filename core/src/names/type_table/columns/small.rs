@@ -47,10 +47,12 @@ pub(in crate::names::type_table) fn get_or_make(name: &[u8]) -> Result<&'static 
 }
 
 fn make(arena: &Arena, name: &[u8]) -> core::result::Result<&'static AttrColumn, NoMemory> {
-    let place =
-        arena.carve(size_of::<NamedColumn>() + name.len(), align_of::<NamedColumn>())?.cast::<NamedColumn>();
+    let place = arena
+        .carve(size_of::<NamedColumn>() + name.len(), align_of::<NamedColumn>())?
+        .cast::<NamedColumn>();
     let next = FIRST.load(Ordering::Relaxed);
-    // SAFETY: the allocation is new, has space for column and name, lives forever, and is not shared yet.
+    // SAFETY: the allocation is new, has space for column and name, lives forever, and is not
+    // shared yet.
     let named = unsafe {
         place.write(NamedColumn { column: AttrColumn::new(), name_len: name.len(), next });
         name.as_ptr().copy_to_nonoverlapping(place.add(1).cast().as_ptr(), name.len());

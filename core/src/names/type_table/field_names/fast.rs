@@ -1,4 +1,5 @@
-//! Lookup of a type's fields by name: a hash index with lock-free readers, for types with many fields.
+//! Lookup of a type's fields by name: a hash index with lock-free readers, for types with many
+//! fields.
 
 use core::mem::{align_of, size_of};
 use core::ptr;
@@ -16,11 +17,12 @@ use super::super::type_info;
 /// Minimum number of fields of a type with an index. For fewer fields a linear search is as fast.
 const MIN_FIELDS: usize = 32;
 
-/// Field index of one type, in the table's arena; null if absent. If a larger index cannot be allocated, the type has
-/// none, and its fields are searched linearly.
+/// Field index of one type, in the table's arena; null if absent. If a larger index cannot be
+/// allocated, the type has none, and its fields are searched linearly.
 pub(in crate::names::type_table) struct FieldNames(AtomicPtr<FieldIndex>);
 
-/// An open-addressing hash table. Each slot stores the position of a field plus one, or zero if it is free.
+/// An open-addressing hash table. Each slot stores the position of a field plus one, or zero if it
+/// is free.
 struct FieldIndex {
     slots: &'static [AtomicU32],
 }
@@ -41,10 +43,13 @@ impl FieldIndex {
     fn of(arena: &Arena, fields: &[TVMFFIFieldInfo]) -> *mut FieldIndex {
         let slot_count = (4 * fields.len()).next_power_of_two();
         let bytes = size_of::<FieldIndex>() + slot_count * size_of::<AtomicU32>();
-        let Ok(piece) = arena.carve_zeroed(bytes, align_of::<FieldIndex>()) else { return ptr::null_mut() };
+        let Ok(piece) = arena.carve_zeroed(bytes, align_of::<FieldIndex>()) else {
+            return ptr::null_mut();
+        };
         let place: *mut FieldIndex = piece.as_ptr().cast();
         // SAFETY: the piece is new, and has space for the table and its slots, which are zero.
-        let table = FieldIndex { slots: unsafe { slice::from_raw_parts(place.add(1).cast(), slot_count) } };
+        let table =
+            FieldIndex { slots: unsafe { slice::from_raw_parts(place.add(1).cast(), slot_count) } };
         for at in 0..fields.len() {
             table.put(fields, at);
         }
@@ -71,8 +76,9 @@ impl FieldIndex {
     fn has(&self, fields: &[TVMFFIFieldInfo], name: &[u8]) -> bool {
         let mut places = self.probe(name).map(|slot| slot.load(Ordering::Acquire) as usize);
         // A field that was added after the caller read the slice is not in it.
-        let found = places
-            .find(|place| *place == 0 || fields.get(place - 1).is_some_and(|field| name_of(field) == name));
+        let found = places.find(|place| {
+            *place == 0 || fields.get(place - 1).is_some_and(|field| name_of(field) == name)
+        });
         found.is_some_and(|place| place != 0)
     }
 }
@@ -82,8 +88,8 @@ fn name_of(field: &TVMFFIFieldInfo) -> &[u8] {
     unsafe { field.name.as_slice() }
 }
 
-/// Adds the last field of a type, which is already published, to its index; creates the index when the type has enough
-/// fields. The caller holds the registry's lock.
+/// Adds the last field of a type, which is already published, to its index; creates the index when
+/// the type has enough fields. The caller holds the registry's lock.
 pub(in crate::names::type_table) fn add_last(entry: &TypeEntry, arena: &Arena) {
     let (names, fields) = (&entry.field_names, entry.fields());
     if fields.len() < MIN_FIELDS {
@@ -95,7 +101,8 @@ pub(in crate::names::type_table) fn add_last(entry: &TypeEntry, arena: &Arena) {
     }
 }
 
-/// Returns `true` if a type, given by its record, has a field of this name. Returns `None` if the type has no index.
+/// Returns `true` if a type, given by its record, has a field of this name. Returns `None` if the
+/// type has no index.
 ///
 /// # Safety
 /// The record belongs to this table and has these fields, and the name is valid.
@@ -143,7 +150,11 @@ mod tests {
         }
         let fields = entry.fields();
         let table = entry.field_names.table().unwrap();
-        assert!(steps(table, fields) <= 2 * count, "{} steps for {count} names", steps(table, fields));
+        assert!(
+            steps(table, fields) <= 2 * count,
+            "{} steps for {count} names",
+            steps(table, fields)
+        );
         assert!(fields.iter().all(|field| table.has(fields, name_of(field))));
         assert!(!table.has(fields, b"field_x") && !table.has(&fields[..40], b"field_40"));
         for name in ["field_0", "field_31", "field_32", "field_99"] {

@@ -1,4 +1,5 @@
-//! No index of fields by name: types have few fields in size-optimised builds, and a linear search suffices.
+//! No index of fields by name: types have few fields in size-optimised builds, and a linear search
+//! suffices.
 
 use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFITypeInfo};
 

@@ -1,5 +1,5 @@
-//! Lookup of registered types by key: a name table in speed-optimised builds, or a linear search in size-optimised
-//! builds.
+//! Lookup of registered types by key: a name table in speed-optimised builds, or a linear search in
+//! size-optimised builds.
 
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]

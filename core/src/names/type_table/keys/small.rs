@@ -1,4 +1,5 @@
-//! Lookup of registered types by key: a linear search, since types are few in size-optimised builds.
+//! Lookup of registered types by key: a linear search, since types are few in size-optimised
+//! builds.
 
 use crate::error::Result;
 

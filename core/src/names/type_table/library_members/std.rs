@@ -1,6 +1,7 @@
 //! Members that the library itself adds to types. Registering them again has no effect.
 //!
-//! Clients built for an earlier release register members that the library of a later release provides itself.
+//! Clients built for an earlier release register members that the library of a later release
+//! provides itself.
 
 use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
@@ -52,11 +53,14 @@ impl LibraryCount {
     }
 }
 
-/// One past the highest index of the library's own types. The types of the provider follow the built-in ones.
+/// One past the highest index of the library's own types. The types of the provider follow the
+/// built-in ones.
 const END_OF_LIBRARY_TYPES: i32 = 192;
 
 /// A set of types for which the library registered an attribute: one bit per type index.
-pub(in crate::names::type_table) struct LibraryTypes([AtomicU32; END_OF_LIBRARY_TYPES as usize / 32]);
+pub(in crate::names::type_table) struct LibraryTypes(
+    [AtomicU32; END_OF_LIBRARY_TYPES as usize / 32],
+);
 
 impl LibraryTypes {
     pub(in crate::names::type_table) const fn none() -> Self {
@@ -80,8 +84,8 @@ impl LibraryTypes {
     }
 }
 
-/// Returns `true` if a name registered by the library equals a client's name. The client's name is not validated yet,
-/// so its size may be invalid.
+/// Returns `true` if a name registered by the library equals a client's name. The client's name is
+/// not validated yet, so its size may be invalid.
 ///
 /// # Safety
 /// Both are valid, unless the sizes differ or the client's data is null.
@@ -95,7 +99,10 @@ unsafe fn is_named(own: &TVMFFIByteArray, name: &TVMFFIByteArray) -> bool {
 /// # Safety
 /// The name is valid unless its data is null.
 #[inline(always)]
-pub(in crate::names::type_table) unsafe fn has_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
+pub(in crate::names::type_table) unsafe fn has_field(
+    type_index: i32,
+    name: &TVMFFIByteArray,
+) -> bool {
     // SAFETY: the caller's promise.
     type_index < END_OF_LIBRARY_TYPES && unsafe { finds_field(type_index, name) }
 }
@@ -118,7 +125,10 @@ unsafe fn finds_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
 /// # Safety
 /// The name is valid unless its data is null.
 #[inline(always)]
-pub(in crate::names::type_table) unsafe fn has_method(type_index: i32, name: &TVMFFIByteArray) -> bool {
+pub(in crate::names::type_table) unsafe fn has_method(
+    type_index: i32,
+    name: &TVMFFIByteArray,
+) -> bool {
     // SAFETY: the caller's promise.
     type_index < END_OF_LIBRARY_TYPES && unsafe { finds_method(type_index, name) }
 }
@@ -172,7 +182,7 @@ mod tests {
             default_value_or_factory: TVMFFIAny::NONE,
             field_static_type_index: -1,
         };
-        // SAFETY: the texts are static.
+        // SAFETY: the strings are static.
         unsafe { register_field(type_index, &info) }
     }
 
@@ -184,7 +194,7 @@ mod tests {
             flags,
             method: TVMFFIAny::NONE,
         };
-        // SAFETY: the texts are static.
+        // SAFETY: the strings are static.
         unsafe { register_method(type_index, &info) }
     }
 
@@ -266,7 +276,10 @@ mod tests {
 
     #[test]
     fn names_out_of_range_are_refused_for_the_librarys_types_too() {
-        let info = |name| TVMFFIFieldInfo { name, ..*type_info(MODULE).unwrap().fields().first().unwrap() };
+        let info = |name| TVMFFIFieldInfo {
+            name,
+            ..*type_info(MODULE).unwrap().fields().first().unwrap()
+        };
         for name in [
             TVMFFIByteArray { data: core::ptr::null(), size: 8 },
             TVMFFIByteArray { data: c"imports_".as_ptr(), size: usize::MAX },

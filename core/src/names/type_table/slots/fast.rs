@@ -32,7 +32,8 @@ const FIRST_CHUNK_LEN: usize = 16;
 /// Number of chunks for dynamic types.
 const CHUNK_COUNT: usize = 18;
 
-/// One past the highest type index. Allows four million types, and also bounds the size of attribute columns.
+/// One past the highest type index. Allows four million types, and also bounds the size of
+/// attribute columns.
 pub(in crate::names::type_table) const END_OF_INDICES: i32 =
     DYN_OBJECT_BEGIN + (FIRST_CHUNK_LEN * ((1 << CHUNK_COUNT) - 1)) as i32;
 
@@ -87,7 +88,10 @@ pub(in crate::names::type_table) fn reserve(
     let location = locate(type_index).ok_or_else(|| NoMemory::of(usize::MAX))?;
     let mut chunk = location.chunk.load(Ordering::Acquire);
     if chunk.is_null() {
-        chunk = arena.carve(location.len * size_of::<EntrySlot>(), align_of::<EntrySlot>())?.cast().as_ptr();
+        chunk = arena
+            .carve(location.len * size_of::<EntrySlot>(), align_of::<EntrySlot>())?
+            .cast()
+            .as_ptr();
         // SAFETY: the chunk is new, and empty slots are zero.
         unsafe { chunk.write_bytes(0, location.len) };
         location.chunk.store(chunk, Ordering::Release);

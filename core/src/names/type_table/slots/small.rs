@@ -1,5 +1,5 @@
-//! Lookup of entries by type index: a linked list, newest first, with lock-free readers. Types are few in
-//! size-optimised builds.
+//! Lookup of entries by type index: a linked list, newest first, with lock-free readers. Types are
+//! few in size-optimised builds.
 
 use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 use core::cell::Cell;

@@ -1,5 +1,5 @@
-//! Memory for objects on bare metal: from the built-in allocator, or from a custom allocator if the program sets one.
-//! The code that calls a custom allocator is lazily linked.
+//! Memory for objects on bare metal: from the built-in allocator, or from a custom allocator if the
+//! program sets one. The code that calls a custom allocator is lazily linked.
 
 use core::ptr::{self, NonNull};
 
@@ -10,7 +10,8 @@ use crate::platform::lazy_link::LazyLink;
 use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 use crate::platform::sync::per_thread;
 
-/// Functions that only a custom allocator needs: allocation, and creation of the error for a failed allocation.
+/// Functions that only a custom allocator needs: allocation, and creation of the error for a failed
+/// allocation.
 struct CustomAllocation {
     ask: fn(usize, usize, i32) -> Option<NonNull<u8>>,
     refusal: fn(usize) -> Error,
@@ -19,7 +20,8 @@ struct CustomAllocation {
 /// The functions for custom allocators, while one is set.
 static CUSTOM: LazyLink<CustomAllocation> = LazyLink::new();
 
-static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
+static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> =
+    AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
 
 /// Allocates memory for an object. Returns `None` when out of memory.
 pub(in crate::object::object_alloc) fn object(
@@ -34,7 +36,10 @@ pub(in crate::object::object_alloc) fn object(
 }
 
 /// Allocates memory for an error. Returns `None` when out of memory.
-pub(in crate::object::object_alloc) fn error(size: usize, class: &RecordLayout) -> Option<NonNull<u8>> {
+pub(in crate::object::object_alloc) fn error(
+    size: usize,
+    class: &RecordLayout,
+) -> Option<NonNull<u8>> {
     object(size, class, type_index::ERROR)
 }
 
@@ -47,19 +52,21 @@ pub(in crate::object::object_alloc) fn refusal(size: usize) -> Error {
     }
 }
 
-/// Calls the custom allocator. It reports failure by raising an error, which is an object as well. To avoid infinite
-/// recursion, errors created while it allocates an error come from the built-in allocator.
+/// Calls the custom allocator. It reports failure by raising an error, which is an object as well.
+/// To avoid infinite recursion, errors created while it allocates an error come from the built-in
+/// allocator.
 fn ask(size: usize, alignment: usize, type_index: i32) -> Option<NonNull<u8>> {
     let is_error = type_index == type_index::ERROR;
     if is_error && per_thread::swap_asking_for_error(true) {
         return allocate_builtin(size, alignment);
     }
     let allocator = custom_allocator();
-    // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
+    // SAFETY: the slot holds a live record for the life of the process (contract of
+    // `set_custom_allocator`).
     let body = unsafe {
-        (*allocator)
-            .allocate
-            .map_or(ptr::null_mut(), |allocate| allocate(size, alignment, type_index, (*allocator).context))
+        (*allocator).allocate.map_or(ptr::null_mut(), |allocate| {
+            allocate(size, alignment, type_index, (*allocator).context)
+        })
     };
     if is_error {
         per_thread::swap_asking_for_error(false);
@@ -71,7 +78,8 @@ fn ask(size: usize, alignment: usize, type_index: i32) -> Option<NonNull<u8>> {
     NonNull::new(body.cast())
 }
 
-/// Takes the error that the custom allocator raised for a failed allocation, or creates a MemoryError.
+/// Takes the error that the custom allocator raised for a failed allocation, or creates a
+/// MemoryError.
 fn reported(size: usize) -> Error {
     raised_error::take().unwrap_or_else(|| error::out_of_memory(size))
 }
@@ -84,8 +92,8 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
     ALLOCATOR.load(Ordering::Acquire)
 }
 
-/// Sets the allocator for objects created from now on; null restores the built-in one. Existing objects keep their
-/// allocator.
+/// Sets the allocator for objects created from now on; null restores the built-in one. Existing
+/// objects keep their allocator.
 ///
 /// # Safety
 /// The record must stay alive and unchanged for the life of the process.

@@ -1,8 +1,9 @@
-//! Memory for objects on hosts and in kernel libraries: from the current allocator, which is loaded for each object.
+//! Memory for objects on hosts and in kernel libraries: from the current allocator, which is loaded
+//! for each object.
 //!
-//! With the feature `cxx`, the built-in allocator serves all of the library's objects, as upstream's does. Upstream's
-//! Python package sets an allocator that nothing else uses yet, and calling it made passing a numpy array to a function
-//! a sixth slower.
+//! With the feature `cxx`, the built-in allocator serves all of the library's objects, as
+//! upstream's does. Upstream's Python package sets an allocator that nothing else uses yet, and
+//! calling it made passing a numpy array to a function a sixth slower.
 
 use core::ptr::{self, NonNull};
 
@@ -18,7 +19,8 @@ use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 use crate::platform::sync::per_thread;
 
 #[cfg(not(feature = "client"))]
-static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> = AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
+static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> =
+    AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
 
 /// Allocates memory for an object. Returns `None` when out of memory.
 #[inline]
@@ -32,11 +34,15 @@ pub(in crate::object::object_alloc) fn object(
 
 /// Allocates memory for an error. Returns `None` when out of memory.
 ///
-/// A custom allocator reports failure by raising an error, which is an object as well. To avoid infinite recursion,
-/// errors that the thread creates while it allocates an error come from the built-in allocator.
+/// A custom allocator reports failure by raising an error, which is an object as well. To avoid
+/// infinite recursion, errors that the thread creates while it allocates an error come from the
+/// built-in allocator.
 #[cfg(not(feature = "client"))]
 #[inline]
-pub(in crate::object::object_alloc) fn error(size: usize, class: &RecordLayout) -> Option<NonNull<u8>> {
+pub(in crate::object::object_alloc) fn error(
+    size: usize,
+    class: &RecordLayout,
+) -> Option<NonNull<u8>> {
     let custom = in_use();
     let is_asked = !ptr::eq(custom, &BUILTIN.0) && !per_thread::swap_asking_for_error(true);
     let allocator = if is_asked { custom } else { &raw const BUILTIN.0 };
@@ -63,7 +69,8 @@ fn of_allocator(
         return allocate_builtin(size, class.alignment);
     }
     let before = Mark::now();
-    // SAFETY: the slot holds a live record for the life of the process (contract of `set_custom_allocator`).
+    // SAFETY: the slot holds a live record for the life of the process (contract of
+    // `set_custom_allocator`).
     let body = unsafe {
         let allocate = (*allocator).allocate?;
         allocate(size, class.alignment, type_index, (*allocator).context)
@@ -75,8 +82,8 @@ fn of_allocator(
     NonNull::new(body.cast())
 }
 
-/// Returns the error for a failed allocation of an object: the one that the custom allocator raised, or a new
-/// MemoryError.
+/// Returns the error for a failed allocation of an object: the one that the custom allocator
+/// raised, or a new MemoryError.
 #[cold]
 pub(in crate::object::object_alloc) fn refusal(size: usize) -> Error {
     let reported = if uses_builtin() { None } else { raised_error::take() };
@@ -111,8 +118,9 @@ pub fn custom_allocator() -> *mut TVMFFICustomAllocator {
     unsafe { crate::abi::client::TVMFFIGetCustomAllocator() }
 }
 
-/// Sets the allocator for objects created from now on; null restores the built-in one. Existing objects keep their
-/// allocator. With the feature `cxx`, only clients that request the allocator use it.
+/// Sets the allocator for objects created from now on; null restores the built-in one. Existing
+/// objects keep their allocator. With the feature `cxx`, only clients that request the allocator
+/// use it.
 ///
 /// # Safety
 /// The record must stay alive and unchanged for the life of the process.

@@ -1,4 +1,5 @@
-//! Standard error on Unix, by its descriptor: the lock of `std::io::stderr` could stay locked in a forked child.
+//! Standard error on Unix, by its descriptor: the lock of `std::io::stderr` could stay locked in a
+//! forked child.
 
 extern crate std;
 

@@ -16,8 +16,8 @@ unsafe extern "C" {
 #[cold]
 pub(super) fn allocate(layout: Layout) -> Option<NonNull<u8>> {
     let mut block = ptr::null_mut();
-    // SAFETY: the alignment is a power of two (`Layout`) and above the size of a pointer (the caller's test);
-    // `block` is a place for the result.
+    // SAFETY: the alignment is a power of two (`Layout`) and above the size of a pointer (the
+    // caller's test); `block` is a place for the result.
     let status = unsafe { posix_memalign(&mut block, layout.align(), layout.size().max(1)) };
     if status == 0 { NonNull::new(block.cast()) } else { None }
 }

@@ -1,4 +1,5 @@
-//! Blocks with a larger alignment than that of `malloc`, by `_aligned_malloc`. `free` does not accept them.
+//! Blocks with a larger alignment than that of `malloc`, by `_aligned_malloc`. `free` does not
+//! accept them.
 
 use core::alloc::Layout;
 use core::ffi::c_void;

@@ -1,4 +1,5 @@
-//! Stack bounds of the current thread, from a provider that the host installs. Unknown in other builds.
+//! Stack bounds of the current thread, from a provider that the host installs. Unknown in other
+//! builds.
 
 #[cfg_attr(all(feature = "std", not(feature = "client")), path = "std.rs")]
 #[cfg_attr(not(all(feature = "std", not(feature = "client"))), path = "bare.rs")]

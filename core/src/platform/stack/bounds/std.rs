@@ -6,8 +6,8 @@ use core::ops::Range;
 use super::TooDeep;
 use crate::platform::sync::{Mutex, per_thread};
 
-/// Number of bytes reserved at the low end of the stack for code that runs until the next [`nest`](super::super::nest):
-/// user callbacks, and the creation of errors with backtraces.
+/// Number of bytes reserved at the low end of the stack for code that runs until the next
+/// [`nest`](super::super::nest): user callbacks, and the creation of errors with backtraces.
 const RESERVE: usize = 128 << 10;
 
 /// Returns the address range of the calling thread's stack, or `None` if unknown.
@@ -33,17 +33,19 @@ struct ThreadBounds {
 
 crate::per_thread!(static BOUNDS: ThreadBounds = ThreadBounds { asked: false, usable: 0..0 });
 
-/// Returns `true` if the stack certainly has space for a nested call, or `false` if its bounds are unknown.
+/// Returns `true` if the stack certainly has space for a nested call, or `false` if its bounds are
+/// unknown.
 ///
 /// # Errors
 /// [`TooDeep::StackUsedUp`].
 #[inline]
 pub(in crate::platform::stack) fn have_space() -> Result<bool, TooDeep> {
     let here = approximate_stack_pointer();
-    let known = per_thread::with(&BOUNDS, |known| known.asked.then(|| known.usable.clone())).flatten();
+    let known =
+        per_thread::with(&BOUNDS, |known| known.asked.then(|| known.usable.clone())).flatten();
     let usable = known.unwrap_or_else(ask);
-    // The reserve of a small stack is half of it. Addresses below the reserve belong to another stack, such as a
-    // coroutine's.
+    // The reserve of a small stack is half of it. Addresses below the reserve belong to another
+    // stack, such as a coroutine's.
     if here < usable.start && usable.start - here <= RESERVE.min(usable.len()) {
         Err(TooDeep::StackUsedUp)
     } else {

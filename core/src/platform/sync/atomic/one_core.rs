@@ -1,5 +1,6 @@
-//! Atomic types for single-core microcontrollers. Only interrupts and tasks of the same core observe memory, in program
-//! order, so compiler fences suffice and no barrier instructions are emitted.
+//! Atomic types for single-core microcontrollers. Only interrupts and tasks of the same core
+//! observe memory, in program order, so compiler fences suffice and no barrier instructions are
+//! emitted.
 
 use core::sync::atomic::{self as native, Ordering::Relaxed, compiler_fence};
 
@@ -41,7 +42,8 @@ macro_rules! atomic {
             /// Same requirements as the method of `core`'s type.
             #[inline(always)]
             pub const unsafe fn from_ptr<'a>(place: *mut $value) -> &'a Self {
-                // SAFETY: the caller's promise; the type is transparent over a type of the same layout as its value.
+                // SAFETY: the caller's promise; the type is transparent over a type of the same
+                // layout as its value.
                 unsafe { &*place.cast() }
             }
 

@@ -1,4 +1,5 @@
-//! Fork handlers by `pthread_atfork`: they prepare all parts, and release them in the parent and in the child.
+//! Fork handlers by `pthread_atfork`: they prepare all parts, and release them in the parent and in
+//! the child.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -29,12 +30,13 @@ pub(super) fn register() {
         // SAFETY: the block is new and has this layout.
         unsafe { crate::platform::memory::release(block, layout) };
     }
-    // SAFETY: the handlers may run on any thread, and in a new process. They are removed when the library is unloaded.
+    // SAFETY: the handlers may run on any thread, and in a new process. They are removed when the
+    // library is unloaded.
     unsafe { pthread_atfork(Some(prepare), Some(parent), Some(child)) };
 }
 
-/// Identifies this thread; its copy in a child process has the same value. Returns 1 while the thread's thread-local
-/// storage is being destroyed.
+/// Identifies this thread; its copy in a child process has the same value. Returns 1 while the
+/// thread's thread-local storage is being destroyed.
 fn this_thread() -> usize {
     current_thread().map_or(1, core::num::NonZeroUsize::get)
 }
@@ -68,8 +70,8 @@ fn all_reversed(rings: &[Parts; RING_COUNT], end: impl Fn(&'static dyn AtFork)) 
     rings.iter().flat_map(|parts| parts.iter().rev()).for_each(|part| end(*part));
 }
 
-/// Calls `end` for all parts that [`prepare`] prepared on this thread. Does nothing if [`prepare`] did not run because
-/// the handlers were registered during the fork.
+/// Calls `end` for all parts that [`prepare`] prepared on this thread. Does nothing if [`prepare`]
+/// did not run because the handlers were registered during the fork.
 fn finish(end: impl Fn(&'static dyn AtFork)) {
     if FORKING.load(Ordering::Relaxed) != this_thread() {
         return;

@@ -1,8 +1,8 @@
-//! Per-thread state without std: one instance for the whole program, guarded by a lock. Firmware has one thread of
-//! execution and its interrupts.
+//! Per-thread state without std: one instance for the whole program, guarded by a lock. Firmware
+//! has one thread of execution and its interrupts.
 //!
-//! If several cores or tasks share the library, an object may be destroyed by another core or task than the one that
-//! released it. The raised error is per task if the platform identifies tasks.
+//! If several cores or tasks share the library, an object may be destroyed by another core or task
+//! than the one that released it. The raised error is per task if the platform identifies tasks.
 
 use core::cell::Cell;
 use core::ptr;
@@ -55,8 +55,8 @@ pub use crate::platform::sync::Mutex as __Mutex;
 /// A value declared by [`per_thread!`](crate::per_thread); never dropped.
 pub type PerThread<T> = Mutex<T>;
 
-/// Declares a per-thread value with a constant initialiser: `per_thread!(static COUNT: u32 = 0);`. In this build the
-/// whole program shares one value.
+/// Declares a per-thread value with a constant initialiser: `per_thread!(static COUNT: u32 = 0);`.
+/// In this build the whole program shares one value.
 #[macro_export]
 macro_rules! per_thread {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $initial:expr) => {
@@ -66,14 +66,19 @@ macro_rules! per_thread {
     };
 }
 
-/// Runs `body` with access to the value. Never returns `None` in this build. `body` must not access the same value.
+/// Runs `body` with access to the value. Never returns `None` in this build. `body` must not access
+/// the same value.
 #[inline]
 pub fn with<T: Send, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
     Some(body(&mut value.lock()))
 }
 
-/// Runs `body` with shared access to the value. Never returns `None` in this build. `body` must not access the same value.
+/// Runs `body` with shared access to the value. Never returns `None` in this build. `body` must not
+/// access the same value.
 #[inline]
-pub fn with_shared<T: Send, R>(value: &'static PerThread<T>, body: impl FnOnce(&T) -> R) -> Option<R> {
+pub fn with_shared<T: Send, R>(
+    value: &'static PerThread<T>,
+    body: impl FnOnce(&T) -> R,
+) -> Option<R> {
     Some(body(&value.lock()))
 }

@@ -1,8 +1,9 @@
 //! Per-thread state: the queue of dying objects, and values that other crates declare with
 //! [`per_thread!`](crate::per_thread).
 //!
-//! With std the state is thread-local. Without it there is one instance, shared by the whole program and accessed under
-//! a lock; closures that access it must therefore be short, and must not take locks, allocate or run user callbacks.
+//! With std the state is thread-local. Without it there is one instance, shared by the whole
+//! program and accessed under a lock; closures that access it must therefore be short, and must not
+//! take locks, allocate or run user callbacks.
 
 use crate::abi::TVMFFIObject;
 use core::cell::Cell;
@@ -16,8 +17,9 @@ mod imp;
 
 pub use imp::*;
 
-/// Queue of objects that lost their last reference while their thread was destroying other objects. Null if the thread
-/// destroys none. The queue bounds the depth of nested destructions. `release.rs` defines its links.
+/// Queue of objects that lost their last reference while their thread was destroying other objects.
+/// Null if the thread destroys none. The queue bounds the depth of nested destructions.
+/// `release.rs` defines its links.
 pub(crate) type Dying = Cell<*mut TVMFFIObject>;
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! Per-thread state in thread-local storage.
-#![cfg_attr(feature = "client", allow(dead_code, reason = "the loaded library has the raised error"))]
+#![cfg_attr(
+    feature = "client",
+    allow(dead_code, reason = "the loaded library has the raised error")
+)]
 
 extern crate std;
 
@@ -12,7 +15,8 @@ use core::mem::{ManuallyDrop, needs_drop};
 use core::ptr;
 
 std::thread_local! {
-    // Without destructors for std, so that they work while other thread-local values are being destroyed.
+    // Without destructors for std, so that they work while other thread-local values are being
+    // destroyed.
     static DYING: Dying = const { Cell::new(ptr::null_mut()) };
     static ASKS: Cell<bool> = const { Cell::new(false) };
 }
@@ -20,8 +24,9 @@ std::thread_local! {
 /// Queue of a single-threaded process. It is a static, so that access needs no thread-local lookup.
 struct SingleThreadQueue(Dying);
 
-// SAFETY: a thread uses it only while the process is single-threaded, until its destruction ends. Threads started
-// meanwhile use their own queues: glibc never counts a process as single-threaded again, not even a child of `fork`.
+// SAFETY: a thread uses it only while the process is single-threaded, until its destruction ends.
+// Threads started meanwhile use their own queues: glibc never counts a process as single-threaded
+// again, not even a child of `fork`.
 unsafe impl Sync for SingleThreadQueue {}
 
 static SINGLE_THREAD_QUEUE: SingleThreadQueue = SingleThreadQueue(Cell::new(ptr::null_mut()));
@@ -35,7 +40,8 @@ pub(crate) fn dying() -> Queue {
     Queue(DYING.with(ptr::from_ref))
 }
 
-/// Returns the queue of a single-threaded process. Once the process starts threads, dying objects go to [`dying`].
+/// Returns the queue of a single-threaded process. Once the process starts threads, dying objects
+/// go to [`dying`].
 #[inline]
 pub(crate) fn dying_single_threaded() -> Queue {
     Queue(&raw const SINGLE_THREAD_QUEUE.0)
@@ -45,13 +51,14 @@ impl Queue {
     /// Runs `body` with access to the queue.
     #[inline]
     pub fn with<R>(&self, body: impl FnOnce(&Dying) -> R) -> R {
-        // SAFETY: the pointer is a static, or a thread-local without a destructor of the current thread; queues are not
-        // sent to other threads.
+        // SAFETY: the pointer is a static, or a thread-local without a destructor of the current
+        // thread; queues are not sent to other threads.
         body(unsafe { &*self.0 })
     }
 }
 
-/// Records whether a custom allocator is allocating an error object for this thread. Returns the previous state.
+/// Records whether a custom allocator is allocating an error object for this thread. Returns the
+/// previous state.
 #[inline]
 pub(crate) fn swap_asking_for_error(asks: bool) -> bool {
     ASKS.replace(asks)
@@ -71,14 +78,19 @@ pub struct __Slot<T> {
 
 impl<T> __Slot<T> {
     pub const fn new(initial: T) -> Self {
-        __Slot { value: RefCell::new(ManuallyDrop::new(initial)), at_end: AtEnd::new(Self::destroy) }
+        __Slot {
+            value: RefCell::new(ManuallyDrop::new(initial)),
+            at_end: AtEnd::new(Self::destroy),
+        }
     }
 
     /// Returns `true` if the value is going to be dropped when the thread ends, or needs not be.
     #[inline]
     fn is_usable(&self) -> bool {
-        // SAFETY: `per_thread!` declares slots as thread-locals, without a destructor; `destroy` accepts their address.
-        !const { needs_drop::<T>() } || unsafe { self.at_end.is_registered(ptr::from_ref(self).cast()) }
+        // SAFETY: `per_thread!` declares slots as thread-locals, without a destructor; `destroy`
+        // accepts their address.
+        !const { needs_drop::<T>() }
+            || unsafe { self.at_end.is_registered(ptr::from_ref(self).cast()) }
     }
 
     /// Drops the value of an ending thread, unless a caller that never returned is using it.
@@ -95,7 +107,8 @@ impl<T> __Slot<T> {
     }
 }
 
-/// Declares a thread-local value with a constant initialiser: `per_thread!(static COUNT: u32 = 0);`.
+/// Declares a thread-local value with a constant initialiser:
+/// `per_thread!(static COUNT: u32 = 0);`.
 #[macro_export]
 macro_rules! per_thread {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $initial:expr) => {
@@ -109,8 +122,8 @@ macro_rules! per_thread {
 
 /// Runs `body` with access to this thread's value.
 ///
-/// Returns `None` if the thread is ending and the value is already destroyed, if there is no memory to register its
-/// destructor, or if `body` of an outer call is accessing the same value.
+/// Returns `None` if the thread is ending and the value is already destroyed, if there is no memory
+/// to register its destructor, or if `body` of an outer call is accessing the same value.
 #[inline]
 pub fn with<T, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
     value.with(|slot| {
@@ -121,7 +134,8 @@ pub fn with<T, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) 
     })
 }
 
-/// Runs `body` with shared access to this thread's value; calls may be nested. Returns `None` as [`with`] does.
+/// Runs `body` with shared access to this thread's value; calls may be nested. Returns `None` as
+/// [`with`] does.
 #[inline]
 pub fn with_shared<T, R>(value: &'static PerThread<T>, body: impl FnOnce(&T) -> R) -> Option<R> {
     value.with(|slot| {

@@ -1,6 +1,6 @@
-//! Counters for single-threaded processes. Each change is one instruction, so that no update is lost to a signal
-//! handler. The lock prefix is omitted: it is most of the cost of a reference count, and only matters if other
-//! processors access the counter.
+//! Counters for single-threaded processes. Each change is one instruction, so that no update is
+//! lost to a signal handler. The lock prefix is omitted: it is most of the cost of a reference
+//! count, and only matters if other processors access the counter.
 
 use core::arch::asm;
 
@@ -9,9 +9,11 @@ use crate::platform::sync::atomic::{AtomicU64, AtomicUsize};
 /// Adds `change` to a counter.
 #[inline(always)]
 pub fn add(count: &AtomicU64, change: u64) {
-    // SAFETY: the counter is valid for writes. Callers checked that the process is single-threaded; with other threads,
-    // updates would be lost, but nothing worse.
-    unsafe { asm!("add qword ptr [{}], {}", in(reg) count.as_ptr(), in(reg) change, options(nostack)) };
+    // SAFETY: the counter is valid for writes. Callers checked that the process is single-threaded;
+    // with other threads, updates would be lost, but nothing worse.
+    unsafe {
+        asm!("add qword ptr [{}], {}", in(reg) count.as_ptr(), in(reg) change, options(nostack))
+    };
 }
 
 /// Adds `change` to a counter and returns the previous value.

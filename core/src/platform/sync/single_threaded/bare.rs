@@ -1,4 +1,5 @@
-//! Detection of single-threaded processes on systems without a flag for it: every process counts as multi-threaded.
+//! Detection of single-threaded processes on systems without a flag for it: every process counts as
+//! multi-threaded.
 #![forbid(unsafe_code)]
 
 /// Returns `false`: the number of threads is unknown.

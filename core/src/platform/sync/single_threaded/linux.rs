@@ -16,20 +16,22 @@ static UNKNOWN: AtomicU8 = AtomicU8::new(0);
 
 static FLAG: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const UNKNOWN).cast_mut());
 
-/// Returns `true` if the process is single-threaded. It stays single-threaded until the calling thread starts another
-/// thread.
+/// Returns `true` if the process is single-threaded. It stays single-threaded until the calling
+/// thread starts another thread.
 ///
-/// Locked instructions are most of the cost of a reference count; libstdc++'s `shared_ptr` and malloc omit them
-/// depending on the same flag. glibc clears the flag before it starts a thread, and never sets it for a second copy of
-/// itself in the process. Writes made while single-threaded are visible to threads started later.
+/// Locked instructions are most of the cost of a reference count; libstdc++'s `shared_ptr` and
+/// malloc omit them depending on the same flag. glibc clears the flag before it starts a thread,
+/// and never sets it for a second copy of itself in the process. Writes made while single-threaded
+/// are visible to threads started later.
 #[inline(always)]
 pub fn is_single_threaded() -> bool {
-    // SAFETY: the pointer is the static above or the flag of glibc, which is never freed. Any ordering will do, since
-    // only this thread can start the first other thread.
+    // SAFETY: the pointer is the static above or the flag of glibc, which is never freed. Any
+    // ordering will do, since only this thread can start the first other thread.
     unsafe { &*FLAG.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
-/// Looks up the address of glibc's flag. Until it is called, every process counts as multi-threaded.
+/// Looks up the address of glibc's flag. Until it is called, every process counts as
+/// multi-threaded.
 pub fn find_thread_flag() {
     // SAFETY: a null handle searches all libraries of the program.
     let flag = unsafe { dlsym(ptr::null_mut(), NAME.as_ptr()) };

@@ -1,5 +1,5 @@
-//! Lossy output for speed-optimised builds. Clients in other languages decode messages as UTF-8, so invalid bytes are
-//! replaced.
+//! Lossy output for speed-optimised builds. Clients in other languages decode messages as UTF-8, so
+//! invalid bytes are replaced.
 #![forbid(unsafe_code)]
 
 use super::super::Writer;

@@ -1,5 +1,5 @@
-//! Output of bytes in size-optimised builds, without a check for valid UTF-8: messages are not decoded there, and the
-//! check would take more code than a message.
+//! Output of bytes in size-optimised builds, without a check for valid UTF-8: messages are not
+//! decoded there, and the check would take more code than a message.
 #![forbid(unsafe_code)]
 
 use super::super::Writer;
@@ -19,7 +19,8 @@ pub(in crate::platform::text) fn append(out: &mut Writer<'_>, text: &[u8]) {
     }
 }
 
-/// Writes a 32-bit number in decimal. The functions for 64 bits are linked only if 64-bit numbers are written.
+/// Writes a 32-bit number in decimal. The functions for 64 bits are linked only if 64-bit numbers
+/// are written.
 pub(in crate::platform::text) fn put_word(out: &mut Writer<'_>, number: usize) {
     let tenth = number / 10;
     if tenth != 0 {

@@ -81,7 +81,8 @@ impl<'de> Visitor<'de> for AnyVisitor {
     }
 }
 
-/// Numbers, texts, bytes, Arrays and Maps, as the format says. Needs a format that describes itself, such as JSON.
+/// Numbers, strings, bytes, Arrays and Maps, as the format says. Needs a format that describes
+/// itself, such as JSON.
 ///
 /// # Examples
 /// ```
@@ -99,7 +100,7 @@ impl<'de> Deserialize<'de> for Any {
     }
 }
 
-/// Reads a text, and makes something of it.
+/// Reads a string, and makes something of it.
 struct TextVisitor<T> {
     expected: &'static str,
     parse: fn(&str) -> error::Result<T>,

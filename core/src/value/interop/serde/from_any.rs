@@ -59,8 +59,9 @@ impl FromAnyDeserializer {
     fn visit_entries<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
         let inner = Self::inner(self.depth);
         let entries = entries_of(self.value.as_view())?.unwrap_or_default();
-        let mut entries =
-            MapDeserializer::new(entries.into_iter().map(|(key, value)| (inner(key), inner(value))));
+        let mut entries = MapDeserializer::new(
+            entries.into_iter().map(|(key, value)| (inner(key), inner(value))),
+        );
         let data = visitor.visit_map(&mut entries)?;
         entries.end()?;
         Ok(data)
@@ -118,7 +119,8 @@ impl<'de> Deserializer<'de> for FromAnyDeserializer {
             },
             type_index::SHAPE => {
                 let shape: Shape = value.get()?;
-                let mut extents = SeqDeserializer::<_, Error>::new(shape.as_slice().iter().copied());
+                let mut extents =
+                    SeqDeserializer::<_, Error>::new(shape.as_slice().iter().copied());
                 let data = visitor.visit_seq(&mut extents)?;
                 extents.end()?;
                 Ok(data)
@@ -152,11 +154,16 @@ impl<'de> Deserializer<'de> for FromAnyDeserializer {
         if self.value.is_none() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// Reads a string as a variant without content, and a Map of one entry as a variant with content.
+    /// Reads a string as a variant without content, and a Map of one entry as a variant with
+    /// content.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -168,10 +175,17 @@ impl<'de> Deserializer<'de> for FromAnyDeserializer {
             return visitor.visit_enum(name.into_deserializer());
         }
         let Some(entries) = entries_of(self.value.as_view())? else {
-            return Err(mismatch_error(self.value.view(), &TargetTexts::of_text(string::String::TEXT)));
+            return Err(mismatch_error(
+                self.value.view(),
+                &TargetTexts::of_text(string::String::TEXT),
+            ));
         };
         if entries.len() != 1 {
-            bail!(ValueError, "a variant of an enum is a Map of one entry, not of {}", entries.len());
+            bail!(
+                ValueError,
+                "a variant of an enum is a Map of one entry, not of {}",
+                entries.len()
+            );
         }
         let inner = Self::inner(self.depth);
         let entries = entries.into_iter().map(|(key, value)| (inner(key), inner(value)));

@@ -166,7 +166,11 @@ impl Serializer for IntoAnySerializer {
         variant.try_into_any()
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<Any> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Result<Any> {
         value.serialize(self)
     }
 

@@ -66,7 +66,8 @@ fn text<'a, E: serde_core::ser::Error>(view: &'a AnyView<'_>) -> Result<&'a str,
     core::str::from_utf8(view.bytes_of_string().unwrap_or_default()).map_err(E::custom)
 }
 
-/// The content of numbers, texts, bytes, shapes, data types, devices and containers. Other objects raise TypeError.
+/// The content of numbers, strings, bytes, shapes, data types, devices and containers. Other
+/// objects raise TypeError.
 ///
 /// # Examples
 /// ```

@@ -8,7 +8,9 @@ use std::string::ToString;
 use std::vec::Vec;
 use std::{assert_eq, vec};
 
-fn round_trip<T: Serialize + DeserializeOwned + PartialEq + core::fmt::Debug>(data: T) -> Result<Any> {
+fn round_trip<T: Serialize + DeserializeOwned + PartialEq + core::fmt::Debug>(
+    data: T,
+) -> Result<Any> {
     let value = to_value(&data)?;
     assert_eq!(from_value::<T>(&value)?, data);
     Ok(value)
@@ -38,8 +40,14 @@ fn scalars_go_there_and_back() -> Result<()> {
     assert_eq!(round_trip(())?.type_index(), type_index::NONE);
     assert_eq!(round_trip(Layout::ColumnMajor)?.get::<&str>()?, "ColumnMajor");
     assert_eq!(round_trip(Meters(2.0))?.get::<f64>()?, 2.0);
-    assert_eq!(round_trip((1u8, vec![None, Some("x".to_string())]))?.type_index(), type_index::ARRAY);
-    assert_eq!(round_trip("127.0.0.1".parse::<core::net::Ipv4Addr>()?)?.get::<&str>()?, "127.0.0.1");
+    assert_eq!(
+        round_trip((1u8, vec![None, Some("x".to_string())]))?.type_index(),
+        type_index::ARRAY
+    );
+    assert_eq!(
+        round_trip("127.0.0.1".parse::<core::net::Ipv4Addr>()?)?.get::<&str>()?,
+        "127.0.0.1"
+    );
     Ok(())
 }
 
@@ -55,7 +63,10 @@ fn integers_beyond_64_bits_are_big() -> Result<()> {
         text(to_value(&u128::MAX))
             .starts_with("OverflowError: Integer 340282366920938463463374607431768211455")
     );
-    assert_eq!(serde_json::to_string(&to_value(&u64::MAX)?).ok().as_deref(), Some("18446744073709551615"));
+    assert_eq!(
+        serde_json::to_string(&to_value(&u64::MAX)?).ok().as_deref(),
+        Some("18446744073709551615")
+    );
     Ok(())
 }
 
@@ -91,10 +102,14 @@ fn content_that_does_not_fit_is_refused() -> Result<()> {
         "TypeError: Expected a sequence but got integer `1`"
     );
     assert!(
-        text(from_value::<(i64, i64)>(&Any::try_new([1, 2, 3])?)).starts_with("ValueError: invalid length 3")
+        text(from_value::<(i64, i64)>(&Any::try_new([1, 2, 3])?))
+            .starts_with("ValueError: invalid length 3")
     );
     let tensor = Any::from(Tensor::from_slice(&[1u8], &[1])?);
-    assert_eq!(text(to_value(&tensor)), "ValueError: A value of type `ffi.Tensor` has no form in serde");
+    assert_eq!(
+        text(to_value(&tensor)),
+        "ValueError: A value of type `ffi.Tensor` has no form in serde"
+    );
     assert_eq!(
         text(from_value::<Any>(&tensor)),
         "TypeError: A value of type `ffi.Tensor` has no form in serde"
@@ -115,7 +130,10 @@ fn values_that_are_nested_too_deep_are_refused() -> Result<()> {
     assert!(from_value::<Any>(&value).is_ok());
     value = Any::try_new((value,))?;
     assert!(serde_json::to_string(&value).is_err());
-    assert_eq!(text(from_value::<Any>(&value)), "ValueError: the value is nested more than 128 levels deep");
+    assert_eq!(
+        text(from_value::<Any>(&value)),
+        "ValueError: the value is nested more than 128 levels deep"
+    );
     Ok(())
 }
 
@@ -124,13 +142,20 @@ fn types_of_the_library_have_forms_of_their_own() -> Result<()> {
     let shape = Shape::from_slice(&[2, 3])?;
     let dtype = DLDataType::parse(b"bfloat16x4")?;
     let device = DLDevice::parse(b"cuda:1")?;
-    let values: Any = (shape, dtype, device, Bytes::new(&[1, 255])?, String::new("x")?).try_into_any()?;
+    let values: Any =
+        (shape, dtype, device, Bytes::new(&[1, 255])?, String::new("x")?).try_into_any()?;
     let json = serde_json::to_string(&values).unwrap();
     assert_eq!(json, r#"[[2,3],"bfloat16x4","cuda:1",[1,255],"x"]"#);
     let back: (Shape, DLDataType, DLDevice, Bytes, String) = serde_json::from_str(&json).unwrap();
-    assert_eq!((back.0.as_slice(), back.1, back.2, &*back.3), (&[2, 3][..], dtype, device, &[1, 255][..]));
+    assert_eq!(
+        (back.0.as_slice(), back.1, back.2, &*back.3),
+        (&[2, 3][..], dtype, device, &[1, 255][..])
+    );
     let same: (Shape, DLDataType, DLDevice, Bytes, String) = from_value(&values)?;
-    assert_eq!((same.0.as_slice(), same.1, same.2, same.3), (back.0.as_slice(), back.1, back.2, back.3));
+    assert_eq!(
+        (same.0.as_slice(), same.1, same.2, same.3),
+        (back.0.as_slice(), back.1, back.2, back.3)
+    );
     assert!(serde_json::from_str::<DLDevice>("\"nothing\"").is_err());
     Ok(())
 }

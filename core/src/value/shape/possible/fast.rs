@@ -1,28 +1,32 @@
-//! Speed-optimised check that a tensor's size fits an allocation. For most shapes no product is computed.
+//! Speed-optimised check that a tensor's size fits an allocation. For most shapes no product is
+//! computed.
 #![forbid(unsafe_code)]
 
 use super::super::data_size_bytes;
 use crate::abi::DLDataType;
 
-/// Returns `true` if a compact tensor with this shape and packed elements of `dtype` fits an allocation.
+/// Returns `true` if a compact tensor with this shape and packed elements of `dtype` fits an
+/// allocation.
 #[inline]
 pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     is_small(shape) || has_bytes(shape, dtype)
 }
 
-/// Returns `true` if a compact tensor with this shape certainly fits an allocation, whatever its element type. `false`
-/// is inconclusive.
+/// Returns `true` if a compact tensor with this shape certainly fits an allocation, whatever its
+/// element type. `false` is inconclusive.
 #[inline(always)]
 pub fn is_small(shape: &[i64]) -> bool {
     let mut all = 0;
     for extent in shape {
         all |= extent;
-        // An early return keeps the compiler from vectorising the loop, which does not pay off for a few extents.
+        // An early return keeps the compiler from vectorising the loop, which does not pay off for
+        // a few extents.
         if all < 0 {
             return false;
         }
     }
-    // The bits of a product are at most the sum of the bits of the extents. An element has fewer than 2^24 bits.
+    // The bits of a product are at most the sum of the bits of the extents. An element has fewer
+    // than 2^24 bits.
     let extent_bits = i64::BITS - (all | 1).leading_zeros();
     let bits = shape.len() as u64 * u64::from(extent_bits) + 24;
     bits < u64::from(usize::BITS)
@@ -52,7 +56,11 @@ mod tests {
             &[1 << 20, 1 << 20],
             &[i64::MAX, 0],
         ] {
-            assert_eq!(has_possible_size(shape, dtype), data_size_bytes(shape, dtype).is_some(), "{shape:?}");
+            assert_eq!(
+                has_possible_size(shape, dtype),
+                data_size_bytes(shape, dtype).is_some(),
+                "{shape:?}"
+            );
         }
     }
 }

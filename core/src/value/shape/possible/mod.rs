@@ -1,5 +1,5 @@
-//! Check that a tensor of a given shape and data type fits an allocation. The fast implementation first tests the
-//! extents; the small one always computes the size.
+//! Check that a tensor of a given shape and data type fits an allocation. The fast implementation
+//! first tests the extents; the small one always computes the size.
 //!
 //! | item | meaning |
 //! |---|---|

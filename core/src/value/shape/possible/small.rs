@@ -4,7 +4,8 @@
 use super::super::data_size_bytes;
 use crate::abi::DLDataType;
 
-/// Returns `true` if a compact tensor with this shape and packed elements of `dtype` fits an allocation.
+/// Returns `true` if a compact tensor with this shape and packed elements of `dtype` fits an
+/// allocation.
 #[inline]
 pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
     data_size_bytes(shape, dtype).is_some()

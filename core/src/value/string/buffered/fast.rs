@@ -15,8 +15,8 @@ use crate::value::any::Any;
 /// Number of bytes to leave free at the start of the buffer, for the head of the string object.
 pub(in crate::value::string) const LEAD_BYTES: usize = adopt::LEAD_BYTES + size_of::<BytesRecord>();
 
-/// Minimum length of strings that take ownership of their buffer. Shorter content is copied into an object of minimal
-/// size.
+/// Minimum length of strings that take ownership of their buffer. Shorter content is copied into an
+/// object of minimal size.
 const MIN_BYTES: usize = 1024;
 
 /// Creates a string from the content of a buffer, beginning at `start`.
@@ -38,22 +38,25 @@ pub(in crate::value::string) fn string_of(mut buffer: Buffer<u8>, start: usize) 
             (&raw mut (*record).array).write(TVMFFIByteArray { data, size: len - 1 - start });
         }
     };
-    // SAFETY: the block came from the buffer and has the lead bytes before the text; `malloc` aligns it; init fills the
-    // record, which needs no destruction.
+    // SAFETY: the block came from the buffer and has the lead bytes before the text; `malloc`
+    // aligns it; init fills the record, which needs no destruction.
     Ok(unsafe { adopt::adopt(type_index::STR, block, init) }.into_any())
 }
 
-/// Maximum capacity of blocks that are shrunk. Larger blocks keep their unused end: its pages were never written and
-/// take no memory, and requesting new pages for each string would take longer than writing it.
+/// Maximum capacity of blocks that are shrunk. Larger blocks keep their unused end: its pages were
+/// never written and take no memory, and requesting new pages for each string would take longer
+/// than writing it.
 const MAX_SHRUNK_BYTES: usize = 64 << 10;
 
-/// Shrinks a block to `len` bytes if more than an eighth of `len` is unused. Large blocks stay unchanged.
+/// Shrinks a block to `len` bytes if more than an eighth of `len` is unused. Large blocks stay
+/// unchanged.
 fn shrink(block: NonNull<u8>, len: usize, capacity: usize) -> NonNull<u8> {
     if capacity > MAX_SHRUNK_BYTES || capacity - len <= len / 8 {
         return block;
     }
     match (Layout::array::<u8>(capacity), Layout::array::<u8>(len)) {
-        // SAFETY: the block came from a buffer with this capacity; a block that cannot be shrunk stays unchanged.
+        // SAFETY: the block came from a buffer with this capacity; a block that cannot be shrunk
+        // stays unchanged.
         (Ok(old), Ok(new)) => unsafe { memory::resize(block, old, new).unwrap_or(block) },
         _ => block,
     }
@@ -81,7 +84,8 @@ mod tests {
         Ok(())
     }
 
-    /// Long texts keep their buffer if there is space before them. Others are copies, which take less memory.
+    /// Long strings keep their buffer if there is space before them. Others are copies, which take
+    /// less memory.
     #[test]
     #[cfg_attr(miri, ignore = "Miri moves blocks that shrink")]
     fn long_texts_with_space_before_them_stay_where_they_are() -> Result<()> {

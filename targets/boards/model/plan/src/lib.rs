@@ -1,5 +1,5 @@
-//! Runs a model as firmware does, with kernels that only allocate their workspaces, in an arena of a given size. `plan.py` searches for
-//! the smallest arena with it.
+//! Runs a model as firmware does, with kernels that only allocate their workspaces, in an arena of
+//! a given size. `plan.py` searches for the smallest arena with it.
 #![no_std]
 #![allow(clippy::missing_safety_doc, reason = "plan.py is the only caller")]
 
@@ -20,7 +20,8 @@ use ferrite_relax::model::{Kernel as LinkedKernel, Kernels, Model};
 /// Bytes of a page of WebAssembly memory.
 const PAGE: usize = 65536;
 
-/// Number of calls, each after the result of the previous one is released: the first leaves frames behind.
+/// Number of calls, each after the result of the previous one is released: the first leaves frames
+/// behind.
 const CALLS: usize = 3;
 
 const CPU: i32 = 1;
@@ -95,7 +96,12 @@ pub unsafe extern "C" fn run(
     1
 }
 
-fn call(executable: &'static [u8], kernels: &[Kernel], function: &[u8], args: &[AnyView<'_>]) -> Result<()> {
+fn call(
+    executable: &'static [u8],
+    kernels: &[Kernel],
+    function: &[u8],
+    args: &[AnyView<'_>],
+) -> Result<()> {
     let mut table = [LinkedKernel { name: core::ptr::null(), call: None }; MOST];
     let count = kernels.len().min(MOST);
     for (number, kernel) in kernels.iter().enumerate().take(count) {
@@ -118,7 +124,8 @@ fn call(executable: &'static [u8], kernels: &[Kernel], function: &[u8], args: &[
 const MOST: usize = 16 * 16;
 
 static mut KERNELS: *const Kernel = core::ptr::null();
-static mut TABLE: [LinkedKernel; MOST] = [LinkedKernel { name: core::ptr::null(), call: None }; MOST];
+static mut TABLE: [LinkedKernel; MOST] =
+    [LinkedKernel { name: core::ptr::null(), call: None }; MOST];
 
 macro_rules! rows_of_stubs {
     ($($row:literal)*) => { [$(rows_of_stubs!(@ $row: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)),*] };

@@ -1,5 +1,5 @@
-//! Firmware on the embassy executor. One task sends readings through a channel; the main task passes each to a function that it
-//! finds by name, and prints the results.
+//! Firmware on the embassy executor. One task sends readings through a channel; the main task
+//! passes each to a function that it finds by name, and prints the results.
 #![no_std]
 #![no_main]
 

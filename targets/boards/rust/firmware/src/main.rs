@@ -1,5 +1,5 @@
-//! Firmware in Rust: registers a network as a global function, calls it by name with tensors, and logs failures with defmt. It
-//! has no C code, and its only heap is the library's block pool.
+//! Firmware in Rust: registers a network as a global function, calls it by name with tensors, and
+//! logs failures with defmt. It has no C code, and its only heap is the library's block pool.
 #![no_std]
 #![no_main]
 
@@ -50,8 +50,14 @@ fn mistakes(classify: &Function) -> Result<bool> {
     let scores = Tensor::empty(&[1, DIGITS as i64], FLOAT32, CPU)?;
     let small = Tensor::from_slice(&[0.0f32; 3], &[1, 3])?;
     let attempts = [
-        (ErrorKind::ValueError, classify.call_packed(&[AnyView::from(&small), AnyView::from(&scores)])),
-        (ErrorKind::TypeError, classify.call_packed(&[AnyView::from(7i64), AnyView::from(&scores)])),
+        (
+            ErrorKind::ValueError,
+            classify.call_packed(&[AnyView::from(&small), AnyView::from(&scores)]),
+        ),
+        (
+            ErrorKind::TypeError,
+            classify.call_packed(&[AnyView::from(7i64), AnyView::from(&scores)]),
+        ),
         (ErrorKind::TypeError, classify.call_packed(&[])),
         (ErrorKind::MemoryError, Tensor::empty(&[1 << 20], FLOAT32, CPU).map(Into::into)),
     ];

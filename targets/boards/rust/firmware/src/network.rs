@@ -19,10 +19,23 @@ const HIDDEN: usize = 32;
 /// Writes the scores of the digits for one picture.
 pub fn classify(picture: TensorView<'_>, scores: TensorView<'_>) -> Result<()> {
     let picture = picture.as_slice::<f32>()?;
-    // SAFETY: the caller permits writing the scores, and does not use those of a DLTensor pointer meanwhile.
+    // SAFETY: the caller permits writing the scores, and does not use those of a DLTensor pointer
+    // meanwhile.
     let mut scores = unsafe { scores.as_mut_slice::<f32>()? };
-    ensure!(picture.len() == PIXELS, ValueError, "expected {} pixels, got {}", PIXELS, picture.len());
-    ensure!(scores.len() == DIGITS, ValueError, "expected room for {} scores, got {}", DIGITS, scores.len());
+    ensure!(
+        picture.len() == PIXELS,
+        ValueError,
+        "expected {} pixels, got {}",
+        PIXELS,
+        picture.len()
+    );
+    ensure!(
+        scores.len() == DIGITS,
+        ValueError,
+        "expected room for {} scores, got {}",
+        DIGITS,
+        scores.len()
+    );
     let mut hidden = [0.0; HIDDEN];
     layer(&picture, &W1, &B1, &mut hidden);
     for unit in &mut hidden {

@@ -1,11 +1,11 @@
-//! Heap memory that a process has. Builds for C++ libraries allocate objects by `malloc`, as these do, so that no custom allocator
-//! counts them.
+//! Heap memory that a process has. Builds for C++ libraries allocate objects by `malloc`, as these
+//! do, so that no custom allocator counts them.
 
 /// Things that are counted.
 pub const UNIT: &str = "bytes";
 
-/// Makes the count exact: freed blocks are not kept in lists that count as used. The variable [`TUNABLES`](super::TUNABLES) has done so
-/// for the lists of threads.
+/// Makes the count exact: freed blocks are not kept in lists that count as used. The variable
+/// [`TUNABLES`](super::TUNABLES) has done so for the lists of threads.
 pub fn begin() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: an option of malloc.

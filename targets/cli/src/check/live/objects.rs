@@ -43,7 +43,8 @@ unsafe extern "C" fn allocate(
     _context: *mut c_void,
 ) -> *mut c_void {
     let front = FRONT.max(alignment);
-    let layout = size.checked_add(front).and_then(|total| Layout::from_size_align(total, front).ok());
+    let layout =
+        size.checked_add(front).and_then(|total| Layout::from_size_align(total, front).ok());
     let Some(layout) = layout else { return core::ptr::null_mut() };
     // SAFETY: the layout is not empty; the block has room for the front.
     unsafe {

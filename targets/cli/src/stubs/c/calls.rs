@@ -46,8 +46,8 @@ impl Call<'_> {
 
     fn typed(&self, types: &[Type]) -> String {
         let has_object = !self.function.is_static;
-        let object =
-            has_object.then(|| ("TVMFFIObjectHandle self".to_string(), "ferrite_stub_object(self)".into()));
+        let object = has_object
+            .then(|| ("TVMFFIObjectHandle self".to_string(), "ferrite_stub_object(self)".into()));
         let arguments = types.iter().enumerate().map(|(index, wanted)| {
             let form = form(wanted);
             let cell = if form.to_cell == "*" {
@@ -59,7 +59,8 @@ impl Call<'_> {
         });
         let arguments: Vec<(String, String)> = object.into_iter().chain(arguments).collect();
         let result = Output::of(&self.function.result(), self.function.name == INIT);
-        let mut parameters: Vec<_> = arguments.iter().map(|(parameter, _)| parameter.clone()).collect();
+        let mut parameters: Vec<_> =
+            arguments.iter().map(|(parameter, _)| parameter.clone()).collect();
         parameters.extend(result.parameter.clone());
         let parameters = if parameters.is_empty() { "void".into() } else { parameters.join(", ") };
         let count = arguments.len();
@@ -155,9 +156,11 @@ pub fn getter(name: &str, key: &str, field: &Field) -> String {
     let result = Output::of(&field.value, false);
     let (parameter, before, after) = match result.parameter {
         Some(parameter) => (parameter, result.before, result.after),
-        None => {
-            ("TVMFFIAny *result".into(), "  *result = ferrite_stub_none();\n".into(), "  return 0;\n".into())
-        }
+        None => (
+            "TVMFFIAny *result".into(),
+            "  *result = ferrite_stub_none();\n".into(),
+            "  return 0;\n".into(),
+        ),
     };
     let cell = if before.contains("*result") { "result" } else { "&cell" };
     format!(
@@ -171,7 +174,8 @@ pub fn getter(name: &str, key: &str, field: &Field) -> String {
 /// Returns the function that sets a field.
 pub fn setter(name: &str, key: &str, field: &Field) -> String {
     let form = form(&field.value);
-    let cell = if form.to_cell == "*" { "*value".into() } else { format!("{}(value)", form.to_cell) };
+    let cell =
+        if form.to_cell == "*" { "*value".into() } else { format!("{}(value)", form.to_cell) };
     format!(
         "\n/*\n * Sets `{}`.\n */\nFERRITE_STUB_INLINE int {name}(TVMFFIObjectHandle self, {}value) {{\n  \
          return ferrite_stub_set_field({}, {}, self, {cell});\n}}\n",

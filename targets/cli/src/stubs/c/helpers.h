@@ -49,7 +49,7 @@ FERRITE_STUB_INLINE TVMFFIAny ferrite_stub_float(double value) {
   return cell;
 }
 
-/* A text that ends with a zero byte. */
+/* A string that ends with a zero byte. */
 FERRITE_STUB_INLINE TVMFFIAny ferrite_stub_text(const char *text) {
   TVMFFIAny cell = ferrite_stub_none();
   cell.type_index = kTVMFFIRawStr;
@@ -185,7 +185,8 @@ FERRITE_STUB_INLINE int ferrite_stub_is_instance(TVMFFIObjectHandle object, cons
   return own->type_depth > info->type_depth && own->type_ancestors[info->type_depth]->type_index == info->type_index;
 }
 
-/* Finds a field that the class itself has; NULL with an error raised if there is none, or if the object is of another class. */
+/* Finds a field that the class itself has; NULL with an error raised if there is none, or if the
+ * object is of another class. */
 FERRITE_STUB_INLINE const TVMFFIFieldInfo *ferrite_stub_find(const char *key, const char *name, TVMFFIObjectHandle object) {
   const TVMFFITypeInfo *info = ferrite_stub_class(key);
   int32_t i;

@@ -71,7 +71,9 @@ fn members(api: &Api, class: &Class, names: &mut Names) -> String {
     );
     let target = Target::Method(&class.key);
     if let Some(init) = &class.init {
-        text.push_str(&Call { name: names.take(&format!("{prefix}_new")), function: init, target }.text());
+        text.push_str(
+            &Call { name: names.take(&format!("{prefix}_new")), function: init, target }.text(),
+        );
     }
     for field in &class.fields {
         let name = names.take(&identifier(&format!("{prefix}_get_{}", field.name)));
@@ -88,7 +90,8 @@ fn members(api: &Api, class: &Class, names: &mut Names) -> String {
     text
 }
 
-/// Returns the name of a function, which begins with the library's, and is none that C, C++ or their headers have.
+/// Returns the name of a function, which begins with the library's, and is none that C, C++ or
+/// their headers have.
 fn c_name(api: &Api, name: &str) -> String {
     let name = identifier(&format!("{}_{name}", api.name));
     let is_reserved = name.starts_with('_')

@@ -8,7 +8,8 @@ pub struct Form {
     pub parameter: &'static str,
     /// Helper that makes a cell of a parameter.
     pub to_cell: &'static str,
-    /// Type of a result, and the helper that takes it out of a cell; `None` for results that stay in their cell.
+    /// Type of a result, and the helper that takes it out of a cell; `None` for results that stay
+    /// in their cell.
     pub result: Option<(&'static str, &'static str)>,
 }
 
@@ -19,7 +20,9 @@ pub fn form(wanted: &Type) -> Form {
         "int" => ("int64_t ", "ferrite_stub_int", Some(("int64_t", "ferrite_stub_take_int"))),
         "float" => ("double ", "ferrite_stub_float", Some(("double", "ferrite_stub_take_float"))),
         "bool" => ("int ", "ferrite_stub_bool", Some(("int", "ferrite_stub_take_bool"))),
-        "str" | "String" | "const char*" | "std::string" => ("const char *", "ferrite_stub_text", None),
+        "str" | "String" | "const char*" | "std::string" => {
+            ("const char *", "ferrite_stub_text", None)
+        }
         "DLTensor*" => ("DLTensor *", "ferrite_stub_dltensor", None),
         "dtype" | "DataType" => ("DLDataType ", "ferrite_stub_dtype", None),
         "Device" => ("DLDevice ", "ferrite_stub_device", None),

@@ -17,7 +17,8 @@ pub struct Imports {
 impl Imports {
     /// Begins without an import.
     pub fn new(tree: &Tree<'_>) -> Imports {
-        let defined = tree.defined.keys().cloned().chain(tree.hidden().map(|name| format!("_{name}")));
+        let defined =
+            tree.defined.keys().cloned().chain(tree.hidden().map(|name| format!("_{name}")));
         Imports { defined: defined.collect(), names: BTreeMap::new(), modules: BTreeMap::new() }
     }
 
@@ -41,7 +42,8 @@ impl Imports {
 
     /// Returns the lines of all imports.
     pub fn text(&self) -> String {
-        let modules = self.modules.iter().map(|(module, alias)| format!("import {module} as {alias}\n"));
+        let modules =
+            self.modules.iter().map(|(module, alias)| format!("import {module} as {alias}\n"));
         let names = self.names.iter().map(|(module, names)| {
             let names: Vec<_> = names.iter().copied().collect();
             format!("from {module} import {}\n", names.join(", "))

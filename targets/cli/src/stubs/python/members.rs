@@ -12,8 +12,10 @@ const OF_OBJECT: [&str; 3] = ["same_as", "is_", "id_"];
 
 /// Returns the declaration of a function.
 pub fn function(name: &str, function: &Callable, in_class: bool, types: &mut Types<'_>) -> String {
-    let decorator = if in_class { format!("@{}\n", types.builtin("staticmethod")) } else { String::new() };
-    let (parameters, result) = (parameters(function, "", types), types.of(&function.result(), Way::Out));
+    let decorator =
+        if in_class { format!("@{}\n", types.builtin("staticmethod")) } else { String::new() };
+    let (parameters, result) =
+        (parameters(function, "", types), types.of(&function.result(), Way::Out));
     format!("{decorator}{}", body(&format!("def {name}({parameters}) -> {result}:"), &function.doc))
 }
 
@@ -56,7 +58,10 @@ fn field(class: &Class, field: &Field, types: &mut Types<'_>) -> String {
     let (name, value) = (&field.name, types.of(&field.value, Way::Out));
     if !field.is_writable {
         let property = types.builtin("property");
-        return format!("@{property}\n{}", body(&format!("def {name}(self) -> {value}:"), &field.doc));
+        return format!(
+            "@{property}\n{}",
+            body(&format!("def {name}(self) -> {value}:"), &field.doc)
+        );
     }
     match &field.doc {
         Some(doc) => format!("{name}: {value}\n{}", python_doc(doc)),
@@ -71,15 +76,19 @@ fn method(class: &Class, method: &Callable, types: &mut Types<'_>) -> String {
     if method.is_static {
         return function(&method.name, method, true, types);
     }
-    let (parameters, result) = (parameters(method, "self", types), types.of(&method.result(), Way::Out));
+    let (parameters, result) =
+        (parameters(method, "self", types), types.of(&method.result(), Way::Out));
     body(&format!("def {}({parameters}) -> {result}:", method.name), &method.doc)
 }
 
-/// Returns what stands for a member whose declaration would be refused: of a name that programs cannot write, and of one that an
-/// ancestor has, whose type the member may contradict.
+/// Returns what stands for a member whose declaration would be refused: of a name that programs
+/// cannot write, and of one that an ancestor has, whose type the member may contradict.
 fn undeclared(class: &Class, name: &str, types: &mut Types<'_>) -> Option<String> {
     if !is_name(name) {
-        return Some(format!("# No name of Python, reached by getattr: {}", quote::rust_literal(name)));
+        return Some(format!(
+            "# No name of Python, reached by getattr: {}",
+            quote::rust_literal(name)
+        ));
     }
     if !OF_OBJECT.contains(&name) && !ancestor_has(class, name, types) {
         return None;
@@ -100,19 +109,17 @@ fn ancestor_has(class: &Class, name: &str, types: &Types<'_>) -> bool {
     false
 }
 
-/// Returns the parameters of a function, which are positional: their names only tell. `receiver` is `self`, or empty.
+/// Returns the parameters of a function, which are positional: their names only tell. `receiver` is
+/// `self`, or empty.
 fn parameters(function: &Callable, receiver: &str, types: &mut Types<'_>) -> String {
     let mut list: Vec<_> =
         Some(receiver).filter(|name| !name.is_empty()).map(String::from).into_iter().collect();
     match function.parameters() {
         Some([]) => {}
         Some(parameters) => {
-            list.extend(
-                parameters
-                    .iter()
-                    .enumerate()
-                    .map(|(index, one)| format!("{}: {}", label(function, index), types.of(one, Way::In))),
-            );
+            list.extend(parameters.iter().enumerate().map(|(index, one)| {
+                format!("{}: {}", label(function, index), types.of(one, Way::In))
+            }));
             list.push("/".into());
         }
         None => list.push(format!("*args: {}", types.any())),
@@ -124,9 +131,12 @@ fn parameters(function: &Callable, receiver: &str, types: &mut Types<'_>) -> Str
 fn label(function: &Callable, index: usize) -> String {
     let names = function.names();
     let count = function.parameters().map_or(0, <[_]>::len);
-    let is_numbered = |name: &str| name.strip_prefix('_').is_some_and(|rest| rest.parse::<u64>().is_ok());
+    let is_numbered =
+        |name: &str| name.strip_prefix('_').is_some_and(|rest| rest.parse::<u64>().is_ok());
     let is_good = |name: &str| {
-        is_name(name) && !is_numbered(name) && names.iter().filter(|other| *other == name).count() == 1
+        is_name(name)
+            && !is_numbered(name)
+            && names.iter().filter(|other| *other == name).count() == 1
     };
     match names.get(index) {
         Some(name) if names.len() == count && is_good(name) && name != "self" => name.clone(),

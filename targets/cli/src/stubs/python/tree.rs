@@ -1,4 +1,5 @@
-//! Functions and classes by the parts of their names: a module has classes for the parts before the last one.
+//! Functions and classes by the parts of their names: a module has classes for the parts before the
+//! last one.
 
 use std::collections::BTreeMap;
 
@@ -60,12 +61,18 @@ impl<'a> Tree<'a> {
     /// Sorts the names of a library or a package.
     pub fn new(api: &'a Api) -> Tree<'a> {
         // Names of exported functions have no parts: a module has them as they are.
-        let exported =
-            api.exported.iter().map(|one| Entry { parts: vec![&one.name], item: Item::Function(one) });
-        let globals =
-            api.globals.iter().map(|one| Entry { parts: api.path(&one.name), item: Item::Function(one) });
-        let classes =
-            api.classes.iter().map(|one| Entry { parts: api.path(&one.key), item: Item::Class(one) });
+        let exported = api
+            .exported
+            .iter()
+            .map(|one| Entry { parts: vec![&one.name], item: Item::Function(one) });
+        let globals = api
+            .globals
+            .iter()
+            .map(|one| Entry { parts: api.path(&one.name), item: Item::Function(one) });
+        let classes = api
+            .classes
+            .iter()
+            .map(|one| Entry { parts: api.path(&one.key), item: Item::Class(one) });
         let mut tree = Tree {
             top: Scope::default(),
             paths: BTreeMap::new(),
@@ -101,8 +108,15 @@ impl<'a> Tree<'a> {
     }
 
     /// Defines the names of a scope: functions first, since programs write their names.
-    fn scope(&mut self, name: String, prefix: &str, outer: &[String], entries: Vec<Entry<'a>>) -> Scope<'a> {
-        let (last, nested): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| entry.parts.len() == 1);
+    fn scope(
+        &mut self,
+        name: String,
+        prefix: &str,
+        outer: &[String],
+        entries: Vec<Entry<'a>>,
+    ) -> Scope<'a> {
+        let (last, nested): (Vec<_>, Vec<_>) =
+            entries.into_iter().partition(|entry| entry.parts.len() == 1);
         let mut scope = Scope { name, prefix: prefix.into(), ..Scope::default() };
         let mut names = Names::default();
         for entry in &last {
@@ -129,7 +143,13 @@ impl<'a> Tree<'a> {
         scope
     }
 
-    fn add_function(&mut self, scope: &mut Scope<'a>, names: &mut Names, function: &'a Callable, name: &str) {
+    fn add_function(
+        &mut self,
+        scope: &mut Scope<'a>,
+        names: &mut Names,
+        function: &'a Callable,
+        name: &str,
+    ) {
         let types = function.signature.as_ref().map_or("(...) -> Any".into(), ToString::to_string);
         if !is_name(name) {
             scope.unnamed.push(format!(
@@ -137,9 +157,10 @@ impl<'a> Tree<'a> {
                 rust_literal(&function.name)
             ));
         } else if !names.claim(name) {
-            scope
-                .unnamed
-                .push(format!("Another function has the name: {}: {types}", rust_literal(&function.name)));
+            scope.unnamed.push(format!(
+                "Another function has the name: {}: {types}",
+                rust_literal(&function.name)
+            ));
         } else {
             self.define(name);
             scope.functions.push((name.to_string(), function));
@@ -158,7 +179,9 @@ impl<'a> Tree<'a> {
         let name = if names.claim(&name) { name } else { names.take(&format!("{name}Object")) };
         self.define(&name);
         let members = class.fields.iter().map(|field| &field.name);
-        members.chain(class.methods.iter().map(|method| &method.name)).for_each(|name| self.define(name));
+        members
+            .chain(class.methods.iter().map(|method| &method.name))
+            .for_each(|name| self.define(name));
         let path: Vec<_> = outer.iter().cloned().chain([name.clone()]).collect();
         self.paths.insert(&class.key, path.join("."));
         scope.classes.push((name, class));

@@ -72,7 +72,8 @@ impl Types<'_> {
         }
     }
 
-    /// Returns a class of the stub; another class is an Object, and what has no dot in its name may be anything.
+    /// Returns a class of the stub; another class is an Object, and what has no dot in its name may
+    /// be anything.
     fn class(&mut self, key: &str) -> String {
         match self.tree.path(key) {
             Some(path) => path,
@@ -128,7 +129,8 @@ impl Types<'_> {
         match arguments.split_first() {
             Some((result, parameters)) => {
                 let result = self.of(result, Way::In);
-                let parameters: Vec<_> = parameters.iter().map(|one| self.of(one, Way::Out)).collect();
+                let parameters: Vec<_> =
+                    parameters.iter().map(|one| self.of(one, Way::Out)).collect();
                 format!("{callable}[[{}], {result}]", parameters.join(", "))
             }
             None => format!("{callable}[..., {}]", self.any()),

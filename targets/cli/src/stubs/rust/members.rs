@@ -22,11 +22,18 @@ pub enum Receiver<'a> {
 const MOST: usize = 12;
 
 /// Returns the definition of a function.
-pub fn function(name: &str, function: &Callable, receiver: Receiver<'_>, types: &mut Types<'_>) -> String {
+pub fn function(
+    name: &str,
+    function: &Callable,
+    receiver: Receiver<'_>,
+    types: &mut Types<'_>,
+) -> String {
     let has_object = !function.is_static;
     let called = match receiver {
         Receiver::Library => format!("self.{name}"),
-        Receiver::Global => format!("::ferrite::Function::global({})?", rust_literal(&function.name)),
+        Receiver::Global => {
+            format!("::ferrite::Function::global({})?", rust_literal(&function.name))
+        }
         Receiver::Class(key) => {
             let (key, method) = (rust_literal(key), rust_literal(&function.name));
             format!("{}({key}, {method})?", types.path("stub_helpers::method"))
@@ -41,9 +48,12 @@ pub fn function(name: &str, function: &Callable, receiver: Receiver<'_>, types: 
     let given = match function.parameters() {
         Some(list) if list.len() + usize::from(has_object) <= MOST => {
             let typed = list.iter().enumerate();
-            parameters.extend(typed.map(|(index, one)| format!("arg{index}: {}", types.parameter(one))));
+            parameters
+                .extend(typed.map(|(index, one)| format!("arg{index}: {}", types.parameter(one))));
             let own = has_object.then(|| "self, ".to_string());
-            own.into_iter().chain((0..list.len()).map(|index| format!("arg{index}, "))).collect::<String>()
+            own.into_iter()
+                .chain((0..list.len()).map(|index| format!("arg{index}, ")))
+                .collect::<String>()
         }
         _ => {
             parameters.push("args: &[::ferrite::AnyView<'_>]".into());
@@ -76,25 +86,36 @@ fn packed(
         ("", "args")
     };
     let head = format!("pub fn {name}({}) -> ::ferrite::Result<{result}>", parameters.join(", "));
-    format!("{}{head} {{\n{before}    {called}.call({args})\n}}\n", rust_doc(&function.description()))
+    format!(
+        "{}{head} {{\n{before}    {called}.call({args})\n}}\n",
+        rust_doc(&function.description())
+    )
 }
 
-/// Returns the definition of a class, with its constructor, fields and methods, and its conversions to its ancestors.
+/// Returns the definition of a class, with its constructor, fields and methods, and its conversions
+/// to its ancestors.
 pub fn class(name: &str, class: &Class, types: &mut Types<'_>) -> String {
     let mut names = Names::default();
     let mut members = String::new();
     if let Some(init) = &class.init {
         let called = tree::name("new", &mut names);
-        members.push_str(&format!("\n{}", function(&called, init, Receiver::Class(&class.key), types)));
+        members.push_str(&format!(
+            "\n{}",
+            function(&called, init, Receiver::Class(&class.key), types)
+        ));
     }
     for field in &class.fields {
         members.push_str(&access(field, &mut names, types));
     }
     for method in &class.methods {
         let called = tree::name(&method.name, &mut names);
-        members.push_str(&format!("\n{}", function(&called, method, Receiver::Class(&class.key), types)));
+        members.push_str(&format!(
+            "\n{}",
+            function(&called, method, Receiver::Class(&class.key), types)
+        ));
     }
-    let about = rust_doc(&class.doc.clone().unwrap_or_else(|| format!("Class `{}`.", code(&class.key))));
+    let about =
+        rust_doc(&class.doc.clone().unwrap_or_else(|| format!("Class `{}`.", code(&class.key))));
     let (helper, key) = (types.path("stub_helpers::class"), rust_literal(&class.key));
     let definition = format!(
         "::ferrite::object_class!(\n{}    pub struct {name},\n    {{\n        \

@@ -1,4 +1,5 @@
-//! Modules of Rust: a struct with the exported functions, and functions and classes in modules after the parts of their names.
+//! Modules of Rust: a struct with the exported functions, and functions and classes in modules
+//! after the parts of their names.
 //!
 //! | file | does |
 //! |---|---|
@@ -52,7 +53,9 @@ fn library(api: &Api, types: &mut Types<'_>) -> String {
         functions.iter().map(|(name, _)| format!("    {name}: ::ferrite::Function,\n")).collect();
     let found: String = functions
         .iter()
-        .map(|(name, one)| format!("            {name}: library.get({})?,\n", rust_literal(&one.name)))
+        .map(|(name, one)| {
+            format!("            {name}: library.get({})?,\n", rust_literal(&one.name))
+        })
         .collect();
     let calls: String = functions
         .iter()

@@ -51,7 +51,13 @@ impl<'a> Tree<'a> {
         let mut names = Names::with(USED);
         names.claim("Library");
         names.claim("stub_helpers");
-        tree.top = tree.scope(String::new(), "", &api.prefix, classes.chain(globals).collect(), &mut names);
+        tree.top = tree.scope(
+            String::new(),
+            "",
+            &api.prefix,
+            classes.chain(globals).collect(),
+            &mut names,
+        );
         tree
     }
 
@@ -82,17 +88,25 @@ impl<'a> Tree<'a> {
         for (part, entries) in groups {
             let name = self::name(part, names);
             let path = format!("{path}{name}::");
-            let child = self.scope(name, &path, &format!("{prefix}{part}."), entries, &mut Names::with(USED));
+            let child = self.scope(
+                name,
+                &path,
+                &format!("{prefix}{part}."),
+                entries,
+                &mut Names::with(USED),
+            );
             scope.children.push(child);
         }
         scope
     }
 }
 
-/// Names that the module's code writes without a path: of the language, and of variables, for which no class may stand in patterns.
+/// Names that the module's code writes without a path: of the language, and of variables, for which
+/// no class may stand in patterns.
 const USED: &[&str] = &[
-    "Option", "From", "Ok", "bool", "i64", "f64", "str", "f", "object", "value", "args", "all", "library",
-    "file", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5", "arg6", "arg7", "arg8", "arg9", "arg10", "arg11",
+    "Option", "From", "Ok", "bool", "i64", "f64", "str", "f", "object", "value", "args", "all",
+    "library", "file", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5", "arg6", "arg7", "arg8",
+    "arg9", "arg10", "arg11",
 ];
 
 /// Takes a name that a program can write.

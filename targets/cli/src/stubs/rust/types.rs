@@ -28,7 +28,9 @@ impl Types<'_> {
             }
             "Optional" => match wanted.arguments.first() {
                 // None has one form only.
-                Some(inner) if !matches!(self.bare(inner), "Optional" | "Any" | "Union" | "Variant") => {
+                Some(inner)
+                    if !matches!(self.bare(inner), "Optional" | "Any" | "Union" | "Variant") =>
+                {
                     format!("Option<{}>", self.parameter(inner))
                 }
                 _ => "&::ferrite::Any".into(),
@@ -58,7 +60,9 @@ impl Types<'_> {
             "Map" | "dict" => return self.generic("Map", wanted, 2),
             "Dict" => return self.generic("Dict", wanted, 2),
             "Optional" => match wanted.arguments.first() {
-                Some(inner) if self.bare(inner) != "Optional" && self.owned(inner) != "::ferrite::Any" => {
+                Some(inner)
+                    if self.bare(inner) != "Optional" && self.owned(inner) != "::ferrite::Any" =>
+                {
                     return format!("Option<{}>", self.owned(inner));
                 }
                 _ => "::ferrite::Any",
@@ -74,11 +78,13 @@ impl Types<'_> {
 
     fn generic(&self, name: &str, wanted: &Type, count: usize) -> String {
         let any = Type::any();
-        let elements = (0..count).map(|index| self.owned(wanted.arguments.get(index).unwrap_or(&any)));
+        let elements =
+            (0..count).map(|index| self.owned(wanted.arguments.get(index).unwrap_or(&any)));
         format!("::ferrite::{name}<{}>", elements.collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns a class of the module; another class is an object, and what has no dot in its name may be anything.
+    /// Returns a class of the module; another class is an object, and what has no dot in its name
+    /// may be anything.
     fn class(&self, key: &str) -> String {
         match self.tree.paths.get(key) {
             Some(path) => self.path(path),

@@ -35,7 +35,13 @@ fn pointer(address: usize) -> AnyView<'static> {
 
 #[test]
 fn arguments_become_values_and_work_sizes() {
-    let tags = ["blockIdx.y", "blockIdx.x", "threadIdx.y", "clusterCtaIdx.z", "tirx.use_dyn_shared_memory"];
+    let tags = [
+        "blockIdx.y",
+        "blockIdx.x",
+        "threadIdx.y",
+        "clusterCtaIdx.z",
+        "tirx.use_dyn_shared_memory",
+    ];
     let plan = plan(&[HANDLE, HANDLE, I32, U32, I64, F32, F64], &tags).unwrap();
     assert_eq!((plan.argument_count(), plan.work_dimensions()), (12, 2));
     let arguments: [AnyView<'_>; 12] = [
@@ -100,7 +106,11 @@ fn work_sizes_have_32_bits() {
     let plan = plan(&[], &["threadIdx.x", "tirx.use_dyn_shared_memory"]).unwrap();
     for size in [-1, 1 << 32, i64::MAX, i64::MIN] {
         for arguments in [[size.into(), 1i64.into()], [1i64.into(), size.into()]] {
-            assert_eq!(convert(&plan, &arguments).unwrap_err().kind_bytes(), b"ValueError", "{size}");
+            assert_eq!(
+                convert(&plan, &arguments).unwrap_err().kind_bytes(),
+                b"ValueError",
+                "{size}"
+            );
         }
     }
     let error = convert(&plan, &[1.5f64.into(), 1i64.into()]).unwrap_err();
@@ -129,7 +139,11 @@ fn tensors_must_be_where_the_kernel_is_launched() {
 #[test]
 fn malformed_kernels_are_refused() {
     let refused = |types: &[DLDataType], tags: &[&str]| {
-        assert_eq!(plan(types, tags).unwrap_err().kind_bytes(), b"InternalError", "{types:?} {tags:?}");
+        assert_eq!(
+            plan(types, tags).unwrap_err().kind_bytes(),
+            b"InternalError",
+            "{types:?} {tags:?}"
+        );
     };
     for dtype in [
         DLDataType { lanes: 2, ..F32 },
@@ -153,8 +167,11 @@ fn malformed_kernels_are_refused() {
 
 #[test]
 fn flags_take_no_argument() {
-    let tags =
-        ["tirx.use_programtic_dependent_launch", "tirx.use_cooperative_launch", "paramWriteAccess:[1]"];
+    let tags = [
+        "tirx.use_programtic_dependent_launch",
+        "tirx.use_cooperative_launch",
+        "paramWriteAccess:[1]",
+    ];
     let plan = plan(&[], &tags).unwrap();
     assert!(plan.is_programmatic && plan.is_cooperative);
     assert_eq!(plan.argument_count(), 0);

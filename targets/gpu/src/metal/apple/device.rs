@@ -11,7 +11,8 @@ use ferrite_core::{Any, plain_bail};
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
 use objc2_metal::{
-    MTLBlitCommandEncoder, MTLBuffer, MTLCommandBuffer, MTLCommandEncoder, MTLDevice, MTLResourceOptions,
+    MTLBlitCommandEncoder, MTLBuffer, MTLCommandBuffer, MTLCommandEncoder, MTLDevice,
+    MTLResourceOptions,
 };
 
 use super::super::aligned::{Aligned, UNIT};
@@ -140,7 +141,8 @@ impl Device {
     /// InternalError if a command failed and the failure was not reported yet.
     ///
     /// # Safety
-    /// The handle must come from [`create_stream`](Device::create_stream), and must not be used afterwards.
+    /// The handle must come from [`create_stream`](Device::create_stream), and must not be used
+    /// afterwards.
     pub(in super::super) unsafe fn free_stream(&self, handle: *mut c_void) -> Result<()> {
         self.workspaces.forget(self, handle);
         // SAFETY: the caller's promise.
@@ -171,7 +173,8 @@ impl Device {
     /// MemoryError; InternalError if a command failed and the failure was not reported yet.
     ///
     /// # Safety
-    /// Both sides must have `bytes` bytes; the handle must be null or come from [`create_stream`](Device::create_stream).
+    /// Both sides must have `bytes` bytes; the handle must be null or come from
+    /// [`create_stream`](Device::create_stream).
     pub(in super::super) unsafe fn read(
         &self,
         stream: *mut c_void,
@@ -181,7 +184,8 @@ impl Device {
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: the caller guarantees the buffer and the stream.
-        let (buffer, stream) = unsafe { (buffer.cast::<MetalBuffer>().as_ref(), self.stream(stream)) };
+        let (buffer, stream) =
+            unsafe { (buffer.cast::<MetalBuffer>().as_ref(), self.stream(stream)) };
         let range = Aligned::around(offset, bytes);
         autoreleasepool(|_| {
             let staging = self.read_range(stream, buffer, range)?;
@@ -194,8 +198,8 @@ impl Device {
         })
     }
 
-    /// Copies from main memory through a shared buffer. Main memory may be reused on return; the copy from the shared buffer
-    /// to the device is queued.
+    /// Copies from main memory through a shared buffer. Main memory may be reused on return; the
+    /// copy from the shared buffer to the device is queued.
     ///
     /// # Errors
     /// Same errors as [`read`](Device::read).
@@ -211,7 +215,8 @@ impl Device {
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: the caller guarantees the buffer and the stream.
-        let (buffer, stream) = unsafe { (buffer.cast::<MetalBuffer>().as_ref(), self.stream(stream)) };
+        let (buffer, stream) =
+            unsafe { (buffer.cast::<MetalBuffer>().as_ref(), self.stream(stream)) };
         let range = Aligned::around(offset, bytes);
         autoreleasepool(|_| {
             let staging = if range.is_exact(bytes) {
@@ -254,7 +259,11 @@ impl Device {
         }
         // SAFETY: the caller guarantees the buffers and the stream.
         let (source, target, stream) = unsafe {
-            (from.0.cast::<MetalBuffer>().as_ref(), to.0.cast::<MetalBuffer>().as_ref(), self.stream(stream))
+            (
+                from.0.cast::<MetalBuffer>().as_ref(),
+                to.0.cast::<MetalBuffer>().as_ref(),
+                self.stream(stream),
+            )
         };
         autoreleasepool(|_| blit(stream, (source, from.1), (target, to.1), bytes))
     }
@@ -296,9 +305,12 @@ impl Device {
             Attribute::WarpSize => number(self.load(NOTHING.0, NOTHING.1)?.warp_size()),
             Attribute::SharedMemoryPerBlock => number(self.metal.maxThreadgroupMemoryLength()),
             Attribute::DeviceName => failure::text(&self.metal.name())?.into(),
-            Attribute::MaxThreadDimensions => {
-                attribute_text::extents(block.width as i64, block.height as i64, block.depth as i64)?.into()
-            }
+            Attribute::MaxThreadDimensions => attribute_text::extents(
+                block.width as i64,
+                block.height as i64,
+                block.depth as i64,
+            )?
+            .into(),
             Attribute::TotalGlobalMemory => number(total),
             Attribute::AvailableGlobalMemory => {
                 number(total.saturating_sub(self.metal.currentAllocatedSize()))
@@ -322,7 +334,12 @@ impl DeviceMemory for Device {
 }
 
 /// Queues a copy between two buffers, each with a byte offset.
-fn blit(stream: &Stream, from: (&MetalBuffer, usize), to: (&MetalBuffer, usize), bytes: usize) -> Result<()> {
+fn blit(
+    stream: &Stream,
+    from: (&MetalBuffer, usize),
+    to: (&MetalBuffer, usize),
+    bytes: usize,
+) -> Result<()> {
     let commands = stream.commands()?;
     encode_copy(&commands, from, to, bytes)?;
     stream.commit(&commands);

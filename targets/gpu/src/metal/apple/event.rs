@@ -41,7 +41,9 @@ impl Device {
     /// # Errors
     /// MemoryError.
     pub(in super::super) fn create_event(&self) -> Result<NonNull<c_void>> {
-        let Some(counter) = self.metal().newSharedEvent() else { return Err(failure::missing("event")) };
+        let Some(counter) = self.metal().newSharedEvent() else {
+            return Err(failure::missing("event"));
+        };
         let event = Event { counter, last: Mutex::new(Record { value: 0, commands: None }) };
         Ok(Owned::new(event)?.into_raw().cast())
     }

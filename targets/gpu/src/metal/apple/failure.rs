@@ -29,13 +29,16 @@ pub(super) fn of_commands(commands: &ProtocolObject<dyn MTLCommandBuffer>) -> Op
         return None;
     }
     Some(match commands.error().map(|error| description(&error)) {
-        Some(Ok(text)) => plain_error!(INTERNAL_ERROR, "Metal: a kernel or copy failed: {}", text.as_bytes()),
+        Some(Ok(text)) => {
+            plain_error!(INTERNAL_ERROR, "Metal: a kernel or copy failed: {}", text.as_bytes())
+        }
         Some(Err(error)) => error,
         None => plain_error!(INTERNAL_ERROR, "Metal: a kernel or copy failed"),
     })
 }
 
-/// Returns the MemoryError for an object that the framework did not create: it returns nil when it is out of memory.
+/// Returns the MemoryError for an object that the framework did not create: it returns nil when it
+/// is out of memory.
 #[cold]
 pub(super) fn missing(what: &str) -> Error {
     plain_error!(MEMORY_ERROR, "Metal has no memory for a {}", what)

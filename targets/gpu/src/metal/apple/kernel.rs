@@ -38,7 +38,9 @@ impl Kernel {
                 Code::Source(source) => {
                     metal.newLibraryWithSource_options_error(&NSString::from_str(source), None)
                 }
-                Code::Library(bytes) => metal.newLibraryWithData_error(&DispatchData::from_bytes(bytes)),
+                Code::Library(bytes) => {
+                    metal.newLibraryWithData_error(&DispatchData::from_bytes(bytes))
+                }
             };
             let library = match library {
                 Ok(library) => library,
@@ -77,13 +79,15 @@ impl Kernel {
         self.pipeline.threadExecutionWidth()
     }
 
-    /// Queues a launch. Does nothing if an earlier command of the stream failed and the failure was not reported yet.
+    /// Queues a launch. Does nothing if an earlier command of the stream failed and the failure was
+    /// not reported yet.
     ///
     /// # Errors
     /// MemoryError.
     ///
     /// # Safety
-    /// Handles must be buffers of this device or null; `stream` must be null or belong to the device.
+    /// Handles must be buffers of this device or null; `stream` must be null or belong to the
+    /// device.
     pub(in super::super) unsafe fn launch(
         &self,
         stream: *mut c_void,
@@ -99,8 +103,8 @@ impl Kernel {
             let commands = stream.commands()?;
             stream::encode(&commands, |encoder| {
                 encoder.setComputePipelineState(&self.pipeline);
-                // SAFETY: the caller guarantees the buffers, which the command buffer retains; the framework copies the
-                // scalars.
+                // SAFETY: the caller guarantees the buffers, which the command buffer retains; the
+                // framework copies the scalars.
                 unsafe { set_arguments(encoder, launch, slots) };
                 encoder.dispatchThreadgroups_threadsPerThreadgroup(
                     size(launch.sizes.grid()),

@@ -1,7 +1,7 @@
 //! Metal streams: command queues whose command buffers run in order.
 //!
-//! A kernel that fails does so asynchronously, after its launch. From then on, launches on its stream do nothing until a
-//! caller waits for the stream and receives the error.
+//! A kernel that fails does so asynchronously, after its launch. From then on, launches on its
+//! stream do nothing until a caller waits for the stream and receives the error.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -41,7 +41,8 @@ impl Completion {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a completed command buffer. Called by a thread of the framework, in the order of the buffers.
+    /// Counts a completed command buffer. Called by a thread of the framework, in the order of the
+    /// buffers.
     fn complete(&self, commands: &CommandBuffer) {
         let failure = failure::of_commands(commands);
         let mut progress = self.progress();
@@ -73,12 +74,13 @@ pub(super) struct Stream {
     /// Number of committed command buffers.
     committed: AtomicU64,
     completion: &'static Completion,
-    /// Completion handler (an Objective-C block) that passes completed command buffers to [`Completion::complete`].
+    /// Completion handler (an Objective-C block) that passes completed command buffers to
+    /// [`Completion::complete`].
     handler: Handler,
 }
 
-// SAFETY: command queues may be used from any thread. The handler captures a reference to a shareable value, and blocks count
-// their references atomically.
+// SAFETY: command queues may be used from any thread. The handler captures a reference to a
+// shareable value, and blocks count their references atomically.
 unsafe impl Send for Stream {}
 // SAFETY: as for Send.
 unsafe impl Sync for Stream {}
@@ -89,14 +91,17 @@ impl Stream {
     /// # Errors
     /// MemoryError.
     pub(super) fn new(device: &ProtocolObject<dyn MTLDevice>) -> Result<&'static Stream> {
-        let Some(queue) = device.newCommandQueue() else { return Err(failure::missing("command queue")) };
+        let Some(queue) = device.newCommandQueue() else {
+            return Err(failure::missing("command queue"));
+        };
         let completion = Completion {
             has_failed: AtomicBool::new(false),
             progress: Mutex::new(Progress { completed: 0, failure: None }),
             changed: Condvar::new(),
         };
         // SAFETY: the value is never freed.
-        let completion: &'static Completion = unsafe { Owned::new(completion)?.into_raw().as_ref() };
+        let completion: &'static Completion =
+            unsafe { Owned::new(completion)?.into_raw().as_ref() };
         // SAFETY: the framework passes a command buffer that is valid during the call.
         let handler = RcBlock::new(move |commands: NonNull<CommandBuffer>| unsafe {
             completion.complete(commands.as_ref());

@@ -1,4 +1,5 @@
-/* layernorm.h: the kernel that all bindings call, without vector code, since its speed is not compared. */
+/* layernorm.h: the kernel that all bindings call, without vector code, since its speed is not
+ * compared. */
 #ifndef LAYERNORM_H_
 #define LAYERNORM_H_
 

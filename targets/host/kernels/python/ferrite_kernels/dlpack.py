@@ -102,7 +102,8 @@ _library = ctypes.CDLL(libinfo.find_libtvm_ffi())
 _set_allocator = _library.TVMFFIEnvSetDLPackManagedTensorAllocator
 _set_allocator.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]
 
-# Whether the library allocates main memory without an allocator of the environment, as Ferrite's does and upstream's does not.
+# Whether the library allocates main memory without an allocator of the environment, as Ferrite's
+# does and upstream's does not.
 HAS_DEFAULT_ALLOCATOR = tvm_ffi.get_global_func("ffi.ferrite.ServeRelease", allow_missing=True) is not None
 
 

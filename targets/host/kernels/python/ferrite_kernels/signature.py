@@ -91,7 +91,7 @@ class Signature:
 
 
 def split(text: str) -> list[str]:
-    """Split a text at the commas outside of brackets."""
+    """Split a string at the commas outside of brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "([<") - (letter in ")]>")

@@ -7,7 +7,8 @@ use ferrite::{Result, Tensor};
 use crate::parallel;
 use crate::simd::{sum_of, vectorized};
 
-/// Layer norm: each row, less its mean and divided by its standard deviation, times `weight`, plus `bias`.
+/// Layer norm: each row, less its mean and divided by its standard deviation, times `weight`, plus
+/// `bias`.
 ///
 /// x: [rows, cols]; weight, bias: [cols]; eps is added to the variance; out: [rows, cols].
 #[ferrite::export]
@@ -46,7 +47,12 @@ vectorized! {
 ///
 /// x: [rows, cols]; weight: [cols]; eps is added to the mean; out: [rows, cols].
 #[ferrite::export]
-fn rmsnorm(x: Input<'_>, weight: Input<'_>, eps: f32, out: Option<Output<'_>>) -> Result<Option<Tensor>> {
+fn rmsnorm(
+    x: Input<'_>,
+    weight: Input<'_>,
+    eps: f32,
+    out: Option<Output<'_>>,
+) -> Result<Option<Tensor>> {
     let ([rows, cols], elements) = x.array::<f32, 2>()?;
     let weight = weight.elements::<f32>(&[cols])?;
     env::tensor::output(out, x.tensor(), &[rows, cols], |out| {

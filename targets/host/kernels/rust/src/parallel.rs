@@ -3,10 +3,12 @@
 use std::sync::OnceLock;
 use std::thread;
 
-/// Number of operations below which one thread is faster: starting another one takes as long as about a million.
+/// Number of operations below which one thread is faster: starting another one takes as long as
+/// about a million.
 const WORTH_A_THREAD: usize = 1 << 20;
 
-/// Returns the most threads that a kernel uses: the number in `OMP_NUM_THREADS`, as for kernels in C, or that of the processors.
+/// Returns the most threads that a kernel uses: the number in `OMP_NUM_THREADS`, as for kernels in
+/// C, or that of the processors.
 fn most_threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| {
@@ -24,8 +26,14 @@ fn rows_per_thread(rows: usize, cost: usize) -> usize {
     rows.div_ceil(threads).max(1)
 }
 
-/// Splits rows of `columns` elements among threads, this one included. `work` gets the number of its first row, and its rows.
-pub fn rows<T: Send>(out: &mut [T], columns: usize, cost: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+/// Splits rows of `columns` elements among threads, this one included. `work` gets the number of
+/// its first row, and its rows.
+pub fn rows<T: Send>(
+    out: &mut [T],
+    columns: usize,
+    cost: usize,
+    work: impl Fn(usize, &mut [T]) + Sync,
+) {
     if out.is_empty() {
         return;
     }

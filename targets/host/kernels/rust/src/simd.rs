@@ -1,4 +1,5 @@
-//! One function for several vector units, of which the processor's is chosen when it is called; sums that compilers turn into vector code.
+//! One function for several vector units, of which the processor's is chosen when it is called;
+//! sums that compilers turn into vector code.
 
 /// Defines a function whose body is compiled for AVX-512, for AVX2 and for the baseline.
 macro_rules! vectorized {

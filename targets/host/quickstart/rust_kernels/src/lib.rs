@@ -20,7 +20,11 @@ fn dot(x: Input<'_>, y: Input<'_>) -> Result<f64> {
     Ok(x.iter().zip(y).map(|(x, y)| f64::from(*x) * f64::from(*y)).sum())
 }
 
-export_function!(rust_add_one, add_one, "Writes x + 1 to y, element by element. Both are float32 vectors.");
+export_function!(
+    rust_add_one,
+    add_one,
+    "Writes x + 1 to y, element by element. Both are float32 vectors."
+);
 export_function!(rust_dot, dot, "Returns the dot product of two float32 vectors.");
 
 /// Panic handler: aborts the process, since there is no unwinding.

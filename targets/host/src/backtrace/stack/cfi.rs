@@ -1,5 +1,5 @@
-//! Stack walk by the call frame information of each module. Unwinding rules are cached by address, so raising an error
-//! at the same place again costs a few nanoseconds per frame.
+//! Stack walk by the call frame information of each module. Unwinding rules are cached by address,
+//! so raising an error at the same place again costs a few nanoseconds per frame.
 
 mod eh_frame;
 mod instructions;
@@ -41,14 +41,16 @@ pub(in super::super) fn trace(cache: &mut Cache, visit: &mut Visitor<'_>) {
         );
     }
     loop {
-        let Rule { function, step } = cache.rule(registers.pc, || find(registers.pc).unwrap_or(UNKNOWN));
+        let Rule { function, step } =
+            cache.rule(registers.pc, || find(registers.pc).unwrap_or(UNKNOWN));
         let caller = match step {
             Step::Unknown => {
                 let begin = |pc, stack| pc == registers.pc && stack == registers.stack;
                 return unwinder::trace(cache, begin, visit);
             }
             Step::Last => None,
-            // SAFETY: the rule is the compiler's own for this code, and the registers is that of a live frame of it.
+            // SAFETY: the rule is the compiler's own for this code, and the registers is that of a
+            // live frame of it.
             Step::To { .. } => unsafe { caller(&registers, step) },
         };
         if !visit(cache, &Frame { pc: registers.pc, function: &|| function }) {
@@ -84,8 +86,8 @@ unsafe fn caller(registers: &Registers, step: Step) -> Option<Registers> {
     (pc != 0).then_some(Registers { pc, stack, frame })
 }
 
-/// Computes the unwinding rule for the code before the return address `pc`. Returns `None` if its module has no call
-/// frame information for it.
+/// Computes the unwinding rule for the code before the return address `pc`. Returns `None` if its
+/// module has no call frame information for it.
 #[cold]
 fn find(pc: usize) -> Option<Rule> {
     let code = pc.checked_sub(1)?;

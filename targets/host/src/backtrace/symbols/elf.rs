@@ -1,9 +1,10 @@
-//! Symbolication by the symbol table in a module's ELF file, which lists all functions, or only the exported ones if
-//! the file was stripped.
+//! Symbolication by the symbol table in a module's ELF file, which lists all functions, or only the
+//! exported ones if the file was stripped.
 //!
-//! The table is read in chunks into a buffer on the stack. This allocates nothing, and if the file is truncated
-//! meanwhile, only the search fails. All numbers in the file are validated. The dynamic linker is not asked for names,
-//! since it may hold its lock for an unlimited time while it runs a library's constructors.
+//! The table is read in chunks into a buffer on the stack. This allocates nothing, and if the file
+//! is truncated meanwhile, only the search fails. All numbers in the file are validated. The
+//! dynamic linker is not asked for names, since it may hold its lock for an unlimited time while it
+//! runs a library's constructors.
 #![cfg_attr(
     target_pointer_width = "64",
     expect(clippy::useless_conversion, reason = "the numbers are shorter on 32-bit targets")
@@ -23,12 +24,12 @@ const NAME_BYTES: usize = 1024;
 /// Number of symbols read at a time.
 const CHUNK: usize = 256;
 
-/// Maximum number of sections that are searched. Only object files before linking, with a section per function, have
-/// more.
+/// Maximum number of sections that are searched. Only object files before linking, with a section
+/// per function, have more.
 const MAX_SECTIONS: usize = 4096;
 
-/// Passes the name of the function that contains `address` to `read`, if there is one. Returns `false` if the file cannot be
-/// read.
+/// Passes the name of the function that contains `address` to `read`, if there is one. Returns
+/// `false` if the file cannot be read.
 #[cold]
 pub(super) fn name(address: usize, read: &mut dyn FnMut(&[u8])) -> bool {
     let Some((base, file, header)) = file_of(address) else { return false };
@@ -41,7 +42,8 @@ fn open(module: &Module) -> Option<ElfFile> {
     ElfFile::open(module.path().unwrap_or(c"/proc/self/exe"))
 }
 
-/// Opens the file of the module that contains `address`. Returns its load offset, the file and its header.
+/// Opens the file of the module that contains `address`. Returns its load offset, the file and its
+/// header.
 fn file_of(address: usize) -> Option<(usize, ElfFile, FileHeader)> {
     let module = Module::containing(address)?;
     let file = open(&module)?;
@@ -51,14 +53,20 @@ fn file_of(address: usize) -> Option<(usize, ElfFile, FileHeader)> {
 }
 
 /// Looks up the function that contains an address of the file, and passes its name to `read`.
-fn read_name(file: &ElfFile, header: &FileHeader, address: u64, read: &mut dyn FnMut(&[u8])) -> Option<()> {
+fn read_name(
+    file: &ElfFile,
+    header: &FileHeader,
+    address: u64,
+    read: &mut dyn FnMut(&[u8]),
+) -> Option<()> {
     let (symbols, names) = tables(file, header)?;
-    let name_at = names.start.checked_add(find(file, symbols, address)?).filter(|at| *at < names.end)?;
+    let name_at =
+        names.start.checked_add(find(file, symbols, address)?).filter(|at| *at < names.end)?;
     with_text(file, name_at, names.end, read)
 }
 
-/// Checks that the file is the one that was loaded, by comparing its program headers with those in memory. The file may
-/// have been replaced since, with other functions at the same addresses.
+/// Checks that the file is the one that was loaded, by comparing its program headers with those in
+/// memory. The file may have been replaced since, with other functions at the same addresses.
 fn is_file_of(file: &ElfFile, header: &FileHeader, module: &Module) -> Option<()> {
     let loaded = module.headers();
     let same_count = usize::from(header.e_phnum) == loaded.len();
@@ -96,7 +104,8 @@ fn tables(file: &ElfFile, header: &FileHeader) -> Option<(Range<u64>, Range<u64>
     if symbols.sh_entsize as usize != size_of::<ElfSymbol>() {
         return None;
     }
-    let names = section(symbols.sh_link as usize).filter(|names| names.sh_type == records::SHT_STRTAB)?;
+    let names =
+        section(symbols.sh_link as usize).filter(|names| names.sh_type == records::SHT_STRTAB)?;
     let range = |section: &SectionHeader| {
         let start = u64::from(section.sh_offset);
         Some(start..start.checked_add(u64::from(section.sh_size))?)
@@ -104,14 +113,15 @@ fn tables(file: &ElfFile, header: &FileHeader) -> Option<(Range<u64>, Range<u64>
     Some((range(&symbols)?, range(&names)?))
 }
 
-/// Returns the string-table offset of the name of the function that contains `address`. If several do, the one that
-/// starts last counts.
+/// Returns the string-table offset of the name of the function that contains `address`. If several
+/// do, the one that starts last counts.
 fn find(file: &ElfFile, symbols: Range<u64>, address: u64) -> Option<u64> {
     let mut best: Option<(u64, u64)> = None;
     let mut chunk = [0; CHUNK * size_of::<ElfSymbol>()];
     let mut at = symbols.start;
     while at < symbols.end {
-        let wanted = usize::try_from(symbols.end - at).map_or(chunk.len(), |left| left.min(chunk.len()));
+        let wanted =
+            usize::try_from(symbols.end - at).map_or(chunk.len(), |left| left.min(chunk.len()));
         let got = file.read_some(at, chunk.get_mut(..wanted)?);
         let (entries, _) = chunk.get(..got)?.as_chunks::<{ size_of::<ElfSymbol>() }>();
         if entries.is_empty() {
@@ -120,8 +130,12 @@ fn find(file: &ElfFile, symbols: Range<u64>, address: u64) -> Option<u64> {
         for entry in entries {
             let symbol: ElfSymbol = from_bytes(entry);
             let start = u64::from(symbol.st_value);
-            let inside = address.checked_sub(start).is_some_and(|offset| offset < u64::from(symbol.st_size));
-            if records::is_function(&symbol) && inside && best.is_none_or(|(nearest, _)| start > nearest) {
+            let inside =
+                address.checked_sub(start).is_some_and(|offset| offset < u64::from(symbol.st_size));
+            if records::is_function(&symbol)
+                && inside
+                && best.is_none_or(|(nearest, _)| start > nearest)
+            {
                 best = Some((start, u64::from(symbol.st_name)));
             }
         }
@@ -130,7 +144,8 @@ fn find(file: &ElfFile, symbols: Range<u64>, address: u64) -> Option<u64> {
     best.map(|(_, name)| name)
 }
 
-/// Passes the null-terminated string at file offset `start` to `read`. Returns `None` if it does not end before `end`.
+/// Passes the null-terminated string at file offset `start` to `read`. Returns `None` if it does
+/// not end before `end`.
 fn with_text(file: &ElfFile, start: u64, end: u64, read: &mut dyn FnMut(&[u8])) -> Option<()> {
     let mut text = [0; NAME_BYTES];
     let wanted = usize::try_from(end - start).map_or(text.len(), |left| left.min(text.len()));

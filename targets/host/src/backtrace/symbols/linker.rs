@@ -1,5 +1,5 @@
-//! Symbolication by the dynamic linker: names of exported functions, for modules whose file cannot be read. Allocates
-//! nothing.
+//! Symbolication by the dynamic linker: names of exported functions, for modules whose file cannot
+//! be read. Allocates nothing.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -17,6 +17,7 @@ pub(super) fn name(address: usize, read: &mut dyn FnMut(&[u8])) {
     if found == 0 || info.dli_sname.is_null() {
         return;
     }
-    // SAFETY: the name is NUL-terminated and lives as long as the object, which has a frame on this stack.
+    // SAFETY: the name is NUL-terminated and lives as long as the object, which has a frame on this
+    // stack.
     read(unsafe { CStr::from_ptr(info.dli_sname) }.to_bytes());
 }

@@ -6,7 +6,8 @@ use core::ptr::NonNull;
 
 use super::truncated;
 
-/// Failure to open a library, with the linker's message. Valid until this thread's next call of the linker.
+/// Failure to open a library, with the linker's message. Valid until this thread's next call of the
+/// linker.
 pub(in super::super) struct LoadError(Option<NonNull<c_char>>);
 
 impl LoadError {
@@ -56,17 +57,20 @@ unsafe fn open_with(path: &CStr, flags: c_int) -> Result<NonNull<c_void>, LoadEr
     NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) }).ok_or_else(LoadError::last)
 }
 
-/// The library of C's math functions, which compiled models call and do not name among those that they need.
+/// The library of C's math functions, which compiled models call and do not name among those that
+/// they need.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod math {
     use core::sync::atomic::{AtomicBool, Ordering};
 
-    /// Makes the functions of `libm` known to all libraries that are opened afterwards. The shared object of this library needs it, but
-    /// programs in Rust and with the archive link it only if they call it themselves.
+    /// Makes the functions of `libm` known to all libraries that are opened afterwards. The shared
+    /// object of this library needs it, but programs in Rust and with the archive link it only if
+    /// they call it themselves.
     pub(super) fn bring() {
         static IS_HERE: AtomicBool = AtomicBool::new(false);
         if !IS_HERE.swap(true, Ordering::Relaxed) {
-            // SAFETY: the name ends in a NUL. The initialisers of the C library's own parts have no conditions.
+            // SAFETY: the name ends in a NUL. The initialisers of the C library's own parts have no
+            // conditions.
             unsafe { libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_LAZY | libc::RTLD_GLOBAL) };
         }
     }
@@ -91,23 +95,32 @@ pub(in super::super) unsafe fn close(handle: NonNull<c_void>) {
 ///
 /// # Safety
 /// The library is open.
-pub(in super::super) unsafe fn symbol(handle: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
+pub(in super::super) unsafe fn symbol(
+    handle: NonNull<c_void>,
+    name: &CStr,
+) -> Option<NonNull<c_void>> {
     // SAFETY: the caller's promise; only the address is taken.
     NonNull::new(unsafe { libc::dlsym(handle.as_ptr(), name.as_ptr()) })
 }
 
-/// Returns the base address of the program or library that contains an address; `None` if none does.
+/// Returns the base address of the program or library that contains an address; `None` if none
+/// does.
 pub(in super::super) fn object_of(address: *const c_void) -> Option<usize> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: the record is a local variable. Zeros are valid for it, and remain if nothing is found.
+    // SAFETY: the record is a local variable. Zeros are valid for it, and remain if nothing is
+    // found.
     unsafe {
         let status = libc::dladdr(address, found.as_mut_ptr());
         (status != 0).then(|| found.assume_init().dli_fbase.addr())
     }
 }
 
-/// Returns the address of a symbol of the program or library that contains an address. `None` if it defines none.
-pub(in super::super) fn symbol_beside(address: *const c_void, name: &CStr) -> Option<NonNull<c_void>> {
+/// Returns the address of a symbol of the program or library that contains an address. `None` if it
+/// defines none.
+pub(in super::super) fn symbol_beside(
+    address: *const c_void,
+    name: &CStr,
+) -> Option<NonNull<c_void>> {
     let object = object_of(address)?;
     let is_beside = |found: &NonNull<c_void>| object_of(found.as_ptr()) == Some(object);
     // SAFETY: the name ends in a NUL; only the address is taken.
@@ -116,7 +129,8 @@ pub(in super::super) fn symbol_beside(address: *const c_void, name: &CStr) -> Op
         return Some(found);
     }
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: as in `object_of`, which found the object; its name is null or ends in a NUL, and its handle is never closed.
+    // SAFETY: as in `object_of`, which found the object; its name is null or ends in a NUL, and its
+    // handle is never closed.
     unsafe {
         libc::dladdr(address, info.as_mut_ptr());
         let file = NonNull::new(info.assume_init().dli_fname.cast_mut())?;

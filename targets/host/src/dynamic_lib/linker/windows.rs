@@ -10,12 +10,12 @@ use windows_sys::Win32::Foundation::{
 };
 use windows_sys::Win32::Storage::FileSystem::GetFullPathNameW;
 use windows_sys::Win32::System::Diagnostics::Debug::{
-    FORMAT_MESSAGE_FROM_SYSTEM, FORMAT_MESSAGE_IGNORE_INSERTS, FormatMessageW, SEM_FAILCRITICALERRORS,
-    SetThreadErrorMode,
+    FORMAT_MESSAGE_FROM_SYSTEM, FORMAT_MESSAGE_IGNORE_INSERTS, FormatMessageW,
+    SEM_FAILCRITICALERRORS, SetThreadErrorMode,
 };
 use windows_sys::Win32::System::LibraryLoader::{
-    GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, GetModuleHandleExW,
-    GetProcAddress, LOAD_WITH_ALTERED_SEARCH_PATH, LoadLibraryExW,
+    GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+    GetModuleHandleExW, GetProcAddress, LOAD_WITH_ALTERED_SEARCH_PATH, LoadLibraryExW,
 };
 
 /// Longest message in UTF-16 units; longer ones are truncated.
@@ -30,9 +30,11 @@ impl LoadError {
         let mut units = [0; MESSAGE_UNITS];
         let flags = FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS;
         let size = units.len() as u32;
-        // SAFETY: the buffer has this size; messages with inserts are not expanded, so there are no arguments.
-        let written =
-            unsafe { FormatMessageW(flags, ptr::null(), self.0, 0, units.as_mut_ptr(), size, ptr::null()) };
+        // SAFETY: the buffer has this size; messages with inserts are not expanded, so there are no
+        // arguments.
+        let written = unsafe {
+            FormatMessageW(flags, ptr::null(), self.0, 0, units.as_mut_ptr(), size, ptr::null())
+        };
         // A unit becomes at most three bytes of UTF-8.
         let (mut text, mut len) = ([0; 3 * MESSAGE_UNITS], 0);
         for letter in decode_utf16(units.iter().copied().take(written as usize)) {
@@ -48,8 +50,8 @@ impl From<AllocError> for LoadError {
     }
 }
 
-/// Opens the library at `path`, in UTF-8. The libraries that it needs are searched for in its own folder first. A name
-/// without a folder is searched for as the system does.
+/// Opens the library at `path`, in UTF-8. The libraries that it needs are searched for in its own
+/// folder first. A name without a folder is searched for as the system does.
 ///
 /// # Safety
 /// The library's initialisers run.
@@ -68,7 +70,8 @@ pub(in super::super) unsafe fn open(path: &CStr) -> Result<NonNull<c_void>, Load
 
 pub(in super::super) use open as open_resolved;
 
-/// Runs `open` while a damaged file makes the system return an error rather than show a dialog and wait.
+/// Runs `open` while a damaged file makes the system return an error rather than show a dialog and
+/// wait.
 fn without_dialogs<R>(open: impl FnOnce() -> R) -> R {
     let mut before = 0;
     // SAFETY: the place for the previous mode is a local variable.
@@ -92,7 +95,8 @@ fn wide(path: &CStr) -> Result<Buffer<u16>, LoadError> {
     Ok(name)
 }
 
-/// Makes a path absolute, with the system's separators, as `LOAD_WITH_ALTERED_SEARCH_PATH` requires.
+/// Makes a path absolute, with the system's separators, as `LOAD_WITH_ALTERED_SEARCH_PATH`
+/// requires.
 fn absolute(name: &Buffer<u16>) -> Result<Buffer<u16>, LoadError> {
     let mut full = Buffer::new();
     // SAFETY: the name ends in a zero; without a buffer, the system returns the size that it needs.
@@ -128,23 +132,33 @@ pub(in super::super) unsafe fn close(handle: NonNull<c_void>) {
 ///
 /// # Safety
 /// The library is open.
-pub(in super::super) unsafe fn symbol(handle: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
+pub(in super::super) unsafe fn symbol(
+    handle: NonNull<c_void>,
+    name: &CStr,
+) -> Option<NonNull<c_void>> {
     // SAFETY: the caller's promise; only the address is taken, which may be that of a variable.
     let address = unsafe { GetProcAddress(handle.as_ptr(), name.as_ptr().cast()) };
     address.and_then(|address| NonNull::new(address as *mut c_void))
 }
 
-/// Returns the base address of the program or library that contains an address; `None` if none does.
+/// Returns the base address of the program or library that contains an address; `None` if none
+/// does.
 pub(in super::super) fn object_of(address: *const c_void) -> Option<usize> {
-    let flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+    let flags =
+        GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
     let mut handle: HMODULE = ptr::null_mut();
-    // SAFETY: with these flags, the address may be any; the place for the handle is a local variable.
+    // SAFETY: with these flags, the address may be any; the place for the handle is a local
+    // variable.
     let found = unsafe { GetModuleHandleExW(flags, address.cast(), &mut handle) };
     (found != 0).then(|| handle.addr())
 }
 
-/// Returns the address of a symbol of the program or library that contains an address. `None` if it defines none.
-pub(in super::super) fn symbol_beside(address: *const c_void, name: &CStr) -> Option<NonNull<c_void>> {
+/// Returns the address of a symbol of the program or library that contains an address. `None` if it
+/// defines none.
+pub(in super::super) fn symbol_beside(
+    address: *const c_void,
+    name: &CStr,
+) -> Option<NonNull<c_void>> {
     let module = NonNull::new(ptr::without_provenance_mut(object_of(address)?))?;
     // SAFETY: the module contains the address, so that it is loaded.
     unsafe { symbol(module, name) }

@@ -1,14 +1,15 @@
-//! Name filter for glibc: rules out rarely defined names, such as context symbols, without calling `dlsym`.
+//! Name filter for glibc: rules out rarely defined names, such as context symbols, without calling
+//! `dlsym`.
 //!
-//! Reads the Bloom filter in the object's GNU hash table, with which the dynamic linker begins a lookup. Names that
-//! pass the filter, and objects without such a table, are looked up by `dlsym`.
+//! Reads the Bloom filter in the object's GNU hash table, with which the dynamic linker begins a
+//! lookup. Names that pass the filter, and objects without such a table, are looked up by `dlsym`.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr::{self, NonNull};
 use core::slice;
 
-/// Names of system libraries that, like their dependencies, define no rare names. File names must match exactly, since
-/// a kernel library may be called `libm.so.kernels`.
+/// Names of system libraries that, like their dependencies, define no rare names. File names must
+/// match exactly, since a kernel library may be called `libm.so.kernels`.
 #[rustfmt::skip]
 const FILES_WITHOUT_RARE_NAMES: &[&CStr] = &[
     c"libtvm_ffi.so", c"libc.so.6", c"libm.so.6", c"libdl.so.2", c"libpthread.so.0", c"librt.so.1", c"libgcc_s.so.1",
@@ -24,7 +25,8 @@ const GNU_HASH: usize = 0x6fff_fef5;
 const AUXILIARY: usize = 0x7fff_fffd;
 const FILTER: usize = 0x7fff_ffff;
 
-/// Leading fields of the dynamic linker's `struct link_map`. They do not change while the object is open.
+/// Leading fields of the dynamic linker's `struct link_map`. They do not change while the object is
+/// open.
 #[repr(C)]
 struct LinkMap {
     base: usize,
@@ -48,29 +50,31 @@ struct Header {
     shift: u32,
 }
 
-/// Bloom filter over the names that an open object defines. A filter exists only if the object's dependencies define no
-/// rare names.
+/// Bloom filter over the names that an open object defines. A filter exists only if the object's
+/// dependencies define no rare names.
 pub(in super::super) struct NameFilter {
     words: NonNull<[u64]>,
     shift: u32,
 }
 
 impl NameFilter {
-    /// Returns the filter of an open object. Returns `None` if the object has no filter, or if its dependencies may define rare
-    /// names.
+    /// Returns the filter of an open object. Returns `None` if the object has no filter, or if its
+    /// dependencies may define rare names.
     ///
     /// # Safety
     /// The handle must come from `dlopen`. The filter must not be used after the handle is closed.
     pub(in super::super) unsafe fn of(handle: NonNull<c_void>) -> Option<NameFilter> {
         let mut map: *const LinkMap = ptr::null();
         // SAFETY: the handle is open, and this request writes one pointer.
-        let status = unsafe { libc::dlinfo(handle.as_ptr(), libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) };
+        let status =
+            unsafe { libc::dlinfo(handle.as_ptr(), libc::RTLD_DI_LINKMAP, (&raw mut map).cast()) };
         if status != 0 {
             return None;
         }
         // SAFETY: the request returned the linker's entry of the object.
         let LinkMap { base, name, dynamic } = unsafe { map.read() };
-        // The main program has no name. A lookup in it also searches all objects that were opened globally.
+        // The main program has no name. A lookup in it also searches all objects that were opened
+        // globally.
         // SAFETY: the linker's names end in a NUL.
         if name.is_null() || unsafe { name.read() } == 0 {
             return None;
@@ -86,11 +90,15 @@ impl NameFilter {
     /// `section` must be the dynamic section of a loaded object.
     unsafe fn of_section(base: usize, section: &[Entry]) -> Option<NameFilter> {
         let find = |tag| {
-            address(base, section.as_ptr().addr(), section.iter().find(|entry| entry.tag == tag)?.value)
+            address(
+                base,
+                section.as_ptr().addr(),
+                section.iter().find(|entry| entry.tag == tag)?.value,
+            )
         };
         let strings: *const c_char = ptr::with_exposed_provenance(find(STRING_TABLE)?);
         let only_its_own = section.iter().all(|entry| match entry.tag {
-            // SAFETY: the value is the offset of a text in the table of strings.
+            // SAFETY: the value is the offset of a string in the table of strings.
             NEEDED => lacks_rare_names(unsafe { CStr::from_ptr(strings.add(entry.value)) }),
             tag => tag != AUXILIARY && tag != FILTER,
         });
@@ -147,9 +155,9 @@ unsafe fn section<'a>(first: *const Entry) -> &'a [Entry] {
     unsafe { slice::from_raw_parts(first, len) }
 }
 
-/// Converts an address in the dynamic section to an address in memory. If the dynamic linker can write to the section,
-/// it has already relocated the address by `base`; otherwise it is a link-time address. The interpretation that lies
-/// near the section is the right one.
+/// Converts an address in the dynamic section to an address in memory. If the dynamic linker can
+/// write to the section, it has already relocated the address by `base`; otherwise it is a
+/// link-time address. The interpretation that lies near the section is the right one.
 fn address(base: usize, section: usize, value: usize) -> Option<usize> {
     const NEAR: usize = 32 << 20;
     let is_near = |address: usize| address.abs_diff(section) < NEAR;
@@ -162,8 +170,8 @@ fn address(base: usize, section: usize, value: usize) -> Option<usize> {
     }
 }
 
-/// Returns `true` for names reserved by TVM that few libraries define. Other names are usually defined, so the filter
-/// would only add to the cost of `dlsym`.
+/// Returns `true` for names reserved by TVM that few libraries define. Other names are usually
+/// defined, so the filter would only add to the cost of `dlsym`.
 fn is_rare(name: &CStr) -> bool {
     let name = name.to_bytes();
     name.starts_with(b"__TVM") || name.starts_with(b"__tvm_ffi__")
@@ -176,7 +184,9 @@ fn lacks_rare_names(file: &CStr) -> bool {
 
 /// Returns the hash of a name in GNU hash tables.
 fn hash(name: &CStr) -> u32 {
-    name.to_bytes().iter().fold(5381, |hash: u32, &byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
+    name.to_bytes()
+        .iter()
+        .fold(5381, |hash: u32, &byte| hash.wrapping_mul(33).wrapping_add(byte.into()))
 }
 
 #[cfg(test)]
@@ -253,7 +263,9 @@ mod tests {
         for name in [c"libm.so.6", c"libtvm_ffi.so", c"ld-linux-x86-64.so.2"] {
             assert!(lacks_rare_names(name), "{name:?}");
         }
-        for name in [c"libm.so.kernels", c"libm.so", c"libc.so.6.kernels", c"ld-linux-kernels.so", c""] {
+        for name in
+            [c"libm.so.kernels", c"libm.so", c"libc.so.6.kernels", c"ld-linux-kernels.so", c""]
+        {
             assert!(!lacks_rare_names(name), "{name:?}");
         }
     }
@@ -262,11 +274,13 @@ mod tests {
     #[test]
     fn objects_of_the_system_have_a_filter() {
         // SAFETY: the C math library may be loaded at any time.
-        let handle = NonNull::new(unsafe { libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_LAZY) }).unwrap();
+        let handle =
+            NonNull::new(unsafe { libc::dlopen(c"libm.so.6".as_ptr(), libc::RTLD_LAZY) }).unwrap();
         // SAFETY: the handle stays open meanwhile.
         let filter = unsafe { NameFilter::of(handle) }.unwrap();
         assert!(filter.may_have(c"sin") && filter.may_have(c"floor"));
-        let names = (0..64).map(|number| CString::new(std::format!("__tvm_ffi__none_{number}")).unwrap());
+        let names =
+            (0..64).map(|number| CString::new(std::format!("__tvm_ffi__none_{number}")).unwrap());
         let lacking = names.filter(|name| filter.lacks(name)).count();
         assert!(lacking > 32, "a filter lets few names through: it holds back {lacking} of 64");
         // SAFETY: the filter is not used after this.

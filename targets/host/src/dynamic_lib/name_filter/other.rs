@@ -1,5 +1,5 @@
-//! Disabled name filter, for systems where the layout of the dynamic linker's tables is unknown: `dlsym` performs every
-//! lookup.
+//! Disabled name filter, for systems where the layout of the dynamic linker's tables is unknown:
+//! `dlsym` performs every lookup.
 
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;

@@ -1,8 +1,8 @@
 //! C symbols of a program that contains the library, for the libraries that it loads.
 //!
-//! A linker exports the symbols of a shared library, but not those of a program, unless the program is linked with
-//! `-rdynamic`, which a dependency cannot demand. A library that is linked with `libtvm_ffi` must find its symbols when it is
-//! opened, though.
+//! A linker exports the symbols of a shared library, but not those of a program, unless the program
+//! is linked with `-rdynamic`, which a dependency cannot demand. A library that is linked with
+//! `libtvm_ffi` must find its symbols when it is opened, though.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -26,7 +26,8 @@ impl Symbol {
     /// Creates a symbol.
     ///
     /// # Safety
-    /// The address must be that of a function of this name, and stay valid until the process ends: libraries call it.
+    /// The address must be that of a function of this name, and stay valid until the process ends:
+    /// libraries call it.
     pub const unsafe fn new(name: &'static CStr, address: *const c_void) -> Symbol {
         Symbol { name, address }
     }
@@ -51,8 +52,9 @@ pub struct SymbolTable {
 /// Table of the symbols that are yet to be shown; null if there is none.
 static HIDDEN: AtomicPtr<SymbolTable> = AtomicPtr::new(ptr::null_mut());
 
-/// Offers symbols of the program to the libraries that it will load. They are shown when the first one is opened, unless the
-/// process shows a symbol of the first name by then: its own, or that of a `libtvm_ffi.so`.
+/// Offers symbols of the program to the libraries that it will load. They are shown when the first
+/// one is opened, unless the process shows a symbol of the first name by then: its own, or that of
+/// a `libtvm_ffi.so`.
 ///
 /// # Threads
 /// Any thread, also before `main`.
@@ -60,8 +62,8 @@ pub fn offer(table: &'static SymbolTable) {
     HIDDEN.store(ptr::from_ref(table).cast_mut(), Ordering::Release);
 }
 
-/// Shows the symbols that were offered to libraries that are opened after this call. If that fails, the dynamic linker names the
-/// symbol that a library lacks.
+/// Shows the symbols that were offered to libraries that are opened after this call. If that fails,
+/// the dynamic linker names the symbol that a library lacks.
 pub(super) fn show() {
     // SAFETY: the table was stored by `offer`, and is static.
     let Some(table) = (unsafe { HIDDEN.load(Ordering::Acquire).as_ref() }) else {

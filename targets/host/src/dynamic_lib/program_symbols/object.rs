@@ -1,6 +1,8 @@
-//! A shared object of symbols with absolute addresses, which is written to memory and opened from there. It contains no code.
+//! A shared object of symbols with absolute addresses, which is written to memory and opened from
+//! there. It contains no code.
 //!
-//! Its name for the dynamic linker is `libtvm_ffi.so`, so libraries with that dependency search for no file.
+//! Its name for the dynamic linker is `libtvm_ffi.so`, so libraries with that dependency search for
+//! no file.
 
 use core::ffi::{CStr, c_void};
 use core::mem::{MaybeUninit, size_of};
@@ -46,10 +48,13 @@ pub(super) fn load(symbols: &[Symbol]) {
         return;
     }
     // SAFETY: the path ends in a NUL; the object has no initialisers.
-    apart_from_forks(|| unsafe { libc::dlopen(path.as_ptr().cast(), libc::RTLD_NOW | libc::RTLD_GLOBAL) });
+    apart_from_forks(|| unsafe {
+        libc::dlopen(path.as_ptr().cast(), libc::RTLD_NOW | libc::RTLD_GLOBAL)
+    });
 }
 
-/// Returns the header of the program or library with this code, which names the processor and its calling convention.
+/// Returns the header of the program or library with this code, which names the processor and its
+/// calling convention.
 fn header() -> Option<Header> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: the record is a local variable. An object begins with its header.
@@ -64,7 +69,8 @@ fn write(image: &Image) -> Option<File> {
     // The function of that name needs glibc 2.27.
     // SAFETY: the name ends in a NUL.
     let descriptor =
-        unsafe { libc::syscall(libc::SYS_memfd_create, NAME.as_ptr(), libc::MFD_CLOEXEC) } as libc::c_int;
+        unsafe { libc::syscall(libc::SYS_memfd_create, NAME.as_ptr(), libc::MFD_CLOEXEC) }
+            as libc::c_int;
     // SAFETY: a new descriptor, which the file owns.
     let mut file = (descriptor >= 0).then(|| unsafe { File::from_raw_fd(descriptor) })?;
     file.write_all(&image.bytes).ok()?;
@@ -81,7 +87,8 @@ struct Layout {
 }
 
 impl Layout {
-    /// Arranges the parts behind the header and three segments. `names` is the length of all strings.
+    /// Arranges the parts behind the header and three segments. `names` is the length of all
+    /// strings.
     fn new(count: usize, names: usize) -> Layout {
         let dynamic = size_of::<Header>() + 3 * size_of::<Segment>();
         let symbols = dynamic + 7 * size_of::<[usize; 2]>();
@@ -142,7 +149,12 @@ impl Image {
         self.put(&[
             // Writable, since the dynamic linker relocates the dynamic section.
             segment(libc::PT_LOAD, 0, layout.end, page as usize),
-            segment(libc::PT_DYNAMIC, layout.dynamic, layout.symbols - layout.dynamic, size_of::<usize>()),
+            segment(
+                libc::PT_DYNAMIC,
+                layout.dynamic,
+                layout.symbols - layout.dynamic,
+                size_of::<usize>(),
+            ),
             // Says that the stack need not be executable.
             segment(libc::PT_GNU_STACK, 0, 0, size_of::<usize>()),
         ])

@@ -1,5 +1,5 @@
-//! Starts detached threads by the system's own function: `std::thread` allocates by an allocator that aborts the process when out
-//! of memory.
+//! Starts detached threads by the system's own function: `std::thread` allocates by an allocator
+//! that aborts the process when out of memory.
 
 use core::ffi::c_void;
 

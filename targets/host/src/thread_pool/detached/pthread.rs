@@ -6,13 +6,15 @@ use core::ptr;
 
 use super::{Body, LEAST_STACK_BYTES};
 
-/// Starts a detached thread with the system's default stack size, like C++ threads. Returns `false` on failure.
+/// Starts a detached thread with the system's default stack size, like C++ threads. Returns `false`
+/// on failure.
 ///
 /// # Safety
 /// `B` must accept `argument` on another thread.
 pub(in super::super) unsafe fn start<B: Body>(argument: *mut c_void) -> bool {
     let (mut attributes, mut thread) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: the attributes are initialised before use and destroyed once; the caller guarantees the argument.
+    // SAFETY: the attributes are initialised before use and destroyed once; the caller guarantees
+    // the argument.
     unsafe {
         if libc::pthread_attr_init(attributes.as_mut_ptr()) != 0 {
             return false;

@@ -14,10 +14,17 @@ use super::{Body, LEAST_STACK_BYTES};
 /// `B` must accept `argument` on another thread.
 pub(in super::super) unsafe fn start<B: Body>(argument: *mut c_void) -> bool {
     let flags = STACK_SIZE_PARAM_IS_A_RESERVATION;
-    // SAFETY: null stands for the default attributes, and for no place for the identifier; the caller guarantees the argument.
+    // SAFETY: null stands for the default attributes, and for no place for the identifier; the
+    // caller guarantees the argument.
     unsafe {
-        let thread =
-            CreateThread(ptr::null(), LEAST_STACK_BYTES, Some(enter::<B>), argument, flags, ptr::null_mut());
+        let thread = CreateThread(
+            ptr::null(),
+            LEAST_STACK_BYTES,
+            Some(enter::<B>),
+            argument,
+            flags,
+            ptr::null_mut(),
+        );
         !thread.is_null() && CloseHandle(thread) != 0
     }
 }

@@ -1,5 +1,5 @@
-//! Sleeping until an atomic word changes, on systems other than Linux: all sleeping threads share one condition
-//! variable.
+//! Sleeping until an atomic word changes, on systems other than Linux: all sleeping threads share
+//! one condition variable.
 #![forbid(unsafe_code)]
 
 use std::sync::{Condvar, PoisonError};

@@ -6,13 +6,15 @@ use core::time::Duration;
 use std::fs::File;
 use std::io::{Read, Write};
 
-/// Returns the number of processors that the process may run on, limited by the CPU quota of its container.
+/// Returns the number of processors that the process may run on, limited by the CPU quota of its
+/// container.
 pub(super) fn processors() -> Option<usize> {
     let allowed = allowed().or_else(online)?;
     Some(quota().map_or(allowed, |quota| allowed.min(quota)))
 }
 
-/// Returns the number of processors in the affinity mask; `None` if the kernel's mask is larger than a `cpu_set_t`.
+/// Returns the number of processors in the affinity mask; `None` if the kernel's mask is larger
+/// than a `cpu_set_t`.
 fn allowed() -> Option<usize> {
     // SAFETY: the set is initialised.
     allowed_set(THIS_THREAD).and_then(|set| usize::try_from(unsafe { libc::CPU_COUNT(&set) }).ok())
@@ -50,14 +52,17 @@ pub(super) fn slow_processors() -> impl Iterator<Item = u16> + Clone {
     processors_of_speed(|speed, (slowest, _)| speed == slowest)
 }
 
-/// Returns the allowed processors that `is_wanted` accepts, given their speed and the lowest and highest speed. Returns
-/// none if all are equally fast.
-fn processors_of_speed(is_wanted: fn(u32, (u32, u32)) -> bool) -> impl Iterator<Item = u16> + Clone {
+/// Returns the allowed processors that `is_wanted` accepts, given their speed and the lowest and
+/// highest speed. Returns none if all are equally fast.
+fn processors_of_speed(
+    is_wanted: fn(u32, (u32, u32)) -> bool,
+) -> impl Iterator<Item = u16> + Clone {
     let speeds = || allowed_processors().filter_map(speed);
     let bounds = (speeds().min().unwrap_or(0), speeds().max().unwrap_or(0));
     let differ = bounds.0 != bounds.1;
-    allowed_processors()
-        .filter(move |processor| differ && speed(*processor).is_some_and(|speed| is_wanted(speed, bounds)))
+    allowed_processors().filter(move |processor| {
+        differ && speed(*processor).is_some_and(|speed| is_wanted(speed, bounds))
+    })
 }
 
 /// Returns the maximum frequency of a processor in kHz, or `None` if it is unknown.
@@ -95,7 +100,8 @@ pub(super) fn this_processor() -> i32 {
 pub(super) fn move_off(thread: Thread, processor: i32) {
     let Some(allowed) = allowed_set(thread) else { return };
     let mut others = allowed;
-    // SAFETY: the sets are initialised and have the sizes passed. A number beyond their end is ignored.
+    // SAFETY: the sets are initialised and have the sizes passed. A number beyond their end is
+    // ignored.
     unsafe {
         libc::CPU_CLR(usize::try_from(processor).unwrap_or(usize::MAX), &mut others);
         if libc::sched_setaffinity(thread, size_of_val(&others), &others) == 0 {
@@ -112,7 +118,8 @@ pub(super) fn coarse_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Binds a thread to these processors. Has no effect if there are none. Errors of the kernel are ignored.
+/// Binds a thread to these processors. Has no effect if there are none. Errors of the kernel are
+/// ignored.
 pub(super) fn bind(thread: Thread, processors: &[u16]) {
     if processors.is_empty() {
         return;
@@ -132,16 +139,18 @@ fn online() -> Option<usize> {
     usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).ok()
 }
 
-/// Returns the number of processors that the CPU quota of the control group allows, or `None` if there is no quota.
-/// `std` also reads the quotas of outer control groups, but aborts the process when out of memory.
+/// Returns the number of processors that the CPU quota of the control group allows, or `None` if
+/// there is no quota. `std` also reads the quotas of outer control groups, but aborts the process
+/// when out of memory.
 fn quota() -> Option<usize> {
     let mut text = [0; 64];
-    let len = File::open("/sys/fs/cgroup/cpu.max").and_then(|mut file| file.read(&mut text)).ok()?;
+    let len =
+        File::open("/sys/fs/cgroup/cpu.max").and_then(|mut file| file.read(&mut text)).ok()?;
     parse_quota(core::str::from_utf8(text.get(..len)?).ok()?)
 }
 
-/// Parses a quota and its period, both in microseconds, and returns their quotient as a number of processors. `max`
-/// means no quota.
+/// Parses a quota and its period, both in microseconds, and returns their quotient as a number of
+/// processors. `max` means no quota.
 fn parse_quota(text: &str) -> Option<usize> {
     let mut words = text.split_ascii_whitespace();
     let quota: usize = words.next()?.parse().ok()?;
@@ -151,7 +160,8 @@ fn parse_quota(text: &str) -> Option<usize> {
 
 /// Names the calling thread, for debuggers.
 pub(super) fn name_thread(name: &CStr) {
-    // SAFETY: the thread is the calling one, and the name ends in a NUL. A name that is too long is rejected.
+    // SAFETY: the thread is the calling one, and the name ends in a NUL. A name that is too long is
+    // rejected.
     unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
 }
 

@@ -1,4 +1,5 @@
-//! Attention cache of `nn.KVCache`: rows of keys or values, to which a model appends and of which it takes views.
+//! Attention cache of `nn.KVCache`: rows of keys or values, to which a model appends and of which
+//! it takes views.
 //!
 //! | file | content |
 //! |---|---|
@@ -34,8 +35,8 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.attention_kv_cache_array_clear", clear),
 ];
 
-/// Creates a cache with a capacity of `reserved[0]` rows that contains the rows of `initial`. If `filled` is not negative,
-/// only the first `filled` rows count.
+/// Creates a cache with a capacity of `reserved[0]` rows that contains the rows of `initial`. If
+/// `filled` is not negative, only the first `filled` rows count.
 fn create(initial: Tensor, reserved: Shape, filled: i64) -> Result<Cache> {
     let data = crate::memory::empty(reserved.as_slice(), initial.dtype(), initial.device())?;
     let mut state = append_rows(State { data, filled: 0, position: 0 }, &initial)?;
@@ -74,7 +75,8 @@ fn update(cache: Cache, value: Tensor) -> Result<Cache> {
     Ok(cache)
 }
 
-/// Returns the rows as a tensor that shares the memory of the cache. The arguments are (cache[, expected shape]).
+/// Returns the rows as a tensor that shares the memory of the cache. The arguments are (cache[,
+/// expected shape]).
 fn view(args: &[AnyView<'_>]) -> Result<Any> {
     let ([cache] | [cache, _]) = args else { return Err(wrong_count(args.len())) };
     let State { data, filled, .. } = cache.get::<Cache>()?.state();

@@ -20,8 +20,8 @@ object_class! {
     /// Callable from any thread. Of concurrent changes, the last one wins.
     ///
     /// # Upstream
-    /// `AttentionKVCacheLegacy` of `src/runtime/vm/lm_support.cc`, with the same memory layout: each runtime accepts the
-    /// caches of the other.
+    /// `AttentionKVCacheLegacy` of `src/runtime/vm/lm_support.cc`, with the same memory layout:
+    /// each runtime accepts the caches of the other.
     pub(super) struct Cache, CLASS.index(), "relax.vm.AttentionKVCacheLegacy"
 }
 
@@ -49,7 +49,9 @@ const _: () = {
     use core::mem::offset_of;
     assert!(offset_of!(CacheRecord, state) == 24);
     assert!(
-        offset_of!(State, data) == 0 && offset_of!(State, filled) == 8 && offset_of!(State, position) == 16
+        offset_of!(State, data) == 0
+            && offset_of!(State, filled) == 8
+            && offset_of!(State, position) == 16
     );
 };
 

@@ -15,7 +15,8 @@ pub(super) fn rows_of(tensor: &Tensor) -> i64 {
     tensor.shape().first().copied().unwrap_or(0)
 }
 
-/// Checks that the rows of a value have the dtype and shape of the cache's rows. Returns their number.
+/// Checks that the rows of a value have the dtype and shape of the cache's rows. Returns their
+/// number.
 ///
 /// # Errors
 /// InternalError if they differ.
@@ -25,7 +26,11 @@ pub(super) fn check_value(data: &Tensor, value: &Tensor) -> Result<i64> {
         INTERNAL_ERROR,
         "Check failed: (data.DataType() == value.DataType()) is false: dtype mismatch"
     );
-    plain_ensure!(value.is_contiguous(), INTERNAL_ERROR, "Check failed: (value.IsContiguous()) is false: ");
+    plain_ensure!(
+        value.is_contiguous(),
+        INTERNAL_ERROR,
+        "Check failed: (value.IsContiguous()) is false: "
+    );
     check_extents("value->shape[i]", value.shape().get(1..).unwrap_or_default(), data)?;
     Ok(rows_of(value))
 }
@@ -70,8 +75,8 @@ pub(super) fn with_rows(tensor: &Tensor, rows: i64) -> Result<Buffer<i64>> {
     Ok(shape)
 }
 
-/// Copies `count` rows between two tensors, each from a given first row. Both tensors must be compact, have rows of the same
-/// size, and contain the rows.
+/// Copies `count` rows between two tensors, each from a given first row. Both tensors must be
+/// compact, have rows of the same size, and contain the rows.
 ///
 /// # Errors
 /// RuntimeError while the elements are borrowed; MemoryError; errors of the device.
@@ -81,7 +86,8 @@ pub(super) fn copy_rows(
     count: i64,
 ) -> Result<()> {
     let shape = with_rows(from, count)?;
-    let row_bytes = data_size_bytes(shape.get(1..).unwrap_or_default(), from.dtype()).unwrap_or(0) as u64;
+    let row_bytes =
+        data_size_bytes(shape.get(1..).unwrap_or_default(), from.dtype()).unwrap_or(0) as u64;
     let part = |tensor: &Tensor, row: i64| DLTensor {
         shape: shape.as_slice().as_ptr().cast_mut(),
         strides: core::ptr::null_mut(),
@@ -109,7 +115,8 @@ pub(super) fn reserve(state: State, rows: i64) -> Result<State> {
     if rows <= old {
         return Ok(state);
     }
-    let data = memory::empty(&with_rows(&state.data, slots)?, state.data.dtype(), state.data.device())?;
+    let data =
+        memory::empty(&with_rows(&state.data, slots)?, state.data.dtype(), state.data.device())?;
     copy_rows((&state.data, 0), (&data, 0), old)?;
     Ok(State { data, ..state })
 }

@@ -8,8 +8,10 @@ fn tensor(rows: i64, value: f32) -> Tensor {
 
 /// Creates a cache with the rows [0, 1] and [2, 3].
 fn cache() -> Any {
-    let (rows, shape) =
-        (Tensor::from_slice(&[0f32, 1., 2., 3.], &[2, 2]).unwrap(), Shape::from_slice(&[2, 2]).unwrap());
+    let (rows, shape) = (
+        Tensor::from_slice(&[0f32, 1., 2., 3.], &[2, 2]).unwrap(),
+        Shape::from_slice(&[2, 2]).unwrap(),
+    );
     let args = [AnyView::from(&rows), AnyView::from(&shape), AnyView::from(-1i64)];
     call("vm.builtin.attention_kv_cache_create", &args)
 }
@@ -80,7 +82,8 @@ fn a_window_overwrites_the_oldest_rows_but_not_the_sinks() {
 fn a_window_has_room_after_rows_were_removed() {
     let (cache, two) = (cache(), tensor(2, 9.0));
     let caches =
-        ferrite_alloc_ext::containers::ArrayObject::from_slice(core::slice::from_ref(&cache)).unwrap();
+        ferrite_alloc_ext::containers::ArrayObject::from_slice(core::slice::from_ref(&cache))
+            .unwrap();
     let write = || {
         let args = [cache.view(), AnyView::from(&two), 100i64.into()];
         call("vm.builtin.attention_kv_cache_window_override", &args);
@@ -97,14 +100,25 @@ fn a_window_has_room_after_rows_were_removed() {
 fn rows_are_removed_in_several_caches_at_once() {
     let (first, second) = (cache(), cache());
     let caches =
-        ferrite_alloc_ext::containers::ArrayObject::from_slice(&[first.clone(), second.clone()]).unwrap();
+        ferrite_alloc_ext::containers::ArrayObject::from_slice(&[first.clone(), second.clone()])
+            .unwrap();
     let caches = AnyView::from(&caches);
     call("vm.builtin.attention_kv_cache_array_popn", &[caches, 1i64.into()]);
     assert_eq!([rows(&first), rows(&second)], [[0.], [0.]]);
     let text = "Check failed: n <= fill_count (5 vs. 1) : ";
-    failure("vm.builtin.attention_kv_cache_array_popn", &[caches, 5i64.into()], "InternalError", text);
+    failure(
+        "vm.builtin.attention_kv_cache_array_popn",
+        &[caches, 5i64.into()],
+        "InternalError",
+        text,
+    );
     let text = "Check failed: n <= fill_count (18446744073709551615 vs. 1) : ";
-    failure("vm.builtin.attention_kv_cache_array_popn", &[caches, (-1i64).into()], "InternalError", text);
+    failure(
+        "vm.builtin.attention_kv_cache_array_popn",
+        &[caches, (-1i64).into()],
+        "InternalError",
+        text,
+    );
     call("vm.builtin.attention_kv_cache_array_clear", &[caches]);
     assert!(rows(&first).is_empty() && rows(&second).is_empty());
 }
@@ -117,15 +131,20 @@ fn values_of_another_kind_are_refused() {
         assert_eq!(rows(&cache), [0., 2.]);
     };
     let doubles = Tensor::from_slice(&[1f64, 2.], &[1, 2]).unwrap();
-    refuse(&doubles, "Check failed: (data.DataType() == value.DataType()) is false: dtype mismatch");
+    refuse(
+        &doubles,
+        "Check failed: (data.DataType() == value.DataType()) is false: dtype mismatch",
+    );
     let wide = Tensor::from_slice(&[1f32, 2., 3.], &[1, 3]).unwrap();
-    refuse(&wide, "Check failed: value->shape[i] == data->shape[i] (3 vs. 2) : Dimension 1 mismatch");
+    refuse(
+        &wide,
+        "Check failed: value->shape[i] == data->shape[i] (3 vs. 2) : Dimension 1 mismatch",
+    );
     let flat = Tensor::from_slice(&[1f32], &[1]).unwrap();
     refuse(&flat, "A row of the cache has 1 dimensions, not 0");
     let name = "vm.builtin.attention_kv_cache_view";
     let shape = Shape::from_slice(&[3, 2]).unwrap();
-    let text =
-        "Check failed: shape[0] == fill_count (3 vs. 2) : Requested shape do not match the filled count";
+    let text = "Check failed: shape[0] == fill_count (3 vs. 2) : Requested shape do not match the filled count";
     failure(name, &[cache.view(), AnyView::from(&shape)], "InternalError", text);
     let text = "Check failed: (args.size() == 1 || args.size() == 2) is false: `vm.builtin.attention_kv_cache_view` expects 1 \
                 or 2 arguments, but got 0.";

@@ -1,5 +1,5 @@
-//! Sliding windows over the latest rows. Once the cache is full, new rows overwrite the oldest ones, except for the first
-//! few rows (attention sinks).
+//! Sliding windows over the latest rows. Once the cache is full, new rows overwrite the oldest
+//! ones, except for the first few rows (attention sinks).
 
 use ferrite_core::error::Result;
 use ferrite_core::{Tensor, plain_ensure};
@@ -12,8 +12,14 @@ pub(super) fn write(cache: Cache, value: Tensor, most: i64) -> Result<Cache> {
     write_with_sinks(cache, value, most, 0)
 }
 
-/// Writes the rows of a tensor into a window of at most `most` rows. The first `sinks` rows are never overwritten.
-pub(super) fn write_with_sinks(cache: Cache, value: Tensor, most: i64, sinks: i64) -> Result<Cache> {
+/// Writes the rows of a tensor into a window of at most `most` rows. The first `sinks` rows are
+/// never overwritten.
+pub(super) fn write_with_sinks(
+    cache: Cache,
+    value: Tensor,
+    most: i64,
+    sinks: i64,
+) -> Result<Cache> {
     let state = cache.state();
     let count = check_value(&state.data, &value)?;
     let room = most.saturating_sub(sinks);

@@ -70,16 +70,19 @@ impl Fill {
                 .0
                 .iter_mut()
                 .for_each(|single| *single = (number() as f32).to_ne_bytes()),
-            Fill::Doubles => {
-                bytes.as_chunks_mut().0.iter_mut().for_each(|double| *double = number().to_ne_bytes())
-            }
+            Fill::Doubles => bytes
+                .as_chunks_mut()
+                .0
+                .iter_mut()
+                .for_each(|double| *double = number().to_ne_bytes()),
         }
     }
 }
 
 /// Returns the float16 next to a number from 1 to 10, ties to even.
 fn half_of(number: f32) -> u16 {
-    // Bits of the fraction that float16 lacks, and the difference of the biases, shifted to the exponent of a float32.
+    // Bits of the fraction that float16 lacks, and the difference of the biases, shifted to the
+    // exponent of a float32.
     const LOST: u32 = 13;
     const BIAS: u32 = (127 - 15) << 23;
     let bits = number.to_bits() - BIAS;
@@ -96,8 +99,8 @@ mod tests {
         let cases = [
             (1.0, 0x3c00),
             (10.0, 0x4900),
-            (1.0 + 1.0 / 2048.0, 0x3c00),   // halfway: to the even one below
-            (1.0 + 3.0 / 2048.0, 0x3c02),   // halfway: to the even one above
+            (1.0 + 1.0 / 2048.0, 0x3c00), // halfway: to the even one below
+            (1.0 + 3.0 / 2048.0, 0x3c02), // halfway: to the even one above
             (1.0 + 1.001 / 2048.0, 0x3c01), // beyond halfway
             (f32::from_bits(0x3fff_ffff), 0x4000), // to the next power of two
         ];

@@ -81,8 +81,10 @@ pub(super) fn combine_seeds(first: i64, second: i64) -> u32 {
         value ^ value >> 31
     };
     let first = first.cast_unsigned();
-    let spread =
-        mix(second.cast_unsigned()).wrapping_add(STEP).wrapping_add(first << 6).wrapping_add(first >> 2);
+    let spread = mix(second.cast_unsigned())
+        .wrapping_add(STEP)
+        .wrapping_add(first << 6)
+        .wrapping_add(first >> 2);
     let combined = mix(first) ^ spread;
     (combined >> 32 ^ combined) as u32
 }

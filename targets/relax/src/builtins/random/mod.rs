@@ -5,8 +5,8 @@
 //! | `engine` | the Mersenne Twister, and seeds |
 //! | `distribution` | numbers of a range or a normal distribution, as libstdc++ draws them |
 //!
-//! A call with seeds gives the numbers of TVM's runtime. Each call without seeds starts an engine of its own, so calls share no
-//! state; TVM has one engine per thread, seeded with the time.
+//! A call with seeds gives the numbers of TVM's runtime. Each call without seeds starts an engine
+//! of its own, so calls share no state; TVM has one engine per thread, seeded with the time.
 
 mod distribution;
 mod engine;
@@ -38,7 +38,8 @@ pub const BUILTINS: &[Builtin] = &[
 /// Returns the elements of a tensor in main memory, for writing.
 ///
 /// # Errors
-/// InternalError for a tensor with another dtype, with gaps, or on a device; RuntimeError while the elements are borrowed.
+/// InternalError for a tensor with another dtype, with gaps, or on a device; RuntimeError while the
+/// elements are borrowed.
 fn floats<'a>(out: TensorView<'a>, operation: &'static str) -> Result<ElementsMut<'a, f32>> {
     let tensor = out.as_tensor_ref();
     check_gaps(tensor)?;
@@ -48,7 +49,8 @@ fn floats<'a>(out: TensorView<'a>, operation: &'static str) -> Result<ElementsMu
         "Check failed: (dtype.code == kDLFloat && dtype.bits == 32 && dtype.lanes == 1) is false: "
     );
     check_device(tensor, operation)?;
-    // SAFETY: the caller of a builtin passes a tensor for its result, which may be written; nobody else uses that of a pointer.
+    // SAFETY: the caller of a builtin passes a tensor for its result, which may be written; nobody
+    // else uses that of a pointer.
     unsafe { out.as_mut_slice::<f32>() }
 }
 
@@ -75,7 +77,10 @@ fn check_device(tensor: TensorRef<'_>, operation: &'static str) -> Result<()> {
 ///
 /// # Errors
 /// InternalError for another number of arguments; TypeError.
-fn split<'a>(args: &[AnyView<'a>], name: &'static str) -> Result<(Engine, f32, f32, TensorView<'a>)> {
+fn split<'a>(
+    args: &[AnyView<'a>],
+    name: &'static str,
+) -> Result<(Engine, f32, f32, TensorView<'a>)> {
     let (seeds, [first, second, out]) = match args {
         [first, second, out] => (None, [first, second, out]),
         [seed, other, first, second, out] => {
@@ -95,16 +100,21 @@ fn split<'a>(args: &[AnyView<'a>], name: &'static str) -> Result<(Engine, f32, f
     Ok((engine, first.get::<f64>()? as f32, second.get::<f64>()? as f32, tensor(out)?))
 }
 
-/// Fills a tensor with numbers from `low` up to `high`. The arguments are ([seed, second seed,] low, high, tensor).
+/// Fills a tensor with numbers from `low` up to `high`. The arguments are ([seed, second seed,]
+/// low, high, tensor).
 fn fill_uniform(args: &[AnyView<'_>]) -> Result<Any> {
     let (mut engine, low, high, out) = split(args, "uniform")?;
-    plain_ensure!(high > low, INTERNAL_ERROR, "Check failed: high > low : high must be bigger than low");
+    plain_ensure!(
+        high > low,
+        INTERNAL_ERROR,
+        "Check failed: high > low : high must be bigger than low"
+    );
     floats(out, "uniform")?.iter_mut().for_each(|place| *place = uniform(&mut engine, low, high));
     Ok(Any::NONE)
 }
 
-/// Fills a tensor with normally distributed numbers. The arguments are ([seed, second seed,] mean, standard deviation,
-/// tensor).
+/// Fills a tensor with normally distributed numbers. The arguments are ([seed, second seed,] mean,
+/// standard deviation, tensor).
 fn fill_normal(args: &[AnyView<'_>]) -> Result<Any> {
     let (mut engine, mean, deviation, out) = split(args, "normal")?;
     plain_ensure!(
@@ -119,8 +129,8 @@ fn fill_normal(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Fills a tensor with integers from `low` up to `high`, which is excluded. Bounds outside the range of the dtype are those
-/// of the range. The arguments are (low, high, tensor).
+/// Fills a tensor with integers from `low` up to `high`, which is excluded. Bounds outside the
+/// range of the dtype are those of the range. The arguments are (low, high, tensor).
 fn randint(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 3, "tvm.contrib.random.randint")?;
     let (low, high, out) = (args[0].get::<i64>()?, args[1].get::<i64>()?, tensor(&args[2])?);
@@ -132,10 +142,14 @@ fn randint(args: &[AnyView<'_>]) -> Result<Any> {
             fill_integers(out, low, high, i64::from(i8::MIN)..i64::from(i8::MAX) + 1, |x| x as i8)
         }
         (code::INT, 16) => {
-            fill_integers(out, low, high, i64::from(i16::MIN)..i64::from(i16::MAX) + 1, |x| x as i16)
+            fill_integers(out, low, high, i64::from(i16::MIN)..i64::from(i16::MAX) + 1, |x| {
+                x as i16
+            })
         }
         (code::INT, 32) => {
-            fill_integers(out, low, high, i64::from(i32::MIN)..i64::from(i32::MAX) + 1, |x| x as i32)
+            fill_integers(out, low, high, i64::from(i32::MIN)..i64::from(i32::MAX) + 1, |x| {
+                x as i32
+            })
         }
         (code::UINT, 8) => fill_integers(out, low, high, 0..i64::from(u8::MAX) + 1, |x| x as u8),
         (code::UINT, 16) => fill_integers(out, low, high, 0..i64::from(u16::MAX) + 1, |x| x as u16),
@@ -174,8 +188,8 @@ fn fill_integers<T: Element>(
     Ok(())
 }
 
-/// Fills a tensor of 8, 16, 32 or 64 bits per element with numbers from 1 up to 10: elements of 8 bits with whole numbers,
-/// others with float16, float32 or float64. The argument is the tensor.
+/// Fills a tensor of 8, 16, 32 or 64 bits per element with numbers from 1 up to 10: elements of 8
+/// bits with whole numbers, others with float16, float32 or float64. The argument is the tensor.
 fn random_fill(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 1, "tvm.contrib.random.random_fill")?;
     let target = tensor(&args[0])?;
@@ -188,7 +202,8 @@ fn random_fill(args: &[AnyView<'_>]) -> Result<Any> {
         fill_bytes(out, fill)?;
         return Ok(Any::NONE);
     }
-    let host = Tensor::empty(out.shape(), out.dtype(), DLDevice { device_type: CPU, device_id: 0 })?;
+    let host =
+        Tensor::empty(out.shape(), out.dtype(), DLDevice { device_type: CPU, device_id: 0 })?;
     fill_bytes(host.as_tensor_ref(), fill)?;
     // SAFETY: both tensors are alive, and nobody else uses the target meanwhile.
     unsafe { copy(host.dl_tensor(), &*target.as_ptr()) }?;

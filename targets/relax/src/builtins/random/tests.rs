@@ -15,12 +15,14 @@ fn the_engine_is_the_mersenne_twister() {
     assert_eq!(last, Some(4_123_659_995));
 }
 
-/// The numbers are those of TVM 0.27.0's `tvm.contrib.random.uniform` and `normal` with these seeds.
+/// The numbers are those of TVM 0.27.0's `tvm.contrib.random.uniform` and `normal` with these
+/// seeds.
 #[test]
 fn seeds_give_the_numbers_of_tvm() {
     let tensor = empty(&[3], f32::DTYPE);
-    let args =
-        |first: f64, second: f64| [7i64.into(), 9i64.into(), first.into(), second.into(), (&tensor).into()];
+    let args = |first: f64, second: f64| {
+        [7i64.into(), 9i64.into(), first.into(), second.into(), (&tensor).into()]
+    };
     for _ in 0..2 {
         call("tvm.contrib.random.uniform", &args(-1.0, 3.0));
         assert_eq!(tensor.as_slice::<f32>().unwrap(), UNIFORM);
@@ -91,17 +93,32 @@ fn fills_are_between_1_and_10() {
 
 #[test]
 fn mistakes_have_the_texts_of_tvm() {
-    let (single, double, word) = (empty(&[2], f32::DTYPE), empty(&[2], f64::DTYPE), empty(&[2], i32::DTYPE));
+    let (single, double, word) =
+        (empty(&[2], f32::DTYPE), empty(&[2], f64::DTYPE), empty(&[2], i32::DTYPE));
     let refuse = |name: &str, args: &[AnyView<'_>], text: &str| {
         failure(&std::format!("tvm.contrib.random.{name}"), args, "InternalError", text)
     };
-    let (zero, one, single, double, word) =
-        (AnyView::from(0i64), AnyView::from(1i64), (&single).into(), (&double).into(), (&word).into());
+    let (zero, one, single, double, word) = (
+        AnyView::from(0i64),
+        AnyView::from(1i64),
+        (&single).into(),
+        (&double).into(),
+        (&word).into(),
+    );
     let text = "tvm.contrib.random.uniform expects either 3 or 5 arguments, but got 4";
     refuse("uniform", &[zero, zero, one, single], text);
-    refuse("uniform", &[one, one, single], "Check failed: high > low : high must be bigger than low");
-    refuse("normal", &[one, zero, single], "Check failed: scale > 0 : standard deviation must be positive");
-    let text = "Check failed: (dtype.code == kDLFloat && dtype.bits == 32 && dtype.lanes == 1) is false: ";
+    refuse(
+        "uniform",
+        &[one, one, single],
+        "Check failed: high > low : high must be bigger than low",
+    );
+    refuse(
+        "normal",
+        &[one, zero, single],
+        "Check failed: scale > 0 : standard deviation must be positive",
+    );
+    let text =
+        "Check failed: (dtype.code == kDLFloat && dtype.bits == 32 && dtype.lanes == 1) is false: ";
     refuse("uniform", &[zero, one, double], text);
     refuse("normal", &[zero, one, word], text);
     refuse("randint", &[zero, one, single], "unknown data type");
@@ -111,7 +128,8 @@ fn mistakes_have_the_texts_of_tvm() {
         "Check failed: high > low (0 vs. 1) : high must be bigger than low",
     );
     let beyond = [AnyView::from(1i64 << 40), AnyView::from(1i64 << 41), word];
-    let text = "Check failed: high > low (2147483648 vs. 1099511627776) : high must be bigger than low";
+    let text =
+        "Check failed: high > low (2147483648 vs. 1099511627776) : high must be bigger than low";
     refuse("randint", &beyond, text);
     let bits = empty(&[8], DLDataType { code: code::UINT, bits: 1, lanes: 1 });
     refuse("random_fill", &[(&bits).into()], "Doesn't support dtype code 1 dtype bits 1");

@@ -1,4 +1,5 @@
-//! Caches of TVM's runtime: the functions `kv_state_*` serve its paged key-value caches, too, which this library does not have.
+//! Caches of TVM's runtime: the functions `kv_state_*` serve its paged key-value caches, too, which
+//! this library does not have.
 
 use ferrite_core::error::Result;
 use ferrite_core::names::{global_table, type_table};
@@ -7,11 +8,12 @@ use ferrite_core::{Any, AnyView, ObjectRef, plain_bail};
 
 use super::record::RnnState;
 
-/// Prefix of the type keys of TVM's caches. Their classes exist only once TVM's runtime registered its functions, too.
+/// Prefix of the type keys of TVM's caches. Their classes exist only once TVM's runtime registered
+/// its functions, too.
 const FOREIGN: &[u8] = b"relax.vm.";
 
-/// Calls `body` with the states in the first argument and the other arguments; or, for a cache of TVM's, the global function
-/// of this name.
+/// Calls `body` with the states in the first argument and the other arguments; or, for a cache of
+/// TVM's, the global function of this name.
 ///
 /// # Errors
 /// TypeError for any other value; errors of the function.
@@ -33,5 +35,8 @@ pub(super) fn or_forward(
             return stack::nest(|| function.call_packed(args));
         }
     }
-    Err(first.get::<RnnState>().err().unwrap_or_else(|| ferrite_core::plain_error!(TYPE_ERROR, "No state")))
+    Err(first
+        .get::<RnnState>()
+        .err()
+        .unwrap_or_else(|| ferrite_core::plain_error!(TYPE_ERROR, "No state")))
 }

@@ -1,4 +1,5 @@
-//! States of recurrent models: for each sequence, the last values of each layer's states, so that steps can be taken back.
+//! States of recurrent models: for each sequence, the last values of each layer's states, so that
+//! steps can be taken back.
 //!
 //! | file | content |
 //! |---|---|
@@ -7,8 +8,9 @@
 //! | `storage` | the values, one tensor for each layer and state, and their copies |
 //! | `foreign` | caches of TVM's runtime, which the functions `kv_state_*` forward to it |
 //!
-//! A tensor of values has the shape (slots, history, state…). Kernels of the model read and write it: they get the tensor, the
-//! slots and the history positions of the sequences of a step, and the values.
+//! A tensor of values has the shape (slots, history, state…). Kernels of the model read and write
+//! it: they get the tensor, the slots and the history positions of the sequences of a step, and the
+//! values.
 
 mod foreign;
 mod record;
@@ -52,7 +54,8 @@ pub const BUILTINS: &[Builtin] = &[
     }),
 ];
 
-/// Creates the states of a model. `gets` and `sets` are the kernels of each state, `initial` its value in a new sequence.
+/// Creates the states of a model. `gets` and `sets` are the kernels of each state, `initial` its
+/// value in a new sequence.
 fn create(
     layers: i64,
     slots: i64,
@@ -104,14 +107,16 @@ fn create(
     RnnState::new(Storage::new(layers, slots, history, [gets, sets], initial)?)
 }
 
-/// Copies a state of the sequences of the step into a tensor. The arguments are (layer, state, tensor).
+/// Copies a state of the sequences of the step into a tensor. The arguments are (layer, state,
+/// tensor).
 fn get(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [layer, number, target] = args else { return Err(wrong_count(args)) };
     call_kernel(state, false, layer.get()?, number.get()?, target)?;
     Ok(Any::NONE)
 }
 
-/// Sets a state of the sequences of the step for the next one. The arguments are (layer, state, tensor). Returns the states.
+/// Sets a state of the sequences of the step for the next one. The arguments are (layer, state,
+/// tensor). Returns the states.
 fn set(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [layer, number, values] = args else { return Err(wrong_count(args)) };
     call_kernel(state, true, layer.get()?, number.get()?, values)?;
@@ -119,7 +124,13 @@ fn set(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Calls the kernel that gets or sets a state.
-fn call_kernel(state: &RnnState, sets: bool, layer: i64, number: i64, values: &AnyView<'_>) -> Result<()> {
+fn call_kernel(
+    state: &RnnState,
+    sets: bool,
+    layer: i64,
+    number: i64,
+    values: &AnyView<'_>,
+) -> Result<()> {
     let storage = state.storage();
     let (tensor, kernel) = storage.state(layer, number, sets)?;
     let [slots, positions] = state.sequences().step(if sets { "Set" } else { "Get" })?;
@@ -164,8 +175,8 @@ fn remove_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Adds a sequence with the values and the history of another one. The arguments are (sequence, new sequence, position, which
-/// is not used).
+/// Adds a sequence with the values and the history of another one. The arguments are (sequence, new
+/// sequence, position, which is not used).
 fn fork_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [parent, child, position] = args else { return Err(wrong_count(args)) };
     let (parent, child) = (parent.get()?, child.get()?);
@@ -188,7 +199,8 @@ fn take_back(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Begins a step. The arguments are (sequences, number of tokens of each[, parents of the tokens in each, a chain]).
+/// Begins a step. The arguments are (sequences, number of tokens of each[, parents of the tokens in
+/// each, a chain]).
 fn begin_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let ([sequences, lengths] | [sequences, lengths, _]) = args else {
         plain_bail!(INTERNAL_ERROR, "KVState BeginForward only accepts 3 or 4 arguments");
@@ -213,7 +225,11 @@ fn end_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 
 #[cold]
 fn wrong_count(args: &[AnyView<'_>]) -> ferrite_core::error::Error {
-    ferrite_core::plain_error!(TYPE_ERROR, "A function of a state got {} arguments besides it", args.len())
+    ferrite_core::plain_error!(
+        TYPE_ERROR,
+        "A function of a state got {} arguments besides it",
+        args.len()
+    )
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ object_class! {
     /// Callable from any thread, but a step belongs to one.
     ///
     /// # Upstream
-    /// `RNNStateImpObj` of `src/runtime/vm/rnn_state.cc`. The class is another one, so each runtime refuses the states of the
-    /// other.
+    /// `RNNStateImpObj` of `src/runtime/vm/rnn_state.cc`. The class is another one, so each runtime
+    /// refuses the states of the other.
     pub(super) struct RnnState, CLASS.index(), "ferrite.relax.RnnState"
 }
 

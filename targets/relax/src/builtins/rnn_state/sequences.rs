@@ -111,7 +111,8 @@ impl Sequences {
         self.forget_views();
     }
 
-    /// Drops the views of a step that is no longer current. Their memory belongs to the object, so no deleter runs.
+    /// Drops the views of a step that is no longer current. Their memory belongs to the object, so
+    /// no deleter runs.
     fn forget_views(&mut self) {
         self.views = None;
     }
@@ -184,8 +185,8 @@ impl Sequences {
     /// Begins a step. Returns the places of its sequences, which the caller writes to the device.
     ///
     /// # Errors
-    /// InternalError for a sequence that does not exist, more sequences than slots, or another number of lengths. The step
-    /// before remains then.
+    /// InternalError for a sequence that does not exist, more sequences than slots, or another
+    /// number of lengths. The step before remains then.
     pub(super) fn begin(&mut self, ids: &[i64], lengths: &[i64]) -> Result<Step> {
         plain_ensure!(
             ids.len() == lengths.len(),
@@ -257,7 +258,8 @@ impl Sequences {
             let (id, length) = self.batch[at];
             let sequence = self.at(id, "the space state storage")?;
             // Only single tokens can be taken back.
-            sequence.available = if length > 1 { 0 } else { (sequence.available + 1).min(history - 1) };
+            sequence.available =
+                if length > 1 { 0 } else { (sequence.available + 1).min(history - 1) };
             sequence.position = (sequence.position + 1) % history;
         }
         self.forget_views();
@@ -265,7 +267,8 @@ impl Sequences {
     }
 }
 
-/// Checks that the tokens of each sequence are a chain: the parent of each is the one before, -1 for the first.
+/// Checks that the tokens of each sequence are a chain: the parent of each is the one before, -1
+/// for the first.
 ///
 /// # Errors
 /// InternalError for any other tree.

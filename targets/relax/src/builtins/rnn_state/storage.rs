@@ -29,8 +29,8 @@ impl Storage {
     /// Allocates the values on the device of the initial ones.
     ///
     /// # Errors
-    /// InternalError for initial values on different devices; ValueError for sizes that overflow; MemoryError; errors of the
-    /// device.
+    /// InternalError for initial values on different devices; ValueError for sizes that overflow;
+    /// MemoryError; errors of the device.
     pub(super) fn new(
         layers: i64,
         slots: i64,
@@ -93,7 +93,12 @@ impl Storage {
     ///
     /// # Errors
     /// IndexError if there is no such state.
-    pub(super) fn state(&self, layer: i64, number: i64, sets: bool) -> Result<(&Tensor, &Function)> {
+    pub(super) fn state(
+        &self,
+        layer: i64,
+        number: i64,
+        sets: bool,
+    ) -> Result<(&Tensor, &Function)> {
         let tensor = self.tensor(layer, number)?;
         let kernels = if sets { &self.sets } else { &self.gets };
         match usize::try_from(number).ok().and_then(|number| kernels.get(number)) {
@@ -105,13 +110,22 @@ impl Storage {
     /// Returns a copy of the value of a state in a slot.
     ///
     /// # Errors
-    /// IndexError if there is no such state; RuntimeError while its values are borrowed for writing; MemoryError; errors of the device.
-    pub(super) fn copy_of(&self, layer: i64, number: i64, slot: i64, position: i64) -> Result<Tensor> {
+    /// IndexError if there is no such state; RuntimeError while its values are borrowed for
+    /// writing; MemoryError; errors of the device.
+    pub(super) fn copy_of(
+        &self,
+        layer: i64,
+        number: i64,
+        slot: i64,
+        position: i64,
+    ) -> Result<Tensor> {
         let tensor = self.tensor(layer, number)?;
         let from = part(tensor, 2, slot * self.history + position);
-        let target = empty(tensor.shape().get(2..).unwrap_or_default(), tensor.dtype(), tensor.device())?;
+        let target =
+            empty(tensor.shape().get(2..).unwrap_or_default(), tensor.dtype(), tensor.device())?;
         let _guard = TensorView::from(tensor).read_guard()?;
-        // SAFETY: the part lies in the tensor, which nobody writes, and nobody else knows the target.
+        // SAFETY: the part lies in the tensor, which nobody writes, and nobody else knows the
+        // target.
         unsafe { copy(&from, target.dl_tensor()) }?;
         Ok(target)
     }
@@ -147,7 +161,8 @@ impl Storage {
     /// Writes the places of a step to the device. Returns them as tensors.
     ///
     /// # Errors
-    /// RuntimeError while places of an earlier step are borrowed; MemoryError; errors of the device.
+    /// RuntimeError while places of an earlier step are borrowed; MemoryError; errors of the
+    /// device.
     pub(super) fn write_places(&self, step: &Step) -> Result<[Tensor; 2]> {
         let write = |values: &[i32], place: &Tensor| -> Result<Tensor> {
             let shape = [values.len() as i64];
@@ -168,7 +183,8 @@ impl Storage {
                 ..*view.dl_tensor()
             };
             let _guard = TensorView::from(place).write_guard()?;
-            // SAFETY: both have as many elements, and those of the target are borrowed; kernels that read them were queued before.
+            // SAFETY: both have as many elements, and those of the target are borrowed; kernels
+            // that read them were queued before.
             unsafe { copy(&source, view.dl_tensor()) }?;
             Ok(view)
         };
@@ -190,12 +206,14 @@ fn is_same(one: DLDevice, other: DLDevice) -> bool {
     (one.device_type, one.device_id) == (other.device_type, other.device_id)
 }
 
-/// Returns a part of a tensor: element number `index` of the array that its first `dimensions` dimensions form.
+/// Returns a part of a tensor: element number `index` of the array that its first `dimensions`
+/// dimensions form.
 fn part(tensor: &Tensor, dimensions: usize, index: i64) -> DLTensor {
     let whole = tensor.dl_tensor();
     let rest = tensor.shape().get(dimensions..).unwrap_or_default();
     let count: i64 = tensor.shape().iter().take(dimensions).product();
-    let bytes = tensor.as_tensor_ref().size_bytes().unwrap_or_default() as u64 / count.max(1).cast_unsigned();
+    let bytes = tensor.as_tensor_ref().size_bytes().unwrap_or_default() as u64
+        / count.max(1).cast_unsigned();
     DLTensor {
         shape: rest.as_ptr().cast_mut(),
         strides: core::ptr::null_mut(),

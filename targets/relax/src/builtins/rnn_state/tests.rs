@@ -1,4 +1,5 @@
-//! Tests of the states of recurrent models, with kernels that do what TVM's compiler writes for them.
+//! Tests of the states of recurrent models, with kernels that do what TVM's compiler writes for
+//! them.
 
 use super::*;
 use crate::builtins::testing::{call, failure};
@@ -12,17 +13,19 @@ fn name(function: &str) -> std::string::String {
     std::format!("vm.builtin.{function}")
 }
 
-/// Creates a kernel: copies between the values of the step's sequences and the last argument. A kernel that sets writes to
-/// the next position.
+/// Creates a kernel: copies between the values of the step's sequences and the last argument. A
+/// kernel that sets writes to the next position.
 fn kernel(sets: bool) -> Function {
     Function::from_packed(move |args| {
         let [storage, slots, positions, values] =
             [0, 1, 2, 3].map(|at| TensorRef::from_view(&args[at]).expect("a tensor"));
         let row = storage.shape()[2] as usize;
         // SAFETY: nobody else uses the tensors meanwhile.
-        let (slots, positions) = unsafe { (slots.as_slice::<i32>()?, positions.as_slice::<i32>()?) };
+        let (slots, positions) =
+            unsafe { (slots.as_slice::<i32>()?, positions.as_slice::<i32>()?) };
         // SAFETY: as above.
-        let (storage, values) = unsafe { (storage.as_mut_slice::<f32>()?, values.as_mut_slice::<f32>()?) };
+        let (storage, values) =
+            unsafe { (storage.as_mut_slice::<f32>()?, values.as_mut_slice::<f32>()?) };
         for (at, (slot, position)) in slots.iter().zip(positions).enumerate() {
             let position = (*position as usize + usize::from(sets)) % HISTORY;
             let stored = &mut storage[(*slot as usize * HISTORY + position) * row..][..row];
@@ -37,8 +40,10 @@ fn kernel(sets: bool) -> Function {
 /// Creates the states of two layers, with two states each: [0] and [1, 2].
 fn states() -> Any {
     let kernels = |sets| Array::try_from_iter([kernel(sets), kernel(sets)]).unwrap();
-    let initial =
-        [Tensor::from_slice(&[0.0f32], &[1]).unwrap(), Tensor::from_slice(&[1.0f32, 2.0], &[2]).unwrap()];
+    let initial = [
+        Tensor::from_slice(&[0.0f32], &[1]).unwrap(),
+        Tensor::from_slice(&[1.0f32, 2.0], &[2]).unwrap(),
+    ];
     let initial = Array::try_from_iter(initial).unwrap();
     let (gets, sets) = (kernels(false), kernels(true));
     let args = [
@@ -61,7 +66,8 @@ fn refuse(state: &Any, function: &str, args: &[AnyView<'_>], message: &str) {
 }
 
 fn begin(state: &Any, sequences: &[i64], lengths: &[i64]) {
-    let (sequences, lengths) = (Shape::from_slice(sequences).unwrap(), Shape::from_slice(lengths).unwrap());
+    let (sequences, lengths) =
+        (Shape::from_slice(sequences).unwrap(), Shape::from_slice(lengths).unwrap());
     run(state, "kv_state_begin_forward", &[(&sequences).into(), (&lengths).into()]);
 }
 
@@ -77,7 +83,9 @@ fn step(state: &Any, sequences: &[i64], values: &[f32]) {
 /// Returns the second state of the second layer of a sequence.
 fn value(state: &Any, sequence: i64) -> std::vec::Vec<f32> {
     let tensor: Tensor =
-        run(state, "rnn_state_debug_get", &[1i64.into(), 1i64.into(), sequence.into()]).get().unwrap();
+        run(state, "rnn_state_debug_get", &[1i64.into(), 1i64.into(), sequence.into()])
+            .get()
+            .unwrap();
     tensor.as_slice::<f32>().unwrap().to_vec()
 }
 
@@ -99,7 +107,10 @@ fn steps_change_their_sequences_and_can_be_taken_back() {
     let state = states();
     (0..3).for_each(|id: i64| drop(run(&state, "kv_state_add_sequence", &[id.into()])));
     step(&state, &[0, 2], &[3.0, 4.0, 5.0, 6.0]);
-    assert_eq!([value(&state, 0), value(&state, 1), value(&state, 2)], [[3.0, 4.0], [1.0, 2.0], [5.0, 6.0]]);
+    assert_eq!(
+        [value(&state, 0), value(&state, 1), value(&state, 2)],
+        [[3.0, 4.0], [1.0, 2.0], [5.0, 6.0]]
+    );
     step(&state, &[2], &[7.0, 8.0]);
     run(&state, "kv_state_popn", &[2i64.into(), 2i64.into()]);
     assert_eq!(value(&state, 2), [1.0, 2.0]);
@@ -140,12 +151,14 @@ fn a_fork_has_values_and_history_of_its_own() {
 fn slots_are_used_again() {
     let state = states();
     for round in 0..4i64 {
-        (0..3).for_each(|id| drop(run(&state, "kv_state_add_sequence", &[(10 * round + id).into()])));
+        (0..3)
+            .for_each(|id| drop(run(&state, "kv_state_add_sequence", &[(10 * round + id).into()])));
         let full = "Check failed: (!free_slot_ids_.empty()) is false: The Sequence slot is full, cannot accept new sequence.";
         refuse(&state, "kv_state_add_sequence", &[99i64.into()], full);
         match round % 2 {
-            0 => (0..3)
-                .for_each(|id| drop(run(&state, "kv_state_remove_sequence", &[(10 * round + id).into()]))),
+            0 => (0..3).for_each(|id| {
+                drop(run(&state, "kv_state_remove_sequence", &[(10 * round + id).into()]))
+            }),
             _ => drop(run(&state, "kv_state_clear", &[])),
         }
     }
@@ -164,7 +177,8 @@ fn mistakes_have_the_texts_of_tvm() {
     let parent = "Check failed: (parent_it != seq_map_.end()) is false: The parent sequence \"6\" cannot be found in space state \
                   storage.";
     refuse(&state, "kv_state_fork_sequence", &[6i64.into(), 7i64.into(), 0i64.into()], parent);
-    let negative = "Check failed: n >= 0 (-1 vs. 0) : The length of rolling back -1 cannot be negative.";
+    let negative =
+        "Check failed: n >= 0 (-1 vs. 0) : The length of rolling back -1 cannot be negative.";
     refuse(&state, "kv_state_popn", &[5i64.into(), (-1i64).into()], negative);
     let target = Tensor::from_slice(&[0.0f32], &[1]).unwrap();
     let early = "Check failed: (!dirty_aux_data_device_) is false: The auxiliary arrays are not synchronized to device. Please \
@@ -178,10 +192,14 @@ fn mistakes_have_the_texts_of_tvm() {
     let tree = "Check failed: token_tree_parent_ptr[matched_pos] == i - 1 (0 vs. -1) : Unexpected token tree for RNN state. RNN \
                 state only supports chains as token trees.";
     let (length, wrong) = (Shape::from_slice(&[2]).unwrap(), Shape::from_slice(&[0, 0]).unwrap());
-    refuse(&state, "kv_state_begin_forward", &[(&one).into(), (&length).into(), (&wrong).into()], tree);
+    refuse(
+        &state,
+        "kv_state_begin_forward",
+        &[(&one).into(), (&length).into(), (&wrong).into()],
+        tree,
+    );
     begin(&state, &[], &[]);
-    let empty =
-        "Check failed: cur_batch_size_ > 0 (0 vs. 0) : The curent batch size should be greater than 0.";
+    let empty = "Check failed: cur_batch_size_ > 0 (0 vs. 0) : The curent batch size should be greater than 0.";
     refuse(&state, "rnn_state_get", &first, empty);
     begin(&state, &[5], &[1]);
     for (layer, number) in [(2i64, 0i64), (0, 2), (-1, 0), (0, -1)] {
@@ -191,10 +209,14 @@ fn mistakes_have_the_texts_of_tvm() {
     }
     run(&state, "rnn_state_get", &first);
     let text = "A function of a state got 2 arguments besides it";
-    let unknown =
-        "Check failed: (it != seq_map_.end()) is false: The sequence \"1\" cannot be found in space state.";
+    let unknown = "Check failed: (it != seq_map_.end()) is false: The sequence \"1\" cannot be found in space state.";
     refuse(&state, "kv_state_popn", &[1i64.into(), 1i64.into()], unknown);
-    failure("vm.builtin.kv_state_add_sequence", &[state.view(), 1i64.into(), 1i64.into()], "TypeError", text);
+    failure(
+        "vm.builtin.kv_state_add_sequence",
+        &[state.view(), 1i64.into(), 1i64.into()],
+        "TypeError",
+        text,
+    );
     let text = "Cannot convert from type `int` to `ferrite.relax.RnnState`";
     failure("vm.builtin.kv_state_clear", &[3i64.into()], "TypeError", text);
 }
@@ -208,12 +230,12 @@ fn wrong_sizes_are_refused() {
         let args = [layers, slots, history, none.view(), none.view(), value.view()];
         failure("vm.builtin.rnn_state_create", &args, "InternalError", message);
     };
-    let text = "Check failed: num_layers > 0 (0 vs. 0) : The number of layers should be greater than 0.";
+    let text =
+        "Check failed: num_layers > 0 (0 vs. 0) : The number of layers should be greater than 0.";
     refuse([0, 1, 1], text);
     let text = "Check failed: reserved_num_seqs > 0 (0 vs. 0) : The number of reserved sequences should be greater than 0.";
     refuse([1, 0, 1], text);
-    let text =
-        "Check failed: max_history_ > 0 (0 vs. 0) : At least 1 history slot to store the current state";
+    let text = "Check failed: max_history_ > 0 (0 vs. 0) : At least 1 history slot to store the current state";
     refuse([1, 1, 0], text);
     let text = "Check failed: f_gets.size() == init_layer_value.size() (0 vs. 1) : The number of state getters should be the same \
                 as the number of states per layer, but got 0 and 1 respectively.";

@@ -9,8 +9,8 @@ use ferrite_core::{Tensor, plain_ensure};
 /// Returns the elements of a compact tensor.
 ///
 /// # Errors
-/// InternalError with the message of upstream's check for a tensor of another dtype; RuntimeError while the elements are borrowed for
-/// writing.
+/// InternalError with the message of upstream's check for a tensor of another dtype; RuntimeError
+/// while the elements are borrowed for writing.
 pub(super) fn elements<'a, T: Element>(
     tensor: &'a Tensor,
     name: &'static str,
@@ -33,8 +33,11 @@ pub(super) fn check_dtype(
         "Check failed: ({}.IsContiguous()) is false: ",
         name
     );
-    let expected =
-        if dtype == f32::DTYPE { "DLDataType{kDLFloat, 32, 1}" } else { "DLDataType{kDLInt, 32, 1}" };
+    let expected = if dtype == f32::DTYPE {
+        "DLDataType{kDLFloat, 32, 1}"
+    } else {
+        "DLDataType{kDLInt, 32, 1}"
+    };
     plain_ensure!(
         tensor.dtype() == dtype,
         INTERNAL_ERROR,

@@ -1,4 +1,5 @@
-//! Samplers of language models: draw the next token from logits or probabilities, and penalise repeated tokens.
+//! Samplers of language models: draw the next token from logits or probabilities, and penalise
+//! repeated tokens.
 //!
 //! | file | content |
 //! |---|---|
@@ -21,7 +22,10 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.sample_top_p_from_prob", top_p::from_probabilities),
     builtin!("vm.builtin.multinomial_from_uniform", multinomial::sample),
     builtin!("vm.builtin.apply_repetition_penalty", penalty::apply_repetition),
-    builtin!("vm.builtin.apply_presence_and_frequency_penalty", penalty::apply_presence_and_frequency),
+    builtin!(
+        "vm.builtin.apply_presence_and_frequency_penalty",
+        penalty::apply_presence_and_frequency
+    ),
     builtin!("vm.builtin.apply_softmax_with_temperature", penalty::apply_softmax),
 ];
 

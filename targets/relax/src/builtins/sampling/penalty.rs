@@ -6,8 +6,8 @@ use ferrite_core::{Tensor, plain_error};
 
 use super::argument::{check_device, check_dtype, elements, last_extent};
 
-/// Applies the repetition penalty to tokens that occurred: divides positive logits by `penalty` and multiplies the others by
-/// it.
+/// Applies the repetition penalty to tokens that occurred: divides positive logits by `penalty` and
+/// multiplies the others by it.
 pub(super) fn apply_repetition(logits: Tensor, tokens: Tensor, penalty: f64) -> Result<()> {
     let mut logits = writable(&logits)?;
     let ids = elements::<i32>(&tokens, "token_ids", "token ids must be int32!")?;
@@ -19,8 +19,8 @@ pub(super) fn apply_repetition(logits: Tensor, tokens: Tensor, penalty: f64) -> 
     Ok(())
 }
 
-/// Applies the presence and frequency penalties to tokens that occurred: subtracts `presence_penalty` once, and
-/// `frequency_penalty` for each occurrence, from their logits.
+/// Applies the presence and frequency penalties to tokens that occurred: subtracts
+/// `presence_penalty` once, and `frequency_penalty` for each occurrence, from their logits.
 pub(super) fn apply_presence_and_frequency(
     logits: Tensor,
     tokens: Tensor,
@@ -33,7 +33,9 @@ pub(super) fn apply_presence_and_frequency(
     let counts = elements::<i32>(&frequencies, "token_freqs", "token freqs must be int32!")?;
     for (token, frequency) in last_row(&tokens, &ids).iter().zip(last_row(&frequencies, &counts)) {
         let logit = logit(&mut logits, *token)?;
-        *logit = (f64::from(*logit) - (f64::from(*frequency) * frequency_penalty + presence_penalty)) as f32;
+        *logit = (f64::from(*logit)
+            - (f64::from(*frequency) * frequency_penalty + presence_penalty))
+            as f32;
     }
     Ok(())
 }
@@ -41,8 +43,8 @@ pub(super) fn apply_presence_and_frequency(
 /// Replaces the logits of the last dimension by their softmax at a temperature.
 ///
 /// # Upstream
-/// There the maximum starts at the least positive float, so logits far below zero give no numbers. Here it starts at the first
-/// logit.
+/// There the maximum starts at the least positive float, so logits far below zero give no numbers.
+/// Here it starts at the first logit.
 pub(super) fn apply_softmax(logits: Tensor, temperature: f64) -> Result<()> {
     let len = last_extent(&logits);
     let mut logits = writable(&logits)?;

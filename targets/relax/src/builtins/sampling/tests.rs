@@ -21,7 +21,8 @@ fn tokens_are_drawn_from_logits() {
     for (temperature, top_p, uniform, expected) in
         [(0.0, 0.9, 0.5, 2), (1.0, 0.9, 0.99, 1), (1.0, 1.0, 0.9999, 0), (1.0, 1.0, 0.5, 2)]
     {
-        let args = [AnyView::from(&logits), f64::into(temperature), f64::into(top_p), f64::into(uniform)];
+        let args =
+            [AnyView::from(&logits), f64::into(temperature), f64::into(top_p), f64::into(uniform)];
         assert_eq!(call(LOGITS, &args).get::<i64>().unwrap(), expected);
     }
 }
@@ -29,7 +30,8 @@ fn tokens_are_drawn_from_logits() {
 #[test]
 fn tokens_are_drawn_from_probabilities() {
     let probabilities = row(&[0.1, 0.2, 0.7]);
-    for (top_p, uniform, expected) in [(0.9, 0.5, 2), (0.9, 0.95, 0), (1.0, 0.95, 0), (1.0, 2.0, 0)] {
+    for (top_p, uniform, expected) in [(0.9, 0.5, 2), (0.9, 0.95, 0), (1.0, 0.95, 0), (1.0, 2.0, 0)]
+    {
         let args = [AnyView::from(&probabilities), f64::into(top_p), f64::into(uniform)];
         assert_eq!(call(PROBABILITIES, &args).get::<i64>().unwrap(), expected);
     }
@@ -42,7 +44,10 @@ fn what_cannot_be_sampled_from_is_an_error() {
         failure(LOGITS, &[AnyView::from(tensor), half, half, half], "InternalError", text);
     };
     let doubles = Tensor::from_slice(&[1f64], &[1]).unwrap();
-    refuse(&doubles, "Check failed: ((logits.DataType() == DLDataType{kDLFloat, 32, 1})) is false: ");
+    refuse(
+        &doubles,
+        "Check failed: ((logits.DataType() == DLDataType{kDLFloat, 32, 1})) is false: ",
+    );
     let rows = Tensor::from_slice(&[1f32; 4], &[2, 2]).unwrap();
     refuse(
         &rows,
@@ -53,7 +58,10 @@ fn what_cannot_be_sampled_from_is_an_error() {
         failure(PROBABILITIES, &[AnyView::from(&row(values)), half, half], "InternalError", text);
     };
     refuse(&[f32::NAN; 3], "The output probabilities are all NaNs, can not sample from it");
-    refuse(&[-1.0, -1.0], "Cannot sample from the given probability distribution due to unknown reason");
+    refuse(
+        &[-1.0, -1.0],
+        "Cannot sample from the given probability distribution due to unknown reason",
+    );
     let logits = row(&[1.0, 2.0, 3.0]);
     let args = [AnyView::from(&logits), 1f64.into(), 1f64.into(), 1.5f64.into()];
     let error = (crate::builtins::find(LOGITS.as_bytes()).unwrap().body)(&args).unwrap_err();
@@ -102,7 +110,10 @@ fn the_softmax_adds_up_to_one() {
         let logits = row(&values);
         call("vm.builtin.apply_softmax_with_temperature", &[AnyView::from(&logits), 0.5f64.into()]);
         let results = logits.as_slice::<f32>().unwrap();
-        assert!(results.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-6), "{results:?}");
+        assert!(
+            results.iter().zip(expected).all(|(one, other)| (one - other).abs() < 1e-6),
+            "{results:?}"
+        );
     }
 }
 

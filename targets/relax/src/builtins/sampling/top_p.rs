@@ -1,5 +1,5 @@
-//! Top-p (nucleus) sampling: draws a token from the smallest set of most probable tokens whose probabilities add up to at
-//! least `top_p`.
+//! Top-p (nucleus) sampling: draws a token from the smallest set of most probable tokens whose
+//! probabilities add up to at least `top_p`.
 
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
@@ -19,12 +19,17 @@ struct Candidate {
 /// Temperature below which the most probable token is chosen without sampling.
 const COLD: f64 = 1e-6;
 
-/// Upper bound on the number of candidates that pass the first filter, which keeps tokens whose probability is at least
-/// `top_p` divided by this number.
+/// Upper bound on the number of candidates that pass the first filter, which keeps tokens whose
+/// probability is at least `top_p` divided by this number.
 const MOST_CANDIDATES: f64 = 1024.0;
 
 /// Draws a token from logits, given a uniform random number between 0 and 1.
-pub(super) fn from_logits(logits: Tensor, temperature: f64, top_p: f64, uniform: f64) -> Result<i64> {
+pub(super) fn from_logits(
+    logits: Tensor,
+    temperature: f64,
+    top_p: f64,
+    uniform: f64,
+) -> Result<i64> {
     check(&logits, "logits")?;
     let logits = on_host(logits)?;
     let mut candidates = Buffer::new();
@@ -76,7 +81,10 @@ pub(super) fn from_probabilities(probabilities: Tensor, top_p: f64, uniform: f64
     match draw_above(&mut candidates, &probabilities, 0.0, top_p, uniform)? {
         Some(token) => Ok(token),
         None if probabilities.iter().all(|probability| probability.is_nan()) => {
-            plain_bail!(INTERNAL_ERROR, "The output probabilities are all NaNs, can not sample from it")
+            plain_bail!(
+                INTERNAL_ERROR,
+                "The output probabilities are all NaNs, can not sample from it"
+            )
         }
         None => plain_bail!(
             INTERNAL_ERROR,
@@ -85,7 +93,8 @@ pub(super) fn from_probabilities(probabilities: Tensor, top_p: f64, uniform: f64
     }
 }
 
-/// Draws a token among those with a probability of at least `cutoff`. Returns `None` if their probabilities do not suffice.
+/// Draws a token among those with a probability of at least `cutoff`. Returns `None` if their
+/// probabilities do not suffice.
 fn draw_above(
     candidates: &mut Buffer<Candidate>,
     probabilities: &[f32],
@@ -99,7 +108,8 @@ fn draw_above(
     let Some((best, last)) = candidates.first().copied().zip(candidates.last().copied()) else {
         return Ok(None);
     };
-    // The probabilities that are kept add up to no less than this one, and to no more than `top_p` by it.
+    // The probabilities that are kept add up to no less than this one, and to no more than `top_p`
+    // by it.
     if uniform < f64::from(best.weight) / top_p {
         return Ok(Some(best.token as i64));
     }
@@ -149,9 +159,9 @@ fn fill(candidates: &mut Buffer<Candidate>, weights: &[f32], least: f32) -> Resu
 
 /// Sorts candidates by weight, in descending order.
 fn sort(candidates: &mut Buffer<Candidate>) {
-    candidates
-        .as_mut_slice()
-        .sort_unstable_by(|one, other| other.weight.total_cmp(&one.weight).then(one.token.cmp(&other.token)));
+    candidates.as_mut_slice().sort_unstable_by(|one, other| {
+        other.weight.total_cmp(&one.weight).then(one.token.cmp(&other.token))
+    });
 }
 
 /// Returns the first token whose cumulative share of `total` exceeds the random number.

@@ -45,7 +45,8 @@ impl Axis {
         }
     }
 
-    /// Returns the axis with this number like [`of`](Self::of), but with the error message of `topk`.
+    /// Returns the axis with this number like [`of`](Self::of), but with the error message of
+    /// `topk`.
     ///
     /// # Errors
     /// Same errors as [`of`](Self::of).
@@ -65,12 +66,16 @@ impl Axis {
     fn find(tensor: TensorRef<'_>, index: i64) -> Result<Option<Axis>> {
         let shape = tensor.shape();
         if tensor.numel().is_none() {
-            plain_bail!(VALUE_ERROR, "The tensor has a negative extent, or more elements than memory");
+            plain_bail!(
+                VALUE_ERROR,
+                "The tensor has a negative extent, or more elements than memory"
+            );
         }
         let index = usize::try_from(index).ok().filter(|index| *index < shape.len());
         Ok(index.map(|index| {
-            let product =
-                |extents: &[i64]| extents.iter().map(|extent| *extent as usize).fold(1, usize::wrapping_mul);
+            let product = |extents: &[i64]| {
+                extents.iter().map(|extent| *extent as usize).fold(1, usize::wrapping_mul)
+            };
             let (before, rest) = shape.split_at(index);
             Axis { before: product(before), len: rest[0] as usize, stride: product(&rest[1..]) }
         }))
@@ -88,7 +93,12 @@ impl Axis {
 
     /// Returns the line with this number.
     pub(super) fn line(self, number: usize) -> Line {
-        Line { block: number / self.stride, within: number % self.stride, stride: self.stride, len: self.len }
+        Line {
+            block: number / self.stride,
+            within: number % self.stride,
+            stride: self.stride,
+            len: self.len,
+        }
     }
 }
 

@@ -25,7 +25,8 @@ unsafe impl Element for Half {
 }
 
 impl Half {
-    /// Returns an integer that orders like the number: both zeros are equal, and NaN is the largest.
+    /// Returns an integer that orders like the number: both zeros are equal, and NaN is the
+    /// largest.
     fn rank(self) -> i32 {
         let magnitude = i32::from(self.0 & 0x7fff);
         match self.0 >> 15 {
@@ -68,7 +69,8 @@ float_keys!(f32, f64);
 
 /// An element type for indices into a line.
 pub(super) trait Index: Element {
-    /// Converts an index to this type. Indices that do not fit are rounded or truncated, as upstream does.
+    /// Converts an index to this type. Indices that do not fit are rounded or truncated, as
+    /// upstream does.
     fn from_place(place: usize) -> Self;
 }
 

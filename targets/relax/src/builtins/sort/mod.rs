@@ -30,13 +30,16 @@ pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "tvm.contrib.sort.topk", topk),
 ];
 
-/// Sorts a tensor along an axis. The arguments are (values, sorted values, axis, whether ascending).
+/// Sorts a tensor along an axis. The arguments are (values, sorted values, axis, whether
+/// ascending).
 fn sort(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "tvm.contrib.sort.sort")?;
     let (input, output) = (tensor(&args[0])?, tensor(&args[1])?);
     let (axis, order) = (Axis::of(input.as_tensor_ref(), args[2].get()?)?, Order::of(args[3])?);
-    let texts =
-        [dtype::to_string(input.as_tensor_ref().dtype())?, dtype::to_string(output.as_tensor_ref().dtype())?];
+    let texts = [
+        dtype::to_string(input.as_tensor_ref().dtype())?,
+        dtype::to_string(output.as_tensor_ref().dtype())?,
+    ];
     plain_ensure!(
         input.as_tensor_ref().dtype() == output.as_tensor_ref().dtype(),
         INTERNAL_ERROR,
@@ -55,7 +58,8 @@ fn sort(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Writes the indices that sort a tensor along an axis. The arguments are (values, indices, axis, whether ascending).
+/// Writes the indices that sort a tensor along an axis. The arguments are (values, indices, axis,
+/// whether ascending).
 fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "tvm.contrib.sort.argsort")?;
     let (input, output) = (tensor(&args[0])?, tensor(&args[1])?);
@@ -73,8 +77,8 @@ fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Writes the indices that sort the first values of each line along an axis. The arguments are (values, number of values
-/// per line, indices, axis, whether ascending).
+/// Writes the indices that sort the first values of each line along an axis. The arguments are
+/// (values, number of values per line, indices, axis, whether ascending).
 fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 5, "tvm.contrib.sort.argsort_nms")?;
     let (input, counts, output) = (tensor(&args[0])?, tensor(&args[1])?, tensor(&args[2])?);
@@ -96,8 +100,9 @@ fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Writes the k largest or smallest values along an axis. The arguments are (values[, top values][, their indices], k, axis,
-/// `both`, `values` or `indices`, whether ascending). If k is less than 1, writes all values.
+/// Writes the k largest or smallest values along an axis. The arguments are (values[, top values][,
+/// their indices], k, axis, `both`, `values` or `indices`, whether ascending). If k is less than 1,
+/// writes all values.
 fn topk(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 6, "tvm.contrib.sort.topk")?;
     let (results, [k, axis, kind, ascending]) = split_topk(args)?;
@@ -152,8 +157,14 @@ fn topk(args: &[AnyView<'_>]) -> Result<Any> {
 /// Splits the arguments of `topk` into the result tensors and the last four arguments.
 fn split_topk<'a, 'b>(args: &'b [AnyView<'a>]) -> Result<(&'b [AnyView<'a>], [AnyView<'a>; 4])> {
     match args {
-        [_, results @ .., k, axis, kind, ascending] => Ok((results, [*k, *axis, *kind, *ascending])),
-        _ => plain_bail!(TYPE_ERROR, "tvm.contrib.sort.topk takes 6 or 7 arguments, but got {}", args.len()),
+        [_, results @ .., k, axis, kind, ascending] => {
+            Ok((results, [*k, *axis, *kind, *ascending]))
+        }
+        _ => plain_bail!(
+            TYPE_ERROR,
+            "tvm.contrib.sort.topk takes 6 or 7 arguments, but got {}",
+            args.len()
+        ),
     }
 }
 
@@ -162,7 +173,8 @@ fn split_topk<'a, 'b>(args: &'b [AnyView<'a>]) -> Result<(&'b [AnyView<'a>], [An
 /// # Errors
 /// ValueError if there are fewer than `least` elements; as for [`TensorView::as_mut_slice`].
 fn writable<T: Element>(tensor: TensorView<'_>, least: usize) -> Result<ElementsMut<'_, T>> {
-    // SAFETY: the caller of a builtin passes tensors for its results, which may be written; nobody else uses that of a pointer.
+    // SAFETY: the caller of a builtin passes tensors for its results, which may be written; nobody
+    // else uses that of a pointer.
     let elements = unsafe { tensor.as_mut_slice::<T>() }?;
     plain_ensure!(
         elements.len() >= least,

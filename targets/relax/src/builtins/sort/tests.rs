@@ -73,13 +73,25 @@ fn the_largest_and_smallest_values_are_found() {
     call(name, &both);
     assert_eq!(largest.as_slice::<f32>().unwrap(), [3., 2., 1., 1.]);
     assert_eq!(places.as_slice::<i32>().unwrap(), [0, 2, 0, 1]);
-    let smallest =
-        [both[0], AnyView::from(&places), two, last, AnyView::from(c"indices"), AnyView::from(true)];
+    let smallest = [
+        both[0],
+        AnyView::from(&places),
+        two,
+        last,
+        AnyView::from(c"indices"),
+        AnyView::from(true),
+    ];
     call(name, &smallest);
     assert_eq!(places.as_slice::<i32>().unwrap(), [1, 2, 2, 0]);
     let all = zeros::<f32>(&[2, 3]);
-    let args =
-        [both[0], AnyView::from(&all), 0i64.into(), last, AnyView::from(c"values"), AnyView::from(true)];
+    let args = [
+        both[0],
+        AnyView::from(&all),
+        0i64.into(),
+        last,
+        AnyView::from(c"values"),
+        AnyView::from(true),
+    ];
     call(name, &args);
     assert_eq!(all.as_slice::<f32>().unwrap(), [1., 2., 3., 0., 1., 1.]);
 }
@@ -116,12 +128,19 @@ fn mistakes_have_the_texts_of_tvm() {
         failure(name, &args, "InternalError", text);
     };
     let (sort, argsort) = ("tvm.contrib.sort.sort", "tvm.contrib.sort.argsort");
-    refuse(sort, &input, &places, 1, "Check failed: data_dtype == out_dtype (float32 vs. int64) : ");
+    refuse(
+        sort,
+        &input,
+        &places,
+        1,
+        "Check failed: data_dtype == out_dtype (float32 vs. int64) : ",
+    );
     refuse(argsort, &input, &zeros::<i16>(&[2, 3]), 1, "Unsupported output dtype: int16");
     refuse(argsort, &zeros::<u32>(&[2, 3]), &places, 1, "Unsupported input dtype: uint32");
     let text = "Check failed: axis < input->ndim (2 vs. 2) : Axis out of boundary for input ndim 2";
     refuse(argsort, &input, &places, 2, text);
-    let text = "Check failed: axis < input->ndim (-1 vs. 2) : Axis out of boundary for input ndim 2";
+    let text =
+        "Check failed: axis < input->ndim (-1 vs. 2) : Axis out of boundary for input ndim 2";
     refuse(argsort, &input, &places, -3, text);
     let small = zeros::<i64>(&[2, 2]);
     let args = [AnyView::from(&input), AnyView::from(&small), 1i64.into(), true.into()];
@@ -134,10 +153,11 @@ fn mistakes_have_the_texts_of_tvm() {
     );
     let wrong = [AnyView::NONE, args[1], args[2], args[3]];
     failure(argsort, &wrong, "TypeError", "Cannot convert from type `None` to `DLTensor*`");
-    let kind = |text, axis: i64| [args[0], args[1], 2i64.into(), axis.into(), AnyView::from(text), args[3]];
+    let kind = |text, axis: i64| {
+        [args[0], args[1], 2i64.into(), axis.into(), AnyView::from(text), args[3]]
+    };
     let topk = "tvm.contrib.sort.topk";
     failure(topk, &kind(c"foo", 1), "InternalError", "Unsupported ret type: foo");
-    let text =
-        "Check failed: (axis >= 0 && axis < input->ndim) is false: Axis out of boundary for input ndim 2";
+    let text = "Check failed: (axis >= 0 && axis < input->ndim) is false: Axis out of boundary for input ndim 2";
     failure(topk, &kind(c"indices", 5), "InternalError", text);
 }

@@ -1,10 +1,11 @@
-//! Builtins that a program lists. Each is a symbol of its own, so builtins that no model of the firmware calls are not
-//! linked.
+//! Builtins that a program lists. Each is a symbol of its own, so builtins that no model of the
+//! firmware calls are not linked.
 
 use super::*;
 
 unsafe extern "C" {
-    /// Null-terminated list of the builtins that the program's models call, written by `targets/boards/model/executable.py`.
+    /// Null-terminated list of the builtins that the program's models call, written by
+    /// `targets/boards/model/executable.py`.
     static FerriteModelBuiltins: [*const core::ffi::c_void; 1];
 }
 

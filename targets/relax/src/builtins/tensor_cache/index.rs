@@ -50,8 +50,8 @@ pub(super) struct Record {
 /// Returns the files that an index lists.
 ///
 /// # Errors
-/// InternalError for text that is not JSON; ValueError for another value than an object; KeyError and TypeError for missing
-/// and wrong fields; MemoryError.
+/// InternalError for text that is not JSON; ValueError for another value than an object; KeyError
+/// and TypeError for missing and wrong fields; MemoryError.
 pub(super) fn read(text: &[u8]) -> Result<Buffer<Shard>> {
     let value = json::parse(text).map_err(|error| failed(&error))?;
     let Some(index) = value.view().try_get::<Object>()? else {
@@ -74,7 +74,8 @@ impl Shard {
     /// Returns the tensors in the file.
     ///
     /// # Errors
-    /// KeyError and TypeError for missing and wrong fields; ValueError for an unknown dtype; MemoryError.
+    /// KeyError and TypeError for missing and wrong fields; ValueError for an unknown dtype;
+    /// MemoryError.
     pub(super) fn records(&self) -> Result<Buffer<Record>> {
         let mut found = Buffer::new();
         for object in records(&self.object)?.as_slice() {

@@ -19,8 +19,8 @@ const INDEX: &[u8] = b"tensor-cache.json";
 /// Loads all tensors of a folder to a device, replacing those of the same names.
 ///
 /// # Errors
-/// InternalError for an index that cannot be read; ValueError that names the file with a malformed tensor; MemoryError; errors
-/// of the device. Tensors before the error are in the cache.
+/// InternalError for an index that cannot be read; ValueError that names the file with a malformed
+/// tensor; MemoryError; errors of the device. Tensors before the error are in the cache.
 pub(super) fn load(folder: String, device_type: i32, device_id: i32) -> Result<()> {
     let device = DLDevice { device_type, device_id };
     for shard in index::read(read_file(path(&inside(&folder, INDEX)?)?)?.as_bytes())?.iter() {
@@ -43,7 +43,12 @@ fn with_path(path: &String, error: Error) -> Error {
     if error.kind_bytes() == b"MemoryError" {
         return error;
     }
-    plain_error!(VALUE_ERROR, "Error when loading parameters from {}: {}", path, error.message_bytes())
+    plain_error!(
+        VALUE_ERROR,
+        "Error when loading parameters from {}: {}",
+        path,
+        error.message_bytes()
+    )
 }
 
 fn load_shard(folder: &String, shard: &Shard, device: DLDevice) -> Result<()> {
@@ -68,13 +73,14 @@ fn load_shard(folder: &String, shard: &Shard, device: DLDevice) -> Result<()> {
 /// Creates the tensor of a record.
 ///
 /// # Errors
-/// ValueError if the tensor's bytes are not in the file, or have another size than the tensor; MemoryError; errors of the
-/// device.
+/// ValueError if the tensor's bytes are not in the file, or have another size than the tensor;
+/// MemoryError; errors of the device.
 fn tensor_of(record: &Record, content: &Bytes, device: DLDevice) -> Result<Tensor> {
     let range = usize::try_from(record.offset).ok().zip(usize::try_from(record.bytes).ok());
-    let bytes = range
-        .and_then(|(offset, len)| content.as_bytes().get(offset..)?.get(..len))
-        .ok_or_else(|| plain_error!(VALUE_ERROR, "The bytes of {} are not in the file", &record.name))?;
+    let bytes =
+        range.and_then(|(offset, len)| content.as_bytes().get(offset..)?.get(..len)).ok_or_else(
+            || plain_error!(VALUE_ERROR, "The bytes of {} are not in the file", &record.name),
+        )?;
     if record.dtype == f32::DTYPE && record.format.as_bytes() == b"f32-to-bf16" {
         let mut decoded = Buffer::try_with_capacity(bytes.len() / 2)?;
         for half in bytes.as_chunks().0 {
@@ -96,7 +102,8 @@ fn copied(record: &Record, from: *const c_void, len: usize, device: DLDevice) ->
         len
     );
     let host = DLDevice { device_type: ferrite_core::value::device::kind::CPU, device_id: 0 };
-    let source = DLTensor { data: from.cast_mut(), device: host, byte_offset: 0, ..*tensor.dl_tensor() };
+    let source =
+        DLTensor { data: from.cast_mut(), device: host, byte_offset: 0, ..*tensor.dl_tensor() };
     // SAFETY: the source has as many bytes as the tensor, which nobody else knows yet.
     unsafe { copy(&source, tensor.dl_tensor()) }?;
     Ok(tensor)

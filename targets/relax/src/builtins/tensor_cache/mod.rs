@@ -1,4 +1,5 @@
-//! The tensor cache: a process-wide table of tensors by name, such as the weights of a language model.
+//! The tensor cache: a process-wide table of tensors by name, such as the weights of a language
+//! model.
 //!
 //! | file | content |
 //! |---|---|
@@ -43,13 +44,17 @@ fn get(name: String) -> Option<Tensor> {
     CACHE.get(name.as_bytes())
 }
 
-/// Adds a tensor. The arguments are (name, tensor or `DLTensor*`, which is copied[, whether to replace an earlier one]).
+/// Adds a tensor. The arguments are (name, tensor or `DLTensor*`, which is copied[, whether to
+/// replace an earlier one]).
 ///
 /// # Errors
 /// InternalError if the name is taken and may not be replaced.
 fn update(args: &[AnyView<'_>]) -> Result<Any> {
     let ([name, value] | [name, value, _]) = args else {
-        plain_bail!(INTERNAL_ERROR, "Check failed: (args.size() == 2 || args.size() == 3) is false: ");
+        plain_bail!(
+            INTERNAL_ERROR,
+            "Check failed: (args.size() == 2 || args.size() == 3) is false: "
+        );
     };
     let name = name.get::<String>()?;
     let replaces = args.get(2).map(|arg| arg.get::<bool>()).transpose()?.unwrap_or(false);

@@ -28,7 +28,8 @@ impl ModuleImpl for Params {
     }
 }
 
-/// Returns the tensors `prefix_0`, `prefix_1` and so on: `count` of them, or as many as there are if `count` is -1.
+/// Returns the tensors `prefix_0`, `prefix_1` and so on: `count` of them, or as many as there are
+/// if `count` is -1.
 ///
 /// # Errors
 /// InternalError if one is missing.

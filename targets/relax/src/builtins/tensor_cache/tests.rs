@@ -1,4 +1,5 @@
-//! Tests of the tensor cache. The cache is one for the process: each test uses names of its own, and one alone clears it.
+//! Tests of the tensor cache. The cache is one for the process: each test uses names of its own,
+//! and one alone clears it.
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use std::path::PathBuf;
@@ -42,7 +43,8 @@ fn tensors_are_added_replaced_only_when_asked_and_removed() {
     assert!(found("w").is_none());
     call(update, &[(&name).into(), (&one).into()]);
     assert!(found("w").unwrap().as_object().ptr_eq(one.as_object()));
-    let message = "Check failed: pool->pool_.count(name) == 0 (1 vs. 0) : Name w already exists in the cache";
+    let message =
+        "Check failed: pool->pool_.count(name) == 0 (1 vs. 0) : Name w already exists in the cache";
     failure(update, &[(&name).into(), (&two).into()], "InternalError", message);
     failure(update, &[(&name).into(), (&two).into(), false.into()], "InternalError", message);
     assert!(found("w").unwrap().as_object().ptr_eq(one.as_object()));
@@ -60,7 +62,8 @@ fn a_borrowed_tensor_is_copied() {
     let _alone = alone();
     let tensor = numbers(3.0);
     // SAFETY: the tensor outlives the view.
-    let borrowed = unsafe { TensorView::new(core::ptr::NonNull::new(tensor.as_dl_tensor_ptr()).unwrap()) };
+    let borrowed =
+        unsafe { TensorView::new(core::ptr::NonNull::new(tensor.as_dl_tensor_ptr()).unwrap()) };
     call("vm.builtin.tensor_cache.update", &[(&text("b")).into(), AnyView::from(borrowed)]);
     let copy = found("b").unwrap();
     assert_ne!(copy.dl_tensor().data, tensor.dl_tensor().data);
@@ -79,9 +82,17 @@ fn parameters_are_found_by_number_and_by_name() {
     let by_number = |count: i64| [(&prefix).into(), count.into()];
     assert_eq!(firsts(call("vm.builtin.param_array_from_cache", &by_number(-1))), [0.0, 1.0, 2.0]);
     assert_eq!(firsts(call("vm.builtin.param_array_from_cache", &by_number(2))), [0.0, 1.0]);
-    failure("vm.builtin.param_array_from_cache", &by_number(4), "InternalError", "Cannot find p_3 in cache");
+    failure(
+        "vm.builtin.param_array_from_cache",
+        &by_number(4),
+        "InternalError",
+        "Cannot find p_3 in cache",
+    );
     let names = ArrayObject::from_slice(&[Any::from(text("p_2")), Any::from(text("p_0"))]).unwrap();
-    assert_eq!(firsts(call("vm.builtin.param_array_from_cache_by_name", &[(&names).into()])), [2.0, 0.0]);
+    assert_eq!(
+        firsts(call("vm.builtin.param_array_from_cache_by_name", &[(&names).into()])),
+        [2.0, 0.0]
+    );
     let module: Module =
         call("vm.builtin.param_module_from_cache_by_name", &[(&names).into()]).get().unwrap();
     assert_eq!(module.kind().unwrap(), c"param_module");
@@ -107,8 +118,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str, index: &str) -> Folder {
-        let path =
-            std::env::temp_dir().join(std::format!("ferrite-tensor-cache-{}-{name}", std::process::id()));
+        let path = std::env::temp_dir()
+            .join(std::format!("ferrite-tensor-cache-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         std::fs::write(path.join("tensor-cache.json"), index).unwrap();
         let halves = [0x3f80u16, 0xc000].map(u16::to_le_bytes).concat();
@@ -120,7 +131,10 @@ impl Folder {
     /// Creates an index with one record in a file.
     fn with_record(name: &str, record: &str) -> Folder {
         let shard = r#"{"dataPath": "shard.bin", "format": "raw-shard", "nbytes": 16, "records": "#;
-        Folder::new(name, &std::format!(r#"{{"metadata": {{}}, "records": [{shard} [{record}]}}]}}"#))
+        Folder::new(
+            name,
+            &std::format!(r#"{{"metadata": {{}}, "records": [{shard} [{record}]}}]}}"#),
+        )
     }
 
     fn load(&self) -> Result<()> {
@@ -135,8 +149,7 @@ impl Drop for Folder {
 }
 
 const HALVES: &str = r#"{"name": "h", "shape": [1, 2], "dtype": "float32", "format": "f32-to-bf16", "nbytes": 4, "byteOffset": 0}"#;
-const WORDS: &str =
-    r#"{"name": "w", "shape": [3], "dtype": "int32", "format": "raw", "nbytes": 12, "byteOffset": 4}"#;
+const WORDS: &str = r#"{"name": "w", "shape": [3], "dtype": "int32", "format": "raw", "nbytes": 12, "byteOffset": 4}"#;
 
 #[test]
 fn a_folder_is_loaded_and_halves_are_decoded() {
@@ -146,7 +159,10 @@ fn a_folder_is_loaded_and_halves_are_decoded() {
     let path = text(folder.0.to_str().unwrap());
     call("vm.builtin.tensor_cache.load", &[(&path).into(), 1i64.into(), 0i64.into()]);
     let (halves, words) = (found("h").unwrap(), found("w").unwrap());
-    assert_eq!((halves.shape(), &halves.as_slice::<f32>().unwrap()[..]), (&[1, 2][..], &[1.0, -2.0][..]));
+    assert_eq!(
+        (halves.shape(), &halves.as_slice::<f32>().unwrap()[..]),
+        (&[1, 2][..], &[1.0, -2.0][..])
+    );
     assert_eq!((words.shape(), &words.as_slice::<i32>().unwrap()[..]), (&[3][..], &[5, 6, 7][..]));
 }
 
@@ -156,7 +172,11 @@ fn malformed_folders_are_errors() {
     let refuse = |folder: &Folder, kind: &str, message: &str| {
         let error = folder.load().unwrap_err();
         let found = std::string::String::from_utf8_lossy(error.message_bytes()).into_owned();
-        assert_eq!((error.kind_bytes(), found.contains(message)), (kind.as_bytes(), true), "{found}");
+        assert_eq!(
+            (error.kind_bytes(), found.contains(message)),
+            (kind.as_bytes(), true),
+            "{found}"
+        );
     };
     let missing = Folder(PathBuf::from("/nowhere"));
     refuse(&missing, "InternalError", "Cannot open /nowhere/tensor-cache.json");
@@ -168,7 +188,8 @@ fn malformed_folders_are_errors() {
             r#"{{"records": [{{"dataPath": "shard.bin", "format": "{format}", "nbytes": {bytes}, "records": []}}]}}"#
         )
     };
-    let message = "Error when loading parameters from shard.bin: Only `raw-shard` format is supported";
+    let message =
+        "Error when loading parameters from shard.bin: Only `raw-shard` format is supported";
     refuse(&Folder::new("format", &shard("zip", 16)), "ValueError", message);
     let message = "Encountered an corrupted parameter shard";
     refuse(&Folder::new("short", &shard("raw-shard", 17)), "ValueError", message);
@@ -184,7 +205,11 @@ fn malformed_folders_are_errors() {
         "The bytes of w are not in the file",
     );
     refuse(&change("\"byteOffset\": 4", "\"byteOffset\": 9e18"), "ValueError", "shard.bin");
-    refuse(&change("\"nbytes\": 12", "\"nbytes\": 8"), "ValueError", "w has 8 bytes, which are not those");
+    refuse(
+        &change("\"nbytes\": 12", "\"nbytes\": 8"),
+        "ValueError",
+        "w has 8 bytes, which are not those",
+    );
     refuse(&change("[3]", "[-3]"), "ValueError", "shard.bin");
     refuse(&change("[3]", "[4611686018427387904, 8]"), "ValueError", "shard.bin");
     refuse(&change("int32", "int33x"), "ValueError", "shard.bin");

@@ -10,8 +10,8 @@ use crate::machine::Machine;
 /// First half of the word before a list; the number of its values is the other.
 const MARK: u32 = u32::from_le_bytes(*b"list");
 
-/// Words before the values: the address of the machine that runs the code, for lists of registers; one that is not 0 after a failed
-/// access; and [`MARK`] with the length.
+/// Words before the values: the address of the machine that runs the code, for lists of registers;
+/// one that is not 0 after a failed access; and [`MARK`] with the length.
 const HEADER: usize = 3;
 
 /// Additional words, so that the values start where they must.
@@ -22,8 +22,9 @@ const VALUE: usize = size_of::<Any>() / size_of::<u64>();
 
 /// An array of values, in the form that native code expects, with its length before it.
 ///
-/// The array starts 8 bytes behind a multiple of 16. Arrays of other runtimes come from their heap, whose blocks start at multiples of
-/// 16 on 64-bit hosts: they are told apart without reading what is before them.
+/// The array starts 8 bytes behind a multiple of 16. Arrays of other runtimes come from their heap,
+/// whose blocks start at multiples of 16 on 64-bit hosts: they are told apart without reading what
+/// is before them.
 pub(crate) struct ValueList {
     /// The block, accessed only through `start`.
     _words: Buffer<u64>,
@@ -84,7 +85,9 @@ impl ValueList {
 impl Drop for ValueList {
     fn drop(&mut self) {
         // SAFETY: the list owns so many values, and is gone afterwards.
-        unsafe { core::ptr::drop_in_place(core::ptr::slice_from_raw_parts_mut(self.start, self.len)) };
+        unsafe {
+            core::ptr::drop_in_place(core::ptr::slice_from_raw_parts_mut(self.start, self.len))
+        };
     }
 }
 
@@ -111,13 +114,15 @@ pub(crate) unsafe fn set_machine(start: *mut Any, machine: &Machine) {
 /// Returns the machine that runs the native code; `None` for a list that is not one of registers.
 ///
 /// # Safety
-/// The pointer must be the start of a list, which the machine passed to native code that still runs.
+/// The pointer must be the start of a list, which the machine passed to native code that still
+/// runs.
 pub(super) unsafe fn machine<'a>(list: *mut c_void) -> Option<&'a Machine> {
     // SAFETY: the word is part of the list's header: 0, or the address of the machine.
     unsafe { list.cast::<*const Machine>().byte_sub(HEADER * size_of::<u64>()).read().as_ref() }
 }
 
-/// Returns the number of values of a list; `None` for an array of another runtime, whose length is not known.
+/// Returns the number of values of a list; `None` for an array of another runtime, whose length is
+/// not known.
 ///
 /// # Safety
 /// The list must be one that a machine passed to native code.
@@ -141,7 +146,8 @@ pub(super) unsafe fn note_failure(list: *mut c_void) {
     unsafe { list.cast::<u64>().sub(2).write(1) };
 }
 
-/// Returns `true` if native code accessed values that these lists do not have. They are as new afterwards.
+/// Returns `true` if native code accessed values that these lists do not have. They are as new
+/// afterwards.
 ///
 /// # Safety
 /// The pointers must be the starts of lists.

@@ -1,4 +1,5 @@
-//! Lists of values in builds that run no native code of hosts: their length is not checked, which saves memory.
+//! Lists of values in builds that run no native code of hosts: their length is not checked, which
+//! saves memory.
 
 use core::ffi::c_void;
 

@@ -39,8 +39,8 @@ pub(in crate::machine) enum Origin {
     Result,
 }
 
-/// Replaces the tensors in values that kernels cannot use, elements of tuples included. Returns the copies. A result that lies in a
-/// storage of the model stays where it is.
+/// Replaces the tensors in values that kernels cannot use, elements of tuples included. Returns the
+/// copies. A result that lies in a storage of the model stays where it is.
 ///
 /// # Errors
 /// MemoryError; ValueError for tuples that are nested too deep.
@@ -63,13 +63,16 @@ pub(in crate::machine) fn replace(
     Ok(copies)
 }
 
-/// Returns `true` if a tensor among the arguments, or among the elements of a tuple, may have to be replaced.
+/// Returns `true` if a tensor among the arguments, or among the elements of a tuple, may have to be
+/// replaced.
 fn need_a_look(args: &[Any]) -> bool {
     let mut addresses = Addresses::default();
     for arg in args {
         match arg.as_object().and_then(ObjectRef::as_class::<ArrayObject>) {
             // Tuples in tuples are looked at one by one.
-            Some(tuple) => tuple.as_slice().iter().for_each(|element| addresses.add_value(&element.view())),
+            Some(tuple) => {
+                tuple.as_slice().iter().for_each(|element| addresses.add_value(&element.view()))
+            }
             None => addresses.add_value(&arg.view()),
         }
     }
@@ -119,22 +122,32 @@ impl Replacer<'_> {
         }
     }
 
-    /// Returns a tensor without a byte offset that has the same elements: a view if they are aligned, otherwise a copy.
+    /// Returns a tensor without a byte offset that has the same elements: a view if they are
+    /// aligned, otherwise a copy.
     fn usable(&mut self, tensor: TensorRef<'_>, value: &Any) -> Result<Any> {
         let Some(bytes) = tensor.size_bytes() else {
             plain_bail!(VALUE_ERROR, "The tensor has more elements than memory can hold");
         };
         let data = tensor.data_ptr().wrapping_byte_add(tensor.byte_offset() as usize);
-        let place = |data| Placement { data, byte_offset: 0, device: tensor.device(), dtype: tensor.dtype() };
+        let place = |data| Placement {
+            data,
+            byte_offset: 0,
+            device: tensor.device(),
+            dtype: tensor.dtype(),
+        };
         if is_aligned(tensor) {
-            // SAFETY: the elements lie at this address; the owner keeps them, or the caller of the model that of a `DLTensor*`.
-            return unsafe { tensor_over(value.as_object(), &place(data), tensor.shape()) }.map(Any::from);
+            // SAFETY: the elements lie at this address; the owner keeps them, or the caller of the
+            // model that of a `DLTensor*`.
+            return unsafe { tensor_over(value.as_object(), &place(data), tensor.shape()) }
+                .map(Any::from);
         }
         let storage = Storage::new(self.allocator.allocate(bytes)?)?;
         let target = storage.block().data();
         let original = data.cast::<u8>().cast_const();
-        let _guard = TensorView::from_value(&value.view()).map(TensorView::read_guard).transpose()?;
-        // SAFETY: the tensor is compact and in main memory, and nobody writes it; the storage is new, and has as many bytes.
+        let _guard =
+            TensorView::from_value(&value.view()).map(TensorView::read_guard).transpose()?;
+        // SAFETY: the tensor is compact and in main memory, and nobody writes it; the storage is
+        // new, and has as many bytes.
         let copy = unsafe {
             target.cast::<u8>().copy_from_nonoverlapping(original, bytes);
             tensor_over(Some(storage.as_object()), &place(target), tensor.shape())?
@@ -142,7 +155,9 @@ impl Replacer<'_> {
         let before = match self.origin {
             Origin::Arguments => Before::Argument { parameter: self.parameter, original },
             // SAFETY: the copy has as many bytes.
-            Origin::Result => Before::Result { hash: hash_bytes(unsafe { elements(&copy, bytes) }) },
+            Origin::Result => {
+                Before::Result { hash: hash_bytes(unsafe { elements(&copy, bytes) }) }
+            }
         };
         self.copies.try_push(InputCopy { copy: copy.clone(), bytes, before })?;
         Ok(copy.into())
@@ -158,7 +173,8 @@ unsafe fn elements(copy: &Tensor, bytes: usize) -> &[u8] {
     unsafe { core::slice::from_raw_parts(copy.dl_tensor().data.cast::<u8>().cast_const(), bytes) }
 }
 
-/// Checks that a function left the copies of its inputs as they were: the owner of the originals would not see what it wrote.
+/// Checks that a function left the copies of its inputs as they were: the owner of the originals
+/// would not see what it wrote.
 ///
 /// # Errors
 /// ValueError that names the argument.

@@ -1,12 +1,14 @@
-//! Alignment of the tensors that come into the model, as arguments of a call or as results of the functions that it calls:
-//! kernels assume that of the model's own storages.
+//! Alignment of the tensors that come into the model, as arguments of a call or as results of the
+//! functions that it calls: kernels assume that of the model's own storages.
 //!
-//! Each address is looked at once. Tensors in main memory that kernels cannot use are replaced by copies (`copies`). In builds without
-//! all builtins, such arguments are errors (`refusal`), and results are used as they are: their kernels rely on the alignment of an
-//! element only, and a check would take 262 bytes of flash.
+//! Each address is looked at once. Tensors in main memory that kernels cannot use are replaced by
+//! copies (`copies`). In builds without all builtins, such arguments are errors (`refusal`), and
+//! results are used as they are: their kernels rely on the alignment of an element only, and a
+//! check would take 262 bytes of flash.
 //!
 //! # Upstream
-//! TVM's machine passes such tensors on, and the vector instructions of a kernel then end the process.
+//! TVM's machine passes such tensors on, and the vector instructions of a kernel then end the
+//! process.
 
 #[cfg(feature = "all-builtins")]
 mod copies;
@@ -46,7 +48,8 @@ impl Addresses {
         Some(unsafe { &*core::ptr::from_ref(arg).cast::<Any>() }.clone())
     }
 
-    /// Adds the address of a value if it is a tensor. Elements of a tuple are not added: a tuple is always looked at.
+    /// Adds the address of a value if it is a tensor. Elements of a tuple are not added: a tuple is
+    /// always looked at.
     #[inline(always)]
     fn add_value(&mut self, value: &AnyView<'_>) {
         match TensorRef::from_view(value) {
@@ -68,12 +71,15 @@ impl Addresses {
     }
 }
 
-/// Returns `true` if a result may have to be replaced; always `false` in builds without all builtins. Takes three instructions for most values, and six for an aligned tensor.
+/// Returns `true` if a result may have to be replaced; always `false` in builds without all
+/// builtins. Takes three instructions for most values, and six for an aligned tensor.
 #[inline(always)]
 pub(crate) fn result_needs_a_look(result: &Any) -> bool {
     const _: () = assert!(type_index::ARRAY == type_index::TENSOR + 1);
     let after_tensor = result.type_index().wrapping_sub(type_index::TENSOR).cast_unsigned();
-    cfg!(feature = "all-builtins") && after_tensor <= 1 && (after_tensor == 1 || !starts_aligned(result))
+    cfg!(feature = "all-builtins")
+        && after_tensor <= 1
+        && (after_tensor == 1 || !starts_aligned(result))
 }
 
 /// Returns `true` if the data of a tensor object has an aligned address and no byte offset.
@@ -84,8 +90,9 @@ fn starts_aligned(tensor: &Any) -> bool {
     tensor.data_ptr().addr() & LOW_BITS == 0 && tensor.byte_offset() == 0
 }
 
-/// Returns `true` if kernels can read the elements where they are. They check device, shape and strides themselves: memory of a
-/// device is accepted here, and so are strides, with which they do not use vector instructions.
+/// Returns `true` if kernels can read the elements where they are. They check device, shape and
+/// strides themselves: memory of a device is accepted here, and so are strides, with which they do
+/// not use vector instructions.
 fn is_usable(tensor: TensorRef<'_>) -> bool {
     !is_main_memory(tensor.device().device_type)
         || !tensor.is_contiguous()

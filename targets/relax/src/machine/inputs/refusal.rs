@@ -17,7 +17,11 @@ use crate::memory::required_alignment;
 /// # Errors
 /// ValueError that names the argument.
 #[cold]
-pub(in crate::machine) fn refuse(program: &Program, info: &FunctionInfo, args: &[AnyView<'_>]) -> Result<()> {
+pub(in crate::machine) fn refuse(
+    program: &Program,
+    info: &FunctionInfo,
+    args: &[AnyView<'_>],
+) -> Result<()> {
     for (index, arg) in args.iter().enumerate() {
         if let Some(alignment) = unmet_alignment(arg)? {
             return Err(unaligned(program, info, index, alignment));
@@ -58,7 +62,12 @@ fn unaligned(program: &Program, info: &FunctionInfo, index: usize, alignment: us
 }
 
 /// Writes which argument of which function is meant.
-pub(super) fn write_argument(out: &mut Writer<'_>, program: &Program, info: &FunctionInfo, index: usize) {
+pub(super) fn write_argument(
+    out: &mut Writer<'_>,
+    program: &Program,
+    info: &FunctionInfo,
+    index: usize,
+) {
     out.put(b"The argument ");
     match program.parameters(info).nth(index) {
         Some(name) => out.put_lossy(name),

@@ -1,4 +1,5 @@
-//! Recorded parts of a model: functions whose commands the device repeats in one call, and the storages that these use.
+//! Recorded parts of a model: functions whose commands the device repeats in one call, and the
+//! storages that these use.
 
 use ferrite_alloc_ext::containers::Array;
 use ferrite_alloc_ext::device::{Device, Graph};
@@ -8,7 +9,8 @@ use ferrite_core::{Any, AnyView, Shape};
 
 use super::{Machine, with_views};
 
-/// A part of a model, by its number among the parts and the symbolic values that its commands depend on.
+/// A part of a model, by its number among the parts and the symbolic values that its commands
+/// depend on.
 pub(crate) struct Part {
     pub number: i64,
     pub values: Option<Shape>,
@@ -39,8 +41,9 @@ pub(super) struct Recordings {
 }
 
 impl Machine {
-    /// Calls a part of the model. The first call on a device with graphs runs it and records its commands; later ones queue these,
-    /// and return the same result. Its arguments are the same each time.
+    /// Calls a part of the model. The first call on a device with graphs runs it and records its
+    /// commands; later ones queue these, and return the same result. Its arguments are the same
+    /// each time.
     ///
     /// # Errors
     /// Errors of the part and of the driver; MemoryError.
@@ -56,9 +59,12 @@ impl Machine {
             return call();
         }
         let entry = self.enter()?;
-        if let Some(found) = entry.state().recordings.parts.iter().find(|recorded| recorded.part == part) {
+        if let Some(found) =
+            entry.state().recordings.parts.iter().find(|recorded| recorded.part == part)
+        {
             let Some(graph) = &found.graph else { return call() };
-            // SAFETY: the arguments and the result own the memory, and workspaces are reserved for the graph.
+            // SAFETY: the arguments and the result own the memory, and workspaces are reserved for
+            // the graph.
             unsafe { graph.launch()? };
             return Ok(found.result.clone());
         }
@@ -66,12 +72,14 @@ impl Machine {
             return call(); // The commands belong into that recording.
         }
         let (result, graph) = Graph::record(device, call)?;
-        let recorded = Recorded { part, result: result.clone(), graph: graph.ok(), _arguments: arguments };
+        let recorded =
+            Recorded { part, result: result.clone(), graph: graph.ok(), _arguments: arguments };
         entry.state().recordings.parts.try_push(recorded)?;
         Ok(result)
     }
 
-    /// Calls a function that allocates the storages of recorded parts, once on a device with graphs.
+    /// Calls a function that allocates the storages of recorded parts, once on a device with
+    /// graphs.
     ///
     /// # Errors
     /// Errors of the function; MemoryError.

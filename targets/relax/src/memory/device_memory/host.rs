@@ -9,13 +9,14 @@ use ferrite_core::error::{Result, out_of_memory};
 use ferrite_core::platform::memory;
 
 /// Alignment of storages in bytes, on any device, which compiled kernels may rely on.
-pub const ALIGNMENT: usize = if cfg!(any(target_os = "none", target_family = "wasm")) { 16 } else { 64 };
+pub const ALIGNMENT: usize =
+    if cfg!(any(target_os = "none", target_family = "wasm")) { 16 } else { 64 };
 
 /// Alignment in bytes that kernels for hosts rely on.
 const HOST_ALIGNMENT: usize = 64;
 
-/// Returns the alignment in bytes that kernels rely on for a tensor's data. Kernels for microcontrollers and WebAssembly
-/// rely only on the alignment of an element.
+/// Returns the alignment in bytes that kernels rely on for a tensor's data. Kernels for
+/// microcontrollers and WebAssembly rely only on the alignment of an element.
 pub(crate) fn required_alignment(dtype: DLDataType) -> usize {
     if cfg!(any(target_os = "none", target_family = "wasm")) {
         let bits = usize::from(dtype.bits) * usize::from(dtype.lanes);
@@ -40,7 +41,8 @@ pub(super) fn allocate(bytes: usize) -> Result<*mut c_void> {
 /// The block must come from [`allocate`], and must not be used afterwards.
 pub(super) unsafe fn free(block: *mut c_void) {
     if let Some(block) = NonNull::new(block.cast()) {
-        // SAFETY: as the caller guarantees; every heap knows the size of its blocks, whose alignment is a power of two.
+        // SAFETY: as the caller guarantees; every heap knows the size of its blocks, whose
+        // alignment is a power of two.
         unsafe { memory::release(block, Layout::from_size_align_unchecked(1, ALIGNMENT)) };
     }
 }

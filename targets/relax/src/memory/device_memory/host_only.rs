@@ -19,7 +19,12 @@ pub(crate) use host::required_alignment;
 /// # Errors
 /// InternalError for any other device.
 pub(super) fn check(device: DLDevice) -> Result<()> {
-    plain_ensure!(device.device_type == CPU, INTERNAL_ERROR, "Device {} is not enabled.", device.device_type);
+    plain_ensure!(
+        device.device_type == CPU,
+        INTERNAL_ERROR,
+        "Device {} is not enabled.",
+        device.device_type
+    );
     Ok(())
 }
 
@@ -46,11 +51,13 @@ pub(super) unsafe fn free(_device: DLDevice, block: *mut c_void) {
 /// ValueError for tensors that are not compact or differ in size.
 ///
 /// # Safety
-/// Both tensors must be valid and in main memory; no other code may use the data of the destination.
+/// Both tensors must be valid and in main memory; no other code may use the data of the
+/// destination.
 pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
     // SAFETY: as the caller guarantees.
     let readers = unsafe { [TensorRef::from_raw(from), TensorRef::from_raw(to)] };
-    let [source, target] = readers.map(|tensor| tensor.size_bytes().filter(|_| tensor.is_contiguous()));
+    let [source, target] =
+        readers.map(|tensor| tensor.size_bytes().filter(|_| tensor.is_contiguous()));
     let (Some(bytes), true) = (source, source == target) else {
         plain_bail!(VALUE_ERROR, "Copies need compact tensors of one size");
     };

@@ -39,11 +39,13 @@ const FLAGS: [(&str, i32); 5] = [
     ("keyword", 1 << 10),
 ];
 /// Values of `structural`, and their flags.
-const STRUCTURAL: [(&str, i32); 3] = [("ignore", 1 << 3), ("define", 1 << 12), ("define_pattern", 1 << 4)];
+const STRUCTURAL: [(&str, i32); 3] =
+    [("ignore", 1 << 3), ("define", 1 << 12), ("define_pattern", 1 << 4)];
 const WRITABLE: i32 = 1 << 0;
 
 impl Field {
-    /// Reads a field. `names_parent` says whether the struct's arguments make the first field the parent.
+    /// Reads a field. `names_parent` says whether the struct's arguments make the first field the
+    /// parent.
     pub fn read(field: &syn::Field, is_first: bool, names_parent: bool) -> syn::Result<Field> {
         let Some(ident) = field.ident.clone() else {
             return Err(syn::Error::new_spanned(field, "the fields of a class have names"));
@@ -122,7 +124,8 @@ impl Field {
     }
 }
 
-/// Returns `true` for literals of values that objects can share, so that the default is computed once.
+/// Returns `true` for literals of values that objects can share, so that the default is computed
+/// once.
 fn is_immutable(default: &Expr) -> bool {
     match default {
         Expr::Lit(literal) => !matches!(literal.lit, Lit::Verbatim(_)),
@@ -137,6 +140,8 @@ fn structural(meta: &ParseNestedMeta<'_>) -> syn::Result<i32> {
     let name = attribute::string(meta)?;
     match STRUCTURAL.iter().find(|(known, _)| name.value() == *known) {
         Some((_, flag)) => Ok(*flag),
-        None => Err(syn::Error::new(name.span(), "expected one of: ignore, define, define_pattern")),
+        None => {
+            Err(syn::Error::new(name.span(), "expected one of: ignore, define, define_pattern"))
+        }
     }
 }

@@ -35,7 +35,9 @@ fn fields_of(item: &DeriveInput, options: &Options) -> syn::Result<Vec<Field>> {
     };
     match &data.fields {
         Fields::Unit => Ok(Vec::new()),
-        Fields::Unnamed(_) => refuse("the fields of a class have names: write a struct with braces"),
+        Fields::Unnamed(_) => {
+            refuse("the fields of a class have names: write a struct with braces")
+        }
         Fields::Named(named) => named
             .named
             .iter()
@@ -87,7 +89,8 @@ impl Class<'_> {
         let on_parent = |constant: TokenStream| {
             parent_all.as_ref().map(|parent| quote!(&& #items::ParentOf::<#parent>::#constant))
         };
-        let (parent_empty, parent_copies) = (on_parent(quote!(HAS_EMPTY)), on_parent(quote!(COPIES)));
+        let (parent_empty, parent_copies) =
+            (on_parent(quote!(HAS_EMPTY)), on_parent(quote!(COPIES)));
         quote! {
             const _: () = {
                 #[allow(unused_imports)]
@@ -134,10 +137,12 @@ impl Class<'_> {
 
     /// Writes the checks of the parent's place. Returns its type, too.
     fn parent(&self) -> (TokenStream, Option<Type>) {
-        let Some(field) = self.fields.first().filter(|field| matches!(field.role, Role::Parent)) else {
+        let Some(field) = self.fields.first().filter(|field| matches!(field.role, Role::Parent))
+        else {
             return (TokenStream::new(), None);
         };
-        let (class, items, ident, parent) = (&self.item.ident, &self.items, &field.ident, &field.ty);
+        let (class, items, ident, parent) =
+            (&self.item.ident, &self.items, &field.ident, &field.ty);
         let named = self.options.parent.as_ref().map(
             |named| quote_spanned!(about(&named)=> const _: fn(&#class) -> &#named = |object| &object.#ident;),
         );
@@ -152,7 +157,8 @@ impl Class<'_> {
                 );
             };
 
-            // SAFETY: the parent is at offset zero, as was checked, and in the description of the class.
+            // SAFETY: the parent is at offset zero, as was checked, and in the description of the
+            // class.
             #[automatically_derived]
             unsafe impl #items::DerivedFrom<#parent> for #class {}
         };
@@ -163,7 +169,8 @@ impl Class<'_> {
     fn description(&self) -> TokenStream {
         let (class, items, options) = (&self.item.ident, &self.items, &self.options);
         let doc = attribute::doc(&self.item.attrs);
-        let (structural, is_final, slots) = (options.structural, options.is_final, options.child_slots);
+        let (structural, is_final, slots) =
+            (options.structural, options.is_final, options.child_slots);
         let (mut parent, mut plain, mut hides) = (quote!(None), quote!(true), quote!(false));
         let mut fields = Vec::new();
         for field in &self.fields {

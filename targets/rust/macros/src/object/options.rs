@@ -77,6 +77,8 @@ fn structural(meta: &ParseNestedMeta<'_>) -> syn::Result<i32> {
     let name = attribute::string(meta)?;
     match STRUCTURAL.iter().position(|known| name.value() == *known) {
         Some(kind) => Ok(kind as i32),
-        None => Err(syn::Error::new(name.span(), format!("expected one of: {}", STRUCTURAL.join(", ")))),
+        None => {
+            Err(syn::Error::new(name.span(), format!("expected one of: {}", STRUCTURAL.join(", "))))
+        }
     }
 }

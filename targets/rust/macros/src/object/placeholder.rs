@@ -1,5 +1,5 @@
-//! The implementation of `Object` for a struct with a mistake. Uses of the class then compile, so that the mistake is the only
-//! error.
+//! The implementation of `Object` for a struct with a mistake. Uses of the class then compile, so
+//! that the mistake is the only error.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -77,7 +77,8 @@ fn parent_of(item: &DeriveInput) -> Option<&Type> {
     }
 }
 
-/// The identifiers in the arguments of a struct and its fields, which may have mistakes, and the crate that they name.
+/// The identifiers in the arguments of a struct and its fields, which may have mistakes, and the
+/// crate that they name.
 struct Words {
     idents: Vec<Ident>,
     root: Crate,

@@ -1,6 +1,8 @@
-//! Baselines by well-known Rust libraries: parsing the same JSON document and looking up the same names, as C functions.
+//! Baselines by well-known Rust libraries: parsing the same JSON document and looking up the same
+//! names, as C functions.
 //!
-//! The worker passes valid pointers, and handles created by these functions. There are no other requirements.
+//! The worker passes valid pointers, and handles created by these functions. There are no other
+//! requirements.
 #![allow(clippy::missing_safety_doc)]
 
 use std::slice;
@@ -20,23 +22,28 @@ pub enum Document {
 }
 
 unsafe fn bytes(data: *const u8, len: usize) -> &'static [u8] {
-    // SAFETY: the worker keeps its texts until it exits.
+    // SAFETY: the worker keeps its strings until it exits.
     unsafe { slice::from_raw_parts(data, len) }
 }
 
-/// Parses a document and drops it; returns the number of elements, or -1. `kind`: 0 sonic-rs, 1 simd-json, 2 serde_json.
+/// Parses a document and drops it; returns the number of elements, or -1. `kind`: 0 sonic-rs, 1
+/// simd-json, 2 serde_json.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fl_json_parse(kind: i32, data: *const u8, len: usize) -> i64 {
     // SAFETY: see the crate.
     let text = unsafe { bytes(data, len) };
     let elements = match kind {
-        0 => sonic_rs::from_slice::<sonic_rs::Value>(text).ok().and_then(|v| Some(v.as_array()?.len())),
+        0 => sonic_rs::from_slice::<sonic_rs::Value>(text)
+            .ok()
+            .and_then(|v| Some(v.as_array()?.len())),
         // simd-json parses in place, so the copy is part of the cost.
         1 => match simd_json::to_owned_value(&mut text.to_vec()) {
             Ok(simd_json::OwnedValue::Array(array)) => Some(array.len()),
             _ => None,
         },
-        _ => serde_json::from_slice::<serde_json::Value>(text).ok().and_then(|v| Some(v.as_array()?.len())),
+        _ => serde_json::from_slice::<serde_json::Value>(text)
+            .ok()
+            .and_then(|v| Some(v.as_array()?.len())),
     };
     elements.map_or(-1, |n| n as i64)
 }
@@ -66,7 +73,11 @@ pub unsafe extern "C" fn fl_json_write(document: *const Document) -> i64 {
 
 /// Creates a table that maps `len` names to their indices.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fl_map_new(names: *const *const u8, lens: *const usize, len: usize) -> *mut Table {
+pub unsafe extern "C" fn fl_map_new(
+    names: *const *const u8,
+    lens: *const usize,
+    len: usize,
+) -> *mut Table {
     let mut table = Table::default();
     for at in 0..len {
         // SAFETY: see the crate.

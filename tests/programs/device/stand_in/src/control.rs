@@ -1,4 +1,5 @@
-//! Control functions of the stand-in driver. A real driver has none of them, so tests recognise the stand-in by them.
+//! Control functions of the stand-in driver. A real driver has none of them, so tests recognise the
+//! stand-in by them.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -50,7 +51,8 @@ unsafe extern "C" fn stand_in_complaints(buffer: *mut c_char, bytes: usize) -> u
     complaints.len() as u64
 }
 
-/// Writes the numbers of live objects: blocks of device memory, pinned blocks, streams, events, modules, graphs.
+/// Writes the numbers of live objects: blocks of device memory, pinned blocks, streams, events,
+/// modules, graphs.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn stand_in_live(counts: *mut u64) {
     for (index, count) in machine().live().into_iter().enumerate() {

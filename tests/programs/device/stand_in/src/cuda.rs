@@ -1,6 +1,7 @@
 //! Functions of libcuda, as in a fictitious driver for CUDA 12.4 with GPUs of capability 9.0.
 //!
-//! Pointer arguments come from the library under test, and are valid as specified in libcuda's headers.
+//! Pointer arguments come from the library under test, and are valid as specified in libcuda's
+//! headers.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -50,8 +51,8 @@ fn call(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     status(faults::enter(name).and_then(|()| body()))
 }
 
-/// Runs a call that releases a resource. It releases the resource even if a test requested that it fails, like drivers that
-/// report an earlier error.
+/// Runs a call that releases a resource. It releases the resource even if a test requested that it
+/// fails, like drivers that report an earlier error.
 fn release(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     let entered = faults::enter(name);
     status(body().and(entered))
@@ -59,7 +60,10 @@ fn release(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
 
 fn put<T>(place: *mut T, value: T) -> Outcome<()> {
     if place.is_null() {
-        return Err(complain(Fault::InvalidValue, "a result is to be written to a null pointer".into()));
+        return Err(complain(
+            Fault::InvalidValue,
+            "a result is to be written to a null pointer".into(),
+        ));
     }
     // SAFETY: the library passes a valid result pointer.
     unsafe { place.write(value) };
@@ -112,7 +116,12 @@ extern "C" fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: 
             75 => 9,
             76 => 0,
             97 => machine::MAX_SHARED_BYTES,
-            _ => return Err(complain(Fault::InvalidValue, format!("the device attribute {attribute}"))),
+            _ => {
+                return Err(complain(
+                    Fault::InvalidValue,
+                    format!("the device attribute {attribute}"),
+                ));
+            }
         };
         put(value, found as c_int)
     })
@@ -227,18 +236,39 @@ fn copy(from: Place, to: Place, bytes: usize, stream: Handle, is_peer: bool) -> 
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyHtoDAsync_v2(to: Handle, from: *mut u8, bytes: usize, stream: Handle) -> Status {
-    call("cuMemcpyHtoDAsync_v2", || copy(Place::Host(from), Place::Device(to), bytes, stream, false))
+extern "C" fn cuMemcpyHtoDAsync_v2(
+    to: Handle,
+    from: *mut u8,
+    bytes: usize,
+    stream: Handle,
+) -> Status {
+    call("cuMemcpyHtoDAsync_v2", || {
+        copy(Place::Host(from), Place::Device(to), bytes, stream, false)
+    })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut u8, from: Handle, bytes: usize, stream: Handle) -> Status {
-    call("cuMemcpyDtoHAsync_v2", || copy(Place::Device(from), Place::Host(to), bytes, stream, false))
+extern "C" fn cuMemcpyDtoHAsync_v2(
+    to: *mut u8,
+    from: Handle,
+    bytes: usize,
+    stream: Handle,
+) -> Status {
+    call("cuMemcpyDtoHAsync_v2", || {
+        copy(Place::Device(from), Place::Host(to), bytes, stream, false)
+    })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyDtoDAsync_v2(to: Handle, from: Handle, bytes: usize, stream: Handle) -> Status {
-    call("cuMemcpyDtoDAsync_v2", || copy(Place::Device(from), Place::Device(to), bytes, stream, false))
+extern "C" fn cuMemcpyDtoDAsync_v2(
+    to: Handle,
+    from: Handle,
+    bytes: usize,
+    stream: Handle,
+) -> Status {
+    call("cuMemcpyDtoDAsync_v2", || {
+        copy(Place::Device(from), Place::Device(to), bytes, stream, false)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -254,7 +284,11 @@ extern "C" fn cuMemcpyPeerAsync(
         for (address, context) in [(to, to_context), (from, from_context)] {
             let machine = machine();
             let device = machine.context(context)?.device;
-            if machine.memory.pointer(address, bytes as u64).is_none_or(|(_, owner)| owner != device) {
+            if machine
+                .memory
+                .pointer(address, bytes as u64)
+                .is_none_or(|(_, owner)| owner != device)
+            {
                 let text = format!(
                     "a copy between devices at {address:#x}, which is not on the device that is named"
                 );
@@ -324,7 +358,11 @@ extern "C" fn cuStreamEndCapture(stream: Handle, graph: *mut Handle) -> Status {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuGraphInstantiateWithFlags(executable: *mut Handle, graph: Handle, flags: u64) -> Status {
+extern "C" fn cuGraphInstantiateWithFlags(
+    executable: *mut Handle,
+    graph: Handle,
+    flags: u64,
+) -> Status {
     call("cuGraphInstantiateWithFlags", || {
         if flags != 0 {
             return Err(complain(Fault::InvalidValue, format!("a graph with flags {flags}")));
@@ -499,7 +537,10 @@ unsafe extern "C" fn cuLaunchKernelEx(
 ) -> Status {
     call("cuLaunchKernelEx", || {
         if config.is_null() || !extra.is_null() {
-            return Err(complain(Fault::InvalidValue, "a launch without a record, or with `extra`".into()));
+            return Err(complain(
+                Fault::InvalidValue,
+                "a launch without a record, or with `extra`".into(),
+            ));
         }
         // SAFETY: the library passes a record with that many attributes.
         let config = unsafe { &*config };
@@ -515,7 +556,9 @@ unsafe extern "C" fn cuLaunchKernelEx(
         }
         let kernel = machine().function(function)?.kernel;
         let mut arguments = [0; MAX_PARAMETERS];
-        for (index, (parameter, argument)) in kernel.parameters.iter().zip(&mut arguments).enumerate() {
+        for (index, (parameter, argument)) in
+            kernel.parameters.iter().zip(&mut arguments).enumerate()
+        {
             // SAFETY: the library passes a pointer for each parameter.
             *argument = unsafe { read(parameters.add(index).read(), *parameter) }?;
         }
@@ -530,14 +573,20 @@ fn apply(attribute: &LaunchAttribute, geometry: &mut Geometry) -> Outcome<()> {
             *place = 1;
             Ok(())
         }
-        _ => Err(complain(Fault::InvalidValue, format!("the launch attribute {} of {x}", attribute.id))),
+        _ => Err(complain(
+            Fault::InvalidValue,
+            format!("the launch attribute {} of {x}", attribute.id),
+        )),
     };
     let extents = |place: &mut [u32; 3]| match *place {
         [0, 0, 0] => {
             *place = [x, y, z];
             Ok(())
         }
-        _ => Err(complain(Fault::InvalidValue, format!("the launch attribute {} comes twice", attribute.id))),
+        _ => Err(complain(
+            Fault::InvalidValue,
+            format!("the launch attribute {} comes twice", attribute.id),
+        )),
     };
     match attribute.id {
         2 => flag(&mut geometry.is_cooperative),
@@ -592,7 +641,10 @@ unsafe extern "C" fn cuTensorMapEncodeTiled(
             && (0..=3).contains(&promotion)
             && (0..=1).contains(&fill);
         if !is_known || !map.addr().is_multiple_of(64) || !address.is_multiple_of(16) {
-            return Err(complain(Fault::InvalidValue, "a tensor map with impossible numbers".into()));
+            return Err(complain(
+                Fault::InvalidValue,
+                "a tensor map with impossible numbers".into(),
+            ));
         }
         // SAFETY: the library passes arrays of `rank` numbers, or one fewer for strides.
         let is_valid = unsafe {
@@ -639,8 +691,8 @@ extern "C" fn cuGetErrorName(error: Status, name: *mut *const c_char) -> Status 
     status(put(name, text.as_ptr()))
 }
 
-/// Returns an error. NVRTC of CUDA 12.9 requests private function tables from a driver, without checking that this function
-/// exists.
+/// Returns an error. NVRTC of CUDA 12.9 requests private function tables from a driver, without
+/// checking that this function exists.
 #[unsafe(no_mangle)]
 extern "C" fn cuGetExportTable(table: *mut *const c_void, _id: *const c_void) -> Status {
     call("cuGetExportTable", || put(table, std::ptr::null()).and(Err(Fault::NotFound)))

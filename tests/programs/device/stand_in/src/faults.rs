@@ -44,7 +44,13 @@ static FAULTS: Mutex<Faults> = Mutex::new(Faults::new());
 
 impl Faults {
     const fn new() -> Faults {
-        Faults { calls: 0, counts: BTreeMap::new(), request: None, failed: None, complaints: Vec::new() }
+        Faults {
+            calls: 0,
+            counts: BTreeMap::new(),
+            request: None,
+            failed: None,
+            complaints: Vec::new(),
+        }
     }
 
     /// Makes the `call`-th call from now fail with `code`. With 0, no call fails.

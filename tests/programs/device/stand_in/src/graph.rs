@@ -1,4 +1,5 @@
-//! Recorded commands. While a stream is being recorded, memory cannot be allocated, and nothing can wait for the stream.
+//! Recorded commands. While a stream is being recorded, memory cannot be allocated, and nothing can
+//! wait for the stream.
 
 use crate::faults::{Fault, Outcome, complain};
 use crate::machine::{Machine, unknown};
@@ -19,7 +20,10 @@ impl Machine {
 
     pub fn begin_recording(&mut self, context: u64, stream: u64) -> Outcome<()> {
         if stream == 0 {
-            return Err(complain(Fault::NotRecordable, "the default stream is to be recorded".into()));
+            return Err(complain(
+                Fault::NotRecordable,
+                "the default stream is to be recorded".into(),
+            ));
         }
         let stream = self.stream(context, stream)?;
         let recording = self.streams.get_mut(&stream).map(|stream| &mut stream.recording);

@@ -1,5 +1,5 @@
-//! Functions of libamdhip64, as in a fictitious driver of ROCm 6.3 with GPUs of architecture gfx1100. HIP has a current device
-//! for each thread in place of contexts.
+//! Functions of libamdhip64, as in a fictitious driver of ROCm 6.3 with GPUs of architecture
+//! gfx1100. HIP has a current device for each thread in place of contexts.
 //!
 //! Pointer arguments come from the library under test, and are valid as specified in HIP's headers.
 
@@ -59,8 +59,8 @@ fn call(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     status(faults::enter(name).and_then(|()| body()))
 }
 
-/// Runs a call that releases a resource. It releases the resource even if a test requested that it fails, like drivers that
-/// report an earlier error.
+/// Runs a call that releases a resource. It releases the resource even if a test requested that it
+/// fails, like drivers that report an earlier error.
 fn release(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
     let entered = faults::enter(name);
     status(body().and(entered))
@@ -68,7 +68,10 @@ fn release(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
 
 fn put<T>(place: *mut T, value: T) -> Outcome<()> {
     if place.is_null() {
-        return Err(complain(Fault::InvalidValue, "a result is to be written to a null pointer".into()));
+        return Err(complain(
+            Fault::InvalidValue,
+            "a result is to be written to a null pointer".into(),
+        ));
     }
     // SAFETY: the library passes a valid result pointer.
     unsafe { place.write(value) };
@@ -158,7 +161,12 @@ extern "C" fn hipDeviceGetAttribute(value: *mut c_int, attribute: c_int, device:
             71 => 65536,
             74 => machine::SHARED_BYTES,
             87 => 32,
-            _ => return Err(complain(Fault::InvalidValue, format!("the device attribute {attribute}"))),
+            _ => {
+                return Err(complain(
+                    Fault::InvalidValue,
+                    format!("the device attribute {attribute}"),
+                ));
+            }
         };
         put(value, found as c_int)
     })
@@ -179,7 +187,8 @@ unsafe extern "C" fn hipDeviceGetName(name: *mut c_char, len: c_int, device: c_i
     })
 }
 
-/// Writes `hipDeviceProp_tR0600` (1472 bytes), of which only the name of the architecture, at offset 1160, has content.
+/// Writes `hipDeviceProp_tR0600` (1472 bytes), of which only the name of the architecture, at
+/// offset 1160, has content.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn hipGetDevicePropertiesR0600(properties: *mut u8, device: c_int) -> Status {
     call("hipGetDevicePropertiesR0600", || {
@@ -264,7 +273,12 @@ extern "C" fn hipMemcpyAsync(
             1 => (Place::Host(from), device(to)),
             2 => (device(from), Place::Host(to)),
             3 => (device(from), device(to)),
-            _ => return Err(complain(Fault::InvalidValue, format!("a copy in direction {direction}"))),
+            _ => {
+                return Err(complain(
+                    Fault::InvalidValue,
+                    format!("a copy in direction {direction}"),
+                ));
+            }
         };
         let (mut machine, context) = here()?;
         machine.copy(context, stream, from, to, bytes as u64, false)
@@ -284,8 +298,14 @@ extern "C" fn hipMemcpyPeerAsync(
         let (mut machine, context) = here()?;
         for (address, device) in [(to, to_device), (from, from_device)] {
             let device = machine.device(device)?;
-            if machine.memory.pointer(address, bytes as u64).is_none_or(|(_, owner)| owner != device) {
-                let text = format!("a copy between devices at {address:#x}, which is not on device {device}");
+            if machine
+                .memory
+                .pointer(address, bytes as u64)
+                .is_none_or(|(_, owner)| owner != device)
+            {
+                let text = format!(
+                    "a copy between devices at {address:#x}, which is not on device {device}"
+                );
                 return Err(complain(Fault::InvalidValue, text));
             }
         }
@@ -418,7 +438,10 @@ unsafe extern "C" fn hipModuleLaunchKernel(
         let (mut machine, context) = here()?;
         let kernel = machine.function(function)?.kernel;
         if !parameters.is_null() {
-            return Err(complain(Fault::InvalidValue, "a launch with parameters beside `extra`".into()));
+            return Err(complain(
+                Fault::InvalidValue,
+                "a launch with parameters beside `extra`".into(),
+            ));
         }
         // SAFETY: the library passes a list that ends in 3, with a buffer of the size in it.
         let arguments = unsafe { unpack(kernel, buffer(extra)?) }?;
@@ -437,7 +460,8 @@ unsafe extern "C" fn hipModuleLaunchKernel(
 /// # Safety
 /// The list must be null or end in 3; its pointers must be valid.
 unsafe fn buffer(extra: *const *const c_void) -> Outcome<(*const u8, usize)> {
-    let malformed = |text: &str| complain(Fault::InvalidValue, format!("a launch whose `extra` {text}"));
+    let malformed =
+        |text: &str| complain(Fault::InvalidValue, format!("a launch whose `extra` {text}"));
     if extra.is_null() {
         return Err(malformed("is null"));
     }
@@ -446,7 +470,8 @@ unsafe fn buffer(extra: *const *const c_void) -> Outcome<(*const u8, usize)> {
         if [0, 2, 4].map(|index| extra.add(index).read().addr()) != [1, 2, 3] {
             return Err(malformed("has unknown tags"));
         }
-        let (buffer, bytes) = (extra.add(1).read().cast::<u8>(), extra.add(3).read().cast::<usize>());
+        let (buffer, bytes) =
+            (extra.add(1).read().cast::<u8>(), extra.add(3).read().cast::<usize>());
         if buffer.is_null() || bytes.is_null() || !buffer.addr().is_multiple_of(8) {
             return Err(malformed("has a null or unaligned buffer"));
         }
@@ -458,7 +483,10 @@ unsafe fn buffer(extra: *const *const c_void) -> Outcome<(*const u8, usize)> {
 ///
 /// # Safety
 /// The buffer must have `bytes` bytes.
-unsafe fn unpack(kernel: &Kernel, (buffer, bytes): (*const u8, usize)) -> Outcome<[u64; MAX_PARAMETERS]> {
+unsafe fn unpack(
+    kernel: &Kernel,
+    (buffer, bytes): (*const u8, usize),
+) -> Outcome<[u64; MAX_PARAMETERS]> {
     let mut arguments = [0; MAX_PARAMETERS];
     let mut used = 0usize;
     for (parameter, argument) in kernel.parameters.iter().zip(&mut arguments) {
@@ -482,7 +510,8 @@ unsafe fn unpack(kernel: &Kernel, (buffer, bytes): (*const u8, usize)) -> Outcom
     Ok(arguments)
 }
 
-/// Returns and clears the last error of this thread. Never fails, and is not included in the counts.
+/// Returns and clears the last error of this thread. Never fails, and is not included in the
+/// counts.
 #[unsafe(no_mangle)]
 extern "C" fn hipGetLastError() -> Status {
     LAST_ERROR.replace(0)

@@ -7,16 +7,19 @@ use crate::kernels::{KERNELS, Kernel};
 
 const ELF: &[u8] = b"\x7fELF";
 
-/// Finds the kernels of an image: PTX text ending in a NUL, or an ELF file. The error contains the reason as text.
+/// Finds the kernels of an image: PTX text ending in a NUL, or an ELF file. The error contains the
+/// reason as text.
 ///
 /// # Safety
 /// The image must be complete.
 pub unsafe fn kernels(image: *const c_void) -> Result<Vec<&'static Kernel>, (Fault, String)> {
     // SAFETY: every image has at least a NUL; reading stops at the first difference.
-    let is_elf = unsafe { (0..ELF.len()).all(|index| image.cast::<u8>().add(index).read() == ELF[index]) };
+    let is_elf =
+        unsafe { (0..ELF.len()).all(|index| image.cast::<u8>().add(index).read() == ELF[index]) };
     if is_elf {
         // SAFETY: the caller's promise.
-        unsafe { elf_kernels(image.cast()) }.map_err(|fault| (fault, "the ELF file has no sections".into()))
+        unsafe { elf_kernels(image.cast()) }
+            .map_err(|fault| (fault, "the ELF file has no sections".into()))
     } else {
         // SAFETY: the caller's promise.
         ptx_kernels(unsafe { CStr::from_ptr(image.cast::<c_char>()) }.to_bytes())
@@ -45,7 +48,9 @@ unsafe fn elf_kernels(file: *const u8) -> Outcome<Vec<&'static Kernel>> {
     // SAFETY: the caller guarantees the header and the sections.
     unsafe {
         let number = |at: usize, bytes: usize| {
-            (0..bytes).rev().fold(0u64, |value, index| value << 8 | u64::from(file.add(at + index).read()))
+            (0..bytes)
+                .rev()
+                .fold(0u64, |value, index| value << 8 | u64::from(file.add(at + index).read()))
         };
         let (sections, size, count) = (number(0x28, 8), number(0x3a, 2), number(0x3c, 2));
         if sections == 0 || size < 64 || count == 0 {

@@ -1,5 +1,6 @@
-//! The fixtures' kernels and one of targets/host/kernels, executed on the CPU block by block. They compute indices like TVM's
-//! code, from constants instead of launch sizes, so that a wrong launch gives wrong results.
+//! The fixtures' kernels and one of targets/host/kernels, executed on the CPU block by block. They
+//! compute indices like TVM's code, from constants instead of launch sizes, so that a wrong launch
+//! gives wrong results.
 
 use crate::faults::{Fault, Outcome, complain};
 use crate::memory::View;
@@ -45,7 +46,8 @@ impl Argument {
         match self.memory {
             Some(view) => Ok(view),
             None => {
-                let text = format!("a kernel uses {:#x}, which is no memory of its device", self.bits);
+                let text =
+                    format!("a kernel uses {:#x}, which is no memory of its device", self.bits);
                 Err(complain(Fault::IllegalAddress, text))
             }
         }
@@ -224,7 +226,8 @@ fn matmul(block: &Block<'_>) -> Outcome<()> {
     let (a, b, c) = (a.memory()?, b.memory()?, c.memory()?);
     for ty in 0..i64::from(block.threads[1]) {
         for tx in 0..i64::from(block.threads[0]) {
-            let (row, column) = (i64::from(block.index[1]) * 16 + ty, i64::from(block.index[0]) * 16 + tx);
+            let (row, column) =
+                (i64::from(block.index[1]) * 16 + ty, i64::from(block.index[0]) * 16 + tx);
             let mut sum = 0f32;
             for k in 0..64 {
                 sum += a.load::<f32>(row * 64 + k)? * b.load::<f32>(k * 64 + column)?;
@@ -252,8 +255,10 @@ fn softmax(block: &Block<'_>) -> Outcome<()> {
 fn reverse_dynshared(block: &Block<'_>) -> Outcome<()> {
     let [x, y] = block.arguments else { return Err(Fault::InvalidValue) };
     if block.dynamic_shared_bytes < 256 {
-        let text =
-            format!("a kernel with {} bytes of dynamic shared memory needs 256", block.dynamic_shared_bytes);
+        let text = format!(
+            "a kernel with {} bytes of dynamic shared memory needs 256",
+            block.dynamic_shared_bytes
+        );
         return Err(complain(Fault::IllegalAddress, text));
     }
     let shared = block.indices(64).map(|i| x.load_f32(i)).collect::<Outcome<Vec<_>>>()?;

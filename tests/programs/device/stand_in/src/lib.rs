@@ -1,4 +1,5 @@
-//! A stand-in for GPU drivers, for tests on machines without one. It is not a driver and is never installed.
+//! A stand-in for GPU drivers, for tests on machines without one. It is not a driver and is never
+//! installed.
 //!
 //! | Module | Contents |
 //! |---|---|
@@ -13,9 +14,9 @@
 //! | `cuda` | the names of libcuda, a feature |
 //! | `hip` | the names of libamdhip64, a feature |
 //!
-//! A call that only a faulty library makes (an unknown handle, freed memory, a context of another device, a record with
-//! garbage) is an error and a *complaint*, which tests read at their end. A call that a user's bad input can cause, such as a
-//! block that is too large, is only an error.
+//! A call that only a faulty library makes (an unknown handle, freed memory, a context of another
+//! device, a record with garbage) is an error and a *complaint*, which tests read at their end. A
+//! call that a user's bad input can cause, such as a block that is too large, is only an error.
 
 #![cfg(all(any(feature = "cuda", feature = "hip"), target_os = "linux"))] // without a driver feature, the crate is empty
 #![cfg_attr(

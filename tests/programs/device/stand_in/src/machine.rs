@@ -134,7 +134,10 @@ impl Machine {
     /// Validates a device id.
     pub fn device(&self, id: i32) -> Outcome<usize> {
         if !self.is_initialized {
-            return Err(complain(Fault::NotInitialized, "a call before the driver was initialised".into()));
+            return Err(complain(
+                Fault::NotInitialized,
+                "a call before the driver was initialised".into(),
+            ));
         }
         usize::try_from(id).ok().filter(|id| *id < self.devices).ok_or(Fault::InvalidDevice)
     }
@@ -145,8 +148,13 @@ impl Machine {
     pub fn create_context(&mut self, device: usize, is_primary: bool) -> u64 {
         let (context, default_stream) = (self.new_handle(), self.new_handle());
         self.streams.insert(default_stream, Stream::new(context, true));
-        let made =
-            Context { device, is_primary, retains: u32::from(!is_primary), default_stream, failed: None };
+        let made = Context {
+            device,
+            is_primary,
+            retains: u32::from(!is_primary),
+            default_stream,
+            failed: None,
+        };
         self.contexts.insert(context, made);
         context
     }
@@ -188,7 +196,10 @@ impl Machine {
                 context.retains -= 1;
                 Ok(())
             }
-            _ => Err(complain(Fault::InvalidContext, "a primary context is released too often".into())),
+            _ => Err(complain(
+                Fault::InvalidContext,
+                "a primary context is released too often".into(),
+            )),
         }
     }
 
@@ -206,7 +217,10 @@ impl Machine {
                 Fault::InvalidContext,
                 "a call that needs a context, but none is current".into(),
             )),
-            _ => Err(complain(Fault::InvalidContext, format!("{handle:#x} is no context that can be used"))),
+            _ => Err(complain(
+                Fault::InvalidContext,
+                format!("{handle:#x} is no context that can be used"),
+            )),
         }
     }
 
@@ -259,29 +273,39 @@ impl Machine {
         match self.streams.get(&handle) {
             Some(stream) if stream.is_alive && stream.context == context => Ok(handle),
             Some(stream) if stream.is_alive => {
-                let text = format!("the stream {handle:#x} is used in another context than its own");
+                let text =
+                    format!("the stream {handle:#x} is used in another context than its own");
                 Err(complain(Fault::InvalidHandle, text))
             }
             _ => Err(unknown("stream", handle)),
         }
     }
 
-    /// Appends a command. Commands of the default stream run after earlier commands of all blocking streams, and vice versa.
+    /// Appends a command. Commands of the default stream run after earlier commands of all blocking
+    /// streams, and vice versa.
     pub fn enqueue(&mut self, stream: u64, mut after: Vec<Position>, work: Work) -> Position {
         self.last_ticket += 1;
         let ticket = self.last_ticket;
-        if let Some(recording) = self.streams.get_mut(&stream).and_then(|stream| stream.recording.as_mut()) {
+        if let Some(recording) =
+            self.streams.get_mut(&stream).and_then(|stream| stream.recording.as_mut())
+        {
             recording.work.push(work);
             return Position { stream, ticket };
         }
         let Some(of) = self.streams.get(&stream) else { return Position { stream, ticket } };
         let (context, is_blocking) = (of.context, of.is_blocking);
-        let default_stream = self.contexts.get(&context).map_or(0, |context| context.default_stream);
+        let default_stream =
+            self.contexts.get(&context).map_or(0, |context| context.default_stream);
         if stream == default_stream {
             let others = self.streams.iter().filter(|(other, state)| {
-                **other != stream && state.context == context && state.is_blocking && !state.queue.is_empty()
+                **other != stream
+                    && state.context == context
+                    && state.is_blocking
+                    && !state.queue.is_empty()
             });
-            after.extend(others.map(|(other, state)| Position { stream: *other, ticket: state.last_ticket }));
+            after.extend(
+                others.map(|(other, state)| Position { stream: *other, ticket: state.last_ticket }),
+            );
         } else if is_blocking
             && let Some(state) = self.streams.get(&default_stream)
             && !state.queue.is_empty()
@@ -378,7 +402,10 @@ impl Machine {
     pub fn record_event(&mut self, context: u64, event: u64, stream: u64) -> Outcome<()> {
         let stream = self.stream(context, stream)?;
         if self.event(event)?.context != context {
-            return Err(complain(Fault::InvalidHandle, "an event is recorded in another context".into()));
+            return Err(complain(
+                Fault::InvalidHandle,
+                "an event is recorded in another context".into(),
+            ));
         }
         let position = self.enqueue(stream, Vec::new(), Work::Marker);
         if let Some(event) = self.events.get_mut(&event) {
@@ -416,7 +443,8 @@ impl Machine {
 
     // Copies.
 
-    /// Queues a copy. Device addresses belong to the context's device, unless the copy is between two devices.
+    /// Queues a copy. Device addresses belong to the context's device, unless the copy is between
+    /// two devices.
     pub fn copy(
         &mut self,
         context: u64,
@@ -470,8 +498,13 @@ impl Machine {
         }
         self.functions.retain(|_, function| function.module != handle);
         let mut commands = self.streams.values().flat_map(|stream| &stream.queue);
-        if commands.any(|command| matches!(command.work, Work::Launch { module, .. } if module == handle)) {
-            complain(Fault::InvalidHandle, "a module is unloaded while its kernels are queued".into());
+        if commands
+            .any(|command| matches!(command.work, Work::Launch { module, .. } if module == handle))
+        {
+            complain(
+                Fault::InvalidHandle,
+                "a module is unloaded while its kernels are queued".into(),
+            );
             self.drain_all();
         }
         Ok(())
@@ -479,16 +512,25 @@ impl Machine {
 
     pub fn find_function(&mut self, module: u64, name: &str) -> Outcome<u64> {
         let found = self.modules.get(&module).ok_or_else(|| unknown("module", module))?;
-        let kernel =
-            found.kernels.iter().find(|kernel| kernel.name == name).copied().ok_or(Fault::NotFound)?;
+        let kernel = found
+            .kernels
+            .iter()
+            .find(|kernel| kernel.name == name)
+            .copied()
+            .ok_or(Fault::NotFound)?;
         let mut functions = self.functions.iter();
-        let same = functions.find(|(_, function)| function.module == module && function.kernel.name == name);
+        let same = functions
+            .find(|(_, function)| function.module == module && function.kernel.name == name);
         if let Some((handle, _)) = same {
             return Ok(*handle);
         }
         let handle = self.new_handle();
-        let function =
-            Function { module, kernel, dynamic_shared_limit: SHARED_BYTES, allows_large_clusters: false };
+        let function = Function {
+            module,
+            kernel,
+            dynamic_shared_limit: SHARED_BYTES,
+            allows_large_clusters: false,
+        };
         self.functions.insert(handle, function);
         Ok(handle)
     }
@@ -500,7 +542,8 @@ impl Machine {
     /// Raises a kernel's limit of dynamic shared memory.
     pub fn allow_dynamic_shared(&mut self, function: u64, bytes: i32) -> Outcome<()> {
         let most = MAX_SHARED_BYTES - self.function(function)?.kernel.static_shared_bytes;
-        let bytes = u32::try_from(bytes).ok().filter(|bytes| *bytes <= most).ok_or(Fault::InvalidValue)?;
+        let bytes =
+            u32::try_from(bytes).ok().filter(|bytes| *bytes <= most).ok_or(Fault::InvalidValue)?;
         if let Some(function) = self.functions.get_mut(&function) {
             function.dynamic_shared_limit = bytes;
         }
@@ -516,7 +559,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Queues a kernel. `arguments` are the bits of scalars, device addresses, or the first bytes of tensor maps.
+    /// Queues a kernel. `arguments` are the bits of scalars, device addresses, or the first bytes
+    /// of tensor maps.
     pub fn launch(
         &mut self,
         context: u64,
@@ -529,7 +573,10 @@ impl Machine {
         let function = self.function(function)?;
         let (kernel, module) = (function.kernel, function.module);
         if self.modules.get(&module).is_none_or(|module| module.context != context) {
-            return Err(complain(Fault::InvalidHandle, "a kernel is launched in another context".into()));
+            return Err(complain(
+                Fault::InvalidHandle,
+                "a kernel is launched in another context".into(),
+            ));
         }
         function.check(&geometry)?;
         self.enqueue(stream, Vec::new(), Work::Launch { kernel, module, geometry, arguments });
@@ -541,11 +588,13 @@ impl Machine {
         match *work {
             Work::Marker => Ok(()),
             Work::Copy { from, to, bytes } => {
-                let (Some(from), Some(to)) = (self.pointer(from, bytes), self.pointer(to, bytes)) else {
+                let (Some(from), Some(to)) = (self.pointer(from, bytes), self.pointer(to, bytes))
+                else {
                     let text = "a copy that was queued runs on memory that was freed".into();
                     return Err(complain(Fault::IllegalAddress, text));
                 };
-                // SAFETY: device memory is live; the code that queued the copy guarantees main memory.
+                // SAFETY: device memory is live; the code that queued the copy guarantees main
+                // memory.
                 unsafe { from.copy_to(to, bytes as usize) };
                 Ok(())
             }
@@ -572,15 +621,21 @@ impl Machine {
     fn pointer(&self, place: Place, bytes: u64) -> Option<*mut u8> {
         match place {
             Place::Host(pointer) => Some(pointer),
-            Place::Device(address) => self.memory.pointer(address, bytes).map(|(pointer, _)| pointer),
+            Place::Device(address) => {
+                self.memory.pointer(address, bytes).map(|(pointer, _)| pointer)
+            }
         }
     }
 
-    /// Returns the numbers of live objects: device memory, pinned memory, streams, events, modules, graphs.
+    /// Returns the numbers of live objects: device memory, pinned memory, streams, events, modules,
+    /// graphs.
     pub fn live(&self) -> [usize; 6] {
-        let defaults: Vec<_> = self.contexts.values().map(|context| context.default_stream).collect();
-        let streams =
-            self.streams.iter().filter(|(handle, stream)| stream.is_alive && !defaults.contains(handle));
+        let defaults: Vec<_> =
+            self.contexts.values().map(|context| context.default_stream).collect();
+        let streams = self
+            .streams
+            .iter()
+            .filter(|(handle, stream)| stream.is_alive && !defaults.contains(handle));
         [
             self.memory.live(false),
             self.memory.live(true),
@@ -623,8 +678,11 @@ impl Function {
         }
         let most = if self.allows_large_clusters { MAX_CLUSTER_BLOCKS } else { CLUSTER_BLOCKS };
         let blocks: u32 = cluster.iter().copied().fold(1, u32::saturating_mul);
-        let divides =
-            geometry.grid.iter().zip(cluster).all(|(grid, cluster)| cluster != 0 && grid % cluster == 0);
+        let divides = geometry
+            .grid
+            .iter()
+            .zip(cluster)
+            .all(|(grid, cluster)| cluster != 0 && grid % cluster == 0);
         if divides && blocks <= most { Ok(()) } else { Err(Fault::InvalidValue) }
     }
 }

@@ -64,10 +64,13 @@ impl View {
         let start = usize::try_from(index).ok().and_then(|index| index.checked_mul(size));
         match start {
             // SAFETY: the element is in the block.
-            Some(start) if start + size <= self.bytes => Ok(unsafe { self.start.add(start) }.cast()),
-            _ => {
-                Err(complain(Fault::IllegalAddress, format!("{what} element {index} outside of its memory")))
+            Some(start) if start + size <= self.bytes => {
+                Ok(unsafe { self.start.add(start) }.cast())
             }
+            _ => Err(complain(
+                Fault::IllegalAddress,
+                format!("{what} element {index} outside of its memory"),
+            )),
         }
     }
 
@@ -103,7 +106,8 @@ impl Memory {
 
     /// Returns the bytes in use on a device.
     pub fn used(&self, device: usize) -> u64 {
-        let blocks = self.blocks.values().filter(|block| block.device == device && !block.is_pinned);
+        let blocks =
+            self.blocks.values().filter(|block| block.device == device && !block.is_pinned);
         blocks.map(|block| block.bytes as u64).sum()
     }
 
@@ -152,7 +156,9 @@ impl Memory {
                 Ok(())
             }
             _ => {
-                let text = format!("{address:#x} is freed, which is no block, or one that was freed before");
+                let text = format!(
+                    "{address:#x} is freed, which is no block, or one that was freed before"
+                );
                 Err(complain(Fault::InvalidValue, text))
             }
         }

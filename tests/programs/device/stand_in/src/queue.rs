@@ -1,5 +1,5 @@
-//! Streams: commands run in order, but only when a caller waits for them. So a library that forgets to wait or to order two
-//! streams reads garbage.
+//! Streams: commands run in order, but only when a caller waits for them. So a library that forgets
+//! to wait or to order two streams reads garbage.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! Fast paths that compare leaves without pushing a frame. A frame would be stored and reloaded at once, and the load would
-//! wait for the store.
+//! Fast paths that compare leaves without pushing a frame. A frame would be stored and reloaded at
+//! once, and the load would wait for the store.
 #![forbid(unsafe_code)]
 
 use core::ops::ControlFlow;
@@ -17,9 +17,9 @@ use crate::structural::equal::compare::walk::{Frame, Walk};
 use crate::structural::equal::compare_leaf::compare_leaves;
 use crate::walk::{NextChild, elements_of_array, prefetch_next, reserve_frame};
 
-/// Compares two Arrays up to the first pair of elements that are not equal leaves. Returns `None` if the Arrays are equal,
-/// which is the common case, otherwise the length of the prefix known to be equal: 0 if the values are not Arrays, or of
-/// different sizes.
+/// Compares two Arrays up to the first pair of elements that are not equal leaves. Returns `None`
+/// if the Arrays are equal, which is the common case, otherwise the length of the prefix known to
+/// be equal: 0 if the values are not Arrays, or of different sizes.
 ///
 /// # Errors
 /// InternalError for tensors whose content must be compared but cannot be read.
@@ -29,7 +29,9 @@ pub(in crate::structural::equal::compare) fn compare_arrays(
     rhs: &Any,
     skip_tensor_content: bool,
 ) -> Result<Option<usize>> {
-    let (Some(lhs), Some(rhs)) = (elements_of_array(lhs), elements_of_array(rhs)) else { return Ok(Some(0)) };
+    let (Some(lhs), Some(rhs)) = (elements_of_array(lhs), elements_of_array(rhs)) else {
+        return Ok(Some(0));
+    };
     // Arrays of different sizes differ. Comparing their elements could only raise an error.
     if lhs.len() != rhs.len() {
         return Ok(Some(0));
@@ -44,8 +46,8 @@ pub(in crate::structural::equal::compare) fn compare_arrays(
     Ok(None)
 }
 
-/// Descends from the topmost frame to its next child. Builds the frames of Arrays in sequences and of objects in fields in
-/// place, without creating a node first.
+/// Descends from the topmost frame to its next child. Builds the frames of Arrays in sequences and
+/// of objects in fields in place, without creating a node first.
 ///
 /// # Errors
 /// Errors of the walk.

@@ -1,12 +1,17 @@
-//! By the destructor of a pthread key. It runs after the destructors of thread-local values in C++ and Rust.
+//! By the destructor of a pthread key. It runs after the destructors of thread-local values in C++
+//! and Rust.
 //!
-//! glibc allocates only in threads of processes with more than 32 keys, and reports when it cannot; musl never does.
+//! glibc allocates only in threads of processes with more than 32 keys, and reports when it cannot;
+//! musl never does.
 
 use core::ffi::{c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 unsafe extern "C" {
-    fn pthread_key_create(key: *mut c_uint, destructor: Option<unsafe extern "C" fn(*mut c_void)>) -> c_int;
+    fn pthread_key_create(
+        key: *mut c_uint,
+        destructor: Option<unsafe extern "C" fn(*mut c_void)>,
+    ) -> c_int;
     fn pthread_key_delete(key: c_uint) -> c_int;
     fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int;
 }
@@ -47,7 +52,8 @@ unsafe extern "C" fn end(_value: *mut c_void) {
     super::destroy_all();
 }
 
-/// Deletes the key when a plug-in that contains the library is unloaded: threads that end later keep their values.
+/// Deletes the key when a plug-in that contains the library is unloaded: threads that end later
+/// keep their values.
 extern "C" fn delete_key() {
     let key = KEY.swap(NO_KEY, Ordering::Relaxed);
     if key != NO_KEY {

@@ -1,7 +1,8 @@
 //! Destructors of per-thread values. They run when their thread ends, the last registered first.
 //!
-//! std's registration ends the process on glibc when it has no memory. This one allocates nothing, or reports that it
-//! cannot: the values link themselves, in thread-locals that std has nothing to destroy in.
+//! std's registration ends the process on glibc when it has no memory. This one allocates nothing,
+//! or reports that it cannot: the values link themselves, in thread-locals that std has nothing to
+//! destroy in.
 //!
 //! | item | meaning |
 //! |---|---|
@@ -47,12 +48,12 @@ impl AtEnd {
         }
     }
 
-    /// Registers `value` at the first call. Returns `false` if that is impossible, because memory or keys are used up,
-    /// and after the value was destroyed.
+    /// Registers `value` at the first call. Returns `false` if that is impossible, because memory
+    /// or keys are used up, and after the value was destroyed.
     ///
     /// # Safety
-    /// `self` must be in a thread-local of this thread that is valid until the thread has ended, and `destroy` must
-    /// accept `value` then.
+    /// `self` must be in a thread-local of this thread that is valid until the thread has ended,
+    /// and `destroy` must accept `value` then.
     #[inline]
     pub unsafe fn is_registered(&self, value: *const ()) -> bool {
         self.state.get() == State::Registered || self.register(value)
@@ -71,16 +72,21 @@ impl AtEnd {
     }
 
     /// Lets a destroyed value be used and registered again.
-    #[cfg_attr(feature = "client", allow(dead_code, reason = "only the slot of the raised error is renewed"))]
+    #[cfg_attr(
+        feature = "client",
+        allow(dead_code, reason = "only the slot of the raised error is renewed")
+    )]
     pub fn renew(&self) {
         self.state.set(State::New);
     }
 }
 
-/// Destroys the values that this thread has registered. Those that destructors register are announced anew.
+/// Destroys the values that this thread has registered. Those that destructors register are
+/// announced anew.
 fn destroy_all() {
     let mut next = REGISTERED.replace(ptr::null());
-    // SAFETY: registered values are in storage of this thread, which is valid while its destructors run.
+    // SAFETY: registered values are in storage of this thread, which is valid while its destructors
+    // run.
     while let Some(value) = unsafe { next.as_ref() } {
         next = value.next.get();
         value.state.set(State::Destroyed);

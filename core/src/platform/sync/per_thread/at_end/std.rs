@@ -1,4 +1,5 @@
-//! By the destructor of one thread-local value of std. Values that are first used after it are never destroyed.
+//! By the destructor of one thread-local value of std. Values that are first used after it are
+//! never destroyed.
 #![forbid(unsafe_code)]
 
 /// A value whose destructor destroys the others.

@@ -1,4 +1,5 @@
-//! Lookup of a function's call frame information in `.eh_frame`, by binary search in `.eh_frame_hdr`.
+//! Lookup of a function's call frame information in `.eh_frame`, by binary search in
+//! `.eh_frame_hdr`.
 #![forbid(unsafe_code)]
 
 use super::program::{self, Step, Unit};
@@ -7,14 +8,16 @@ use super::rule::{Rule, UNKNOWN};
 
 /// Encoding of the number of table entries, `DW_EH_PE_udata4`: an unsigned 32-bit integer.
 const COUNT_ENCODING: u8 = 0x03;
-/// Encoding of the table entries, `DW_EH_PE_datarel | DW_EH_PE_sdata4`: signed 32-bit offsets from the start of the table.
+/// Encoding of the table entries, `DW_EH_PE_datarel | DW_EH_PE_sdata4`: signed 32-bit offsets from
+/// the start of the table.
 const TABLE_ENCODING: u8 = 0x3b;
 
-/// Size of a table entry in bytes: the addresses of a function and of its frame description entry (FDE).
+/// Size of a table entry in bytes: the addresses of a function and of its frame description entry
+/// (FDE).
 const ENTRY_BYTES: usize = 8;
 
-/// Returns the unwinding rule for the code at `address`. `segment` contains the table, which starts at `header`, and
-/// the frame description entries.
+/// Returns the unwinding rule for the code at `address`. `segment` contains the table, which starts
+/// at `header`, and the frame description entries.
 pub(super) fn rule(segment: &[u8], header: usize, address: usize) -> Option<Rule> {
     let start = segment.as_ptr().addr();
     let description = lookup(Reader::at(segment, start, header)?, header, address)?;
@@ -37,7 +40,8 @@ pub(super) fn rule(segment: &[u8], header: usize, address: usize) -> Option<Rule
     Some(Rule { function, step })
 }
 
-/// Returns the address of the frame description entry of the last function that starts at or before `address`.
+/// Returns the address of the frame description entry of the last function that starts at or before
+/// `address`.
 fn lookup(mut header: Reader<'_>, base: usize, address: usize) -> Option<usize> {
     let (version, section, count, table) = (header.u8()?, header.u8()?, header.u8()?, header.u8()?);
     if version != 1 || count != COUNT_ENCODING || table != TABLE_ENCODING {
@@ -67,12 +71,14 @@ fn lookup(mut header: Reader<'_>, base: usize, address: usize) -> Option<usize> 
 
 /// Reads the next length-prefixed record.
 fn record<'a>(reader: &mut Reader<'a>) -> Option<Reader<'a>> {
-    // All ones announces a length of eight bytes, which no linker writes; as a length it exceeds any table.
+    // All ones announces a length of eight bytes, which no linker writes; as a length it exceeds
+    // any table.
     let len = reader.u32()? as usize;
     reader.take(len)
 }
 
-/// Parses a common information entry (CIE). Returns `None` for unsupported entries, such as those of signal handlers.
+/// Parses a common information entry (CIE). Returns `None` for unsupported entries, such as those
+/// of signal handlers.
 fn unit(mut reader: Reader<'_>) -> Option<Unit<'_>> {
     let mut body = record(&mut reader)?;
     let (id, version) = (body.u32()?, body.u8()?);
@@ -110,10 +116,12 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// Returns a copy of the segment with this test's own tables, its load address, and the offset of the header in it.
+    /// Returns a copy of the segment with this test's own tables, its load address, and the offset
+    /// of the header in it.
     fn own_tables() -> (Vec<u8>, usize, usize) {
         let module = Module::containing(rule as *const () as usize).unwrap();
-        let header = module.headers().iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME).unwrap();
+        let header =
+            module.headers().iter().find(|header| header.p_type == libc::PT_GNU_EH_FRAME).unwrap();
         let address = module.base + header.p_vaddr as usize;
         let segment = module.segment(address).unwrap();
         (segment.to_vec(), segment.as_ptr().addr(), address - segment.as_ptr().addr())

@@ -9,7 +9,8 @@ const FRAME_POINTER: u64 = 6;
 const STACK_POINTER: u64 = 7;
 const RETURN_ADDRESS: u64 = 16;
 
-/// Maximum depth of the stack of remembered rows (`DW_CFA_remember_state`). Compilers use a depth of one.
+/// Maximum depth of the stack of remembered rows (`DW_CFA_remember_state`). Compilers use a depth
+/// of one.
 const MAX_SAVED: usize = 4;
 
 /// Register from which the caller's stack pointer is computed.
@@ -22,9 +23,9 @@ pub(super) enum Base {
 /// Rule for getting from a frame to its caller: the result of running a program.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Step {
-    /// The caller's stack pointer is the base register plus `distance`. The return address and the saved frame pointer
-    /// are at these offsets from the caller's stack pointer. If `frame_pointer` is `None`, the frame pointer is
-    /// unchanged.
+    /// The caller's stack pointer is the base register plus `distance`. The return address and the
+    /// saved frame pointer are at these offsets from the caller's stack pointer. If `frame_pointer`
+    /// is `None`, the frame pointer is unchanged.
     To { base: Base, distance: i32, return_address: i32, frame_pointer: Option<i32> },
     /// The frame is the outermost one.
     Last,
@@ -58,13 +59,27 @@ pub(super) struct Unit<'a> {
     pub program: Reader<'a>,
 }
 
-/// Runs the program of the function at `function`, and returns the step to the caller for the code at `address`.
-/// Returns `None` if the program is truncated or contains unknown instructions.
-pub(super) fn run(unit: &Unit<'_>, program: Reader<'_>, function: usize, address: usize) -> Option<Step> {
-    let nothing =
-        Row { base: None, distance: 0, frame_pointer: Saved::InPlace, return_address: Saved::Elsewhere };
-    let mut machine =
-        Machine { unit, row: nothing, initial: nothing, saved: heapless::Vec::new(), location: function };
+/// Runs the program of the function at `function`, and returns the step to the caller for the code
+/// at `address`. Returns `None` if the program is truncated or contains unknown instructions.
+pub(super) fn run(
+    unit: &Unit<'_>,
+    program: Reader<'_>,
+    function: usize,
+    address: usize,
+) -> Option<Step> {
+    let nothing = Row {
+        base: None,
+        distance: 0,
+        frame_pointer: Saved::InPlace,
+        return_address: Saved::Elsewhere,
+    };
+    let mut machine = Machine {
+        unit,
+        row: nothing,
+        initial: nothing,
+        saved: heapless::Vec::new(),
+        location: function,
+    };
     machine.run(unit.program.clone(), usize::MAX)?;
     machine.initial = machine.row;
     machine.run(program, address)?;
@@ -228,13 +243,18 @@ fn skip_block(program: &mut Reader<'_>) -> Option<()> {
 mod tests {
     use super::*;
 
-    /// Initial instructions of every x86-64 unit: the return address is right below the caller's stack pointer.
+    /// Initial instructions of every x86-64 unit: the return address is right below the caller's
+    /// stack pointer.
     const USUAL: &[u8] = &[0x0c, 7, 8, 0x90, 1];
 
     fn step_at(program: &[u8], offset: usize) -> Option<Step> {
         let reader = |bytes| Reader::at(bytes, 0, 0).unwrap();
-        let unit =
-            Unit { code_alignment: 1, data_alignment: -8, pointer_encoding: 0x1b, program: reader(USUAL) };
+        let unit = Unit {
+            code_alignment: 1,
+            data_alignment: -8,
+            pointer_encoding: 0x1b,
+            program: reader(USUAL),
+        };
         run(&unit, reader(program), 0x1000, 0x1000 + offset)
     }
 
@@ -262,8 +282,16 @@ mod tests {
     fn what_takes_more_to_say_is_unknown() {
         assert_eq!(step_at(&[0x0f, 1, 0], 0), Some(Step::Unknown), "an expression");
         assert_eq!(step_at(&[0x0c, 10, 0], 0), Some(Step::Unknown), "another register");
-        assert_eq!(step_at(&[0x10, 6, 1, 0], 0), Some(Step::Unknown), "a frame pointer by an expression");
-        assert_eq!(step_at(&[0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 1], 0), Some(Step::Unknown), "a huge frame");
+        assert_eq!(
+            step_at(&[0x10, 6, 1, 0], 0),
+            Some(Step::Unknown),
+            "a frame pointer by an expression"
+        );
+        assert_eq!(
+            step_at(&[0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 1], 0),
+            Some(Step::Unknown),
+            "a huge frame"
+        );
     }
 
     #[test]

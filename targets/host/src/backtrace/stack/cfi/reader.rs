@@ -1,4 +1,5 @@
-//! Reader for the binary format of call frame information. Each method returns `None` if too few bytes are left.
+//! Reader for the binary format of call frame information. Each method returns `None` if too few
+//! bytes are left.
 #![forbid(unsafe_code)]
 
 /// The bytes that are left to read, and their address.
@@ -85,7 +86,8 @@ impl<'a> Reader<'a> {
         Some(text)
     }
 
-    /// Reads a pointer in an encoding used by loaded modules: absolute, or relative to its own address.
+    /// Reads a pointer in an encoding used by loaded modules: absolute, or relative to its own
+    /// address.
     pub(super) fn pointer(&mut self, encoding: u8) -> Option<usize> {
         let base = match encoding & 0x70 {
             0x00 => 0,

@@ -33,7 +33,8 @@ pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
     unsafe { _Unwind_GetCFA(context) }
 }
 
-/// Returns the start address of the function that contains `pc`; zero if the unwinder does not know it.
+/// Returns the start address of the function that contains `pc`; zero if the unwinder does not know
+/// it.
 pub(super) fn function_around(pc: usize) -> usize {
     // SAFETY: the unwinder takes any address, and looks it up in its tables.
     unsafe { _Unwind_FindEnclosingFunction(ptr::without_provenance_mut(pc)) }.addr()

@@ -1,5 +1,5 @@
-//! Access to the registers in an unwinder context on 32-bit Arm, by `_Unwind_VRS_Get` (Exception Handling ABI for the
-//! Arm Architecture, 7.5.2).
+//! Access to the registers in an unwinder context on 32-bit Arm, by `_Unwind_VRS_Get` (Exception
+//! Handling ABI for the Arm Architecture, 7.5.2).
 
 use core::ffi::{c_int, c_void};
 

@@ -44,7 +44,8 @@ fn another_file_is_not_that_of_the_module() {
     assert!(is_file_of(&other, &other.read(0).unwrap(), &module).is_none());
 }
 
-/// Builds a file with one function, "f" at 0x40..0x50, in a table of this type: header, symbols, names, sections.
+/// Builds a file with one function, "f" at 0x40..0x50, in a table of this type: header, symbols,
+/// names, sections.
 fn small_file(table_type: u32) -> Vec<u8> {
     let mut file = std::vec![0u8; size_of::<FileHeader>()];
     let symbols_at = file.len();
@@ -75,13 +76,15 @@ fn small_file(table_type: u32) -> Vec<u8> {
 
 fn bytes_of<R: crate::elf_file::Record>(record: &R) -> Vec<u8> {
     // SAFETY: records have no padding.
-    unsafe { core::slice::from_raw_parts((&raw const *record).cast::<u8>(), size_of::<R>()) }.to_vec()
+    unsafe { core::slice::from_raw_parts((&raw const *record).cast::<u8>(), size_of::<R>()) }
+        .to_vec()
 }
 
 fn with_file(content: &[u8], check: impl FnOnce(&ElfFile)) {
     static COUNT: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0);
     let number = COUNT.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
-    let path = std::env::temp_dir().join(std::format!("ferrite-elf-{}-{number}", std::process::id()));
+    let path =
+        std::env::temp_dir().join(std::format!("ferrite-elf-{}-{number}", std::process::id()));
     fs::write(&path, content).unwrap();
     check(&open(&path));
     fs::remove_file(&path).unwrap();

@@ -4,8 +4,8 @@ use core::ffi::CStr;
 
 use crate::elf_file::{ElfFile, FileHeader, ProgramHeader, from_bytes};
 
-/// Returns `true` if the file at `path` ends before one of its segments. Leaves other defects to the dynamic linker, which
-/// names them, and names without a folder, for which the linker searches.
+/// Returns `true` if the file at `path` ends before one of its segments. Leaves other defects to
+/// the dynamic linker, which names them, and names without a folder, for which the linker searches.
 pub(in super::super) fn is_truncated(path: &CStr) -> bool {
     path.to_bytes().contains(&b'/') && lacks_segment(path).unwrap_or(false)
 }
@@ -27,7 +27,9 @@ fn lacks_segment(path: &CStr) -> Option<bool> {
     while left > 0 {
         let headers = chunk.get_mut(..left.min(CHUNK) * HEADER_BYTES)?;
         let is_cut = file.read_some(at, headers) < headers.len();
-        if is_cut || headers.chunks_exact(HEADER_BYTES).any(|bytes| ends_beyond(size, &from_bytes(bytes))) {
+        if is_cut
+            || headers.chunks_exact(HEADER_BYTES).any(|bytes| ends_beyond(size, &from_bytes(bytes)))
+        {
             return Some(true);
         }
         at = at.checked_add(headers.len() as u64)?;

@@ -1,4 +1,5 @@
-//! Counts through a function object and an object of a class of its own: on a Cortex-M, or on a host, where it is a program like any other.
+//! Counts through a function object and an object of a class of its own: on a Cortex-M, or on a
+//! host, where it is a program like any other.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 use ferrite::{Array, Function, Object, ObjectArc, Result, object_methods};

@@ -1,4 +1,5 @@
-//! The name table of bare metal: the core's names and their lookup, and entries like those of the core's `NameTable`.
+//! The name table of bare metal: the core's names and their lookup, and entries like those of the
+//! core's `NameTable`.
 
 mod lookup;
 #[path = "../../../../../../core/src/names/name_table/names.rs"]
