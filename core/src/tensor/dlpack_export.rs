@@ -8,20 +8,16 @@ use super::borrowing::{self, Owner};
 use super::dlpack_import::DLPackForm;
 use super::{Tensor, export_slot};
 use crate::abi::{
-    DLManagedTensor, DLManagedTensorVersioned, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION, DLPackVersion,
-    TVMFFIObject,
+    DLManagedTensor, DLManagedTensorVersioned, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION,
+    DLPackVersion, TVMFFIObject,
 };
 use crate::error::{Result, out_of_memory};
 use crate::object::ObjectRef;
 use crate::platform::memory;
 
-/// Bit of an export's context, the address of the tensor object, if the managed tensor is in the export slot of that object; 0 in builds
-/// without slots.
-const IN_TENSOR: usize = if export_slot::EXISTS { 1 } else { 0 };
-
 impl Tensor {
-    /// Creates a managed tensor in DLPack's legacy form. It shares data, shape and strides with this tensor and keeps
-    /// it alive.
+    /// Creates a managed tensor in DLPack's legacy form. It shares data, shape and strides with
+    /// this tensor and keeps it alive.
     ///
     /// The caller owns the result and must call its deleter once, on any thread.
     ///
@@ -36,8 +32,8 @@ impl Tensor {
 
     /// Creates a managed tensor in DLPack's versioned form, like [`Tensor::to_dlpack`].
     ///
-    /// If this tensor, or the tensor of which it is a view, was imported from a versioned managed tensor, the flags are
-    /// the same. Otherwise they are 0.
+    /// If this tensor, or the tensor of which it is a view, was imported from a versioned managed
+    /// tensor, the flags are the same. Otherwise they are 0.
     ///
     /// # Examples
     /// ```
@@ -58,13 +54,15 @@ impl Tensor {
     /// MemoryError.
     ///
     /// # Upstream
-    /// `TVMFFITensorToDLPackVersioned`, whose flags are always 0, so that a read-only tensor loses its flag.
+    /// `TVMFFITensorToDLPackVersioned`, whose flags are always 0, so that a read-only tensor loses
+    /// its flag.
     pub fn to_dlpack_versioned(&self) -> Result<NonNull<DLManagedTensorVersioned>> {
         export(self, DLPackForm::Versioned).map(NonNull::cast)
     }
 }
 
-/// Creates a managed tensor of either form, like [`Tensor::to_dlpack`] and [`Tensor::to_dlpack_versioned`].
+/// Creates a managed tensor of either form, like [`Tensor::to_dlpack`] and
+/// [`Tensor::to_dlpack_versioned`].
 ///
 /// # Errors
 /// MemoryError.
@@ -78,16 +76,16 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
         Some(room) => room,
         None => allocate(form)?,
     };
-    let context = tensor.0.clone().into_raw().as_ptr().cast::<c_void>();
-    let manager_ctx = context.map_addr(|address| address | if room.is_some() { IN_TENSOR } else { 0 });
-    // SAFETY: the block is owned here and has the size and alignment of the record; the reference keeps the object
-    // alive.
+    let manager_ctx = tensor.0.clone().into_raw().as_ptr().cast();
+    // SAFETY: the block is owned here and has the size and alignment of the record; the reference
+    // keeps the object alive.
     unsafe {
         let to = match form {
             DLPackForm::Legacy => {
                 let managed = block.cast::<DLManagedTensor>().as_ptr();
                 (*managed).manager_ctx = manager_ctx;
-                (*managed).deleter = Some(delete_legacy);
+                (*managed).deleter =
+                    Some(if room.is_some() { delete_legacy_slot } else { delete_legacy_block });
                 &raw mut (*managed).dl_tensor
             }
             DLPackForm::Versioned => {
@@ -95,7 +93,11 @@ pub fn export(tensor: &Tensor, form: DLPackForm) -> Result<NonNull<c_void>> {
                 (*managed).version =
                     DLPackVersion { major: DLPACK_MAJOR_VERSION, minor: DLPACK_MINOR_VERSION };
                 (*managed).manager_ctx = manager_ctx;
-                (*managed).deleter = Some(delete_versioned);
+                (*managed).deleter = Some(if room.is_some() {
+                    delete_versioned_slot
+                } else {
+                    delete_versioned_block
+                });
                 (*managed).flags = borrowing::inherited_flags(object);
                 &raw mut (*managed).dl_tensor
             }
@@ -126,60 +128,63 @@ pub(super) unsafe fn exporter(managed: *mut c_void, owner: Owner) -> Option<NonN
     if !borrowing::OWN_EXPORTS {
         return None;
     }
-    // SAFETY: the caller guarantees the record; only exports of this library have these deleters.
+    // SAFETY: the caller guarantees the record; only exports of this library have these deleters,
+    // and their contexts are the tensors.
     unsafe {
-        let (is_own, context) = if owner == Owner::Versioned {
-            let managed = managed.cast::<DLManagedTensorVersioned>();
-            let is_own = (*managed).deleter.is_some_and(|deleter| {
-                ptr::fn_addr_eq(
-                    deleter,
-                    delete_versioned as unsafe extern "C" fn(*mut DLManagedTensorVersioned),
-                )
-            });
-            (is_own, (*managed).manager_ctx)
-        } else {
-            let managed = managed.cast::<DLManagedTensor>();
-            let is_own = (*managed).deleter.is_some_and(|deleter| {
-                ptr::fn_addr_eq(deleter, delete_legacy as unsafe extern "C" fn(*mut DLManagedTensor))
-            });
-            (is_own, (*managed).manager_ctx)
+        let (is_own, context) = match owner {
+            Owner::Versioned => {
+                let managed = managed.cast::<DLManagedTensorVersioned>();
+                let deleters: [DeleteVersioned; 2] =
+                    [delete_versioned_slot, delete_versioned_block];
+                let is_own = |deleter| deleters.iter().any(|own| ptr::fn_addr_eq(*own, deleter));
+                ((*managed).deleter.is_some_and(is_own), (*managed).manager_ctx)
+            }
+            _ => {
+                let managed = managed.cast::<DLManagedTensor>();
+                let deleters: [DeleteLegacy; 2] = [delete_legacy_slot, delete_legacy_block];
+                let is_own = |deleter| deleters.iter().any(|own| ptr::fn_addr_eq(*own, deleter));
+                ((*managed).deleter.is_some_and(is_own), (*managed).manager_ctx)
+            }
         };
-        if is_own { NonNull::new(object_of(context)) } else { None }
+        if is_own { NonNull::new(context.cast()) } else { None }
     }
 }
 
-/// Returns the tensor object in the context of an export.
-#[inline(always)]
-fn object_of(context: *mut c_void) -> *mut TVMFFIObject {
-    context.map_addr(|address| address & !IN_TENSOR).cast()
+type DeleteLegacy = unsafe extern "C" fn(*mut DLManagedTensor);
+type DeleteVersioned = unsafe extern "C" fn(*mut DLManagedTensorVersioned);
+
+/// Defines the deleters of exports, which their addresses identify: not generic and never inlined,
+/// so that each has one address in a binary.
+macro_rules! deleters {
+    ($($name:ident: $managed:ty, in slot: $in_slot:literal;)*) => {$(
+        #[inline(never)]
+        unsafe extern "C" fn $name(managed: *mut $managed) {
+            // SAFETY: the consumer owns the record, made by `export`, and deletes it once.
+            unsafe { delete::<_, $in_slot>(managed, |record| record.manager_ctx) };
+        }
+    )*};
 }
 
-/// Deleter of exports in legacy form, which its address identifies. Never inlined, so that the address is unique.
-#[inline(never)]
-unsafe extern "C" fn delete_legacy(managed: *mut DLManagedTensor) {
-    // SAFETY: the consumer owns the record, made by `export`, and deletes it once.
-    unsafe { delete(managed, |record| record.manager_ctx) };
-}
-
-/// Deleter of exports in versioned form, as [`delete_legacy`] is.
-#[inline(never)]
-unsafe extern "C" fn delete_versioned(managed: *mut DLManagedTensorVersioned) {
-    // SAFETY: the consumer owns the record, made by `export`, and deletes it once.
-    unsafe { delete(managed, |record| record.manager_ctx) };
+deleters! {
+    delete_legacy_slot: DLManagedTensor, in slot: true;
+    delete_legacy_block: DLManagedTensor, in slot: false;
+    delete_versioned_slot: DLManagedTensorVersioned, in slot: true;
+    delete_versioned_block: DLManagedTensorVersioned, in slot: false;
 }
 
 /// Deletes a managed tensor and releases its reference to the tensor object. Null is ignored.
 ///
 /// # Safety
-/// `managed` must be null, or an exported record that is no longer used.
-unsafe fn delete<M>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
+/// `managed` must be null, or an exported record that is no longer used. `IN_SLOT` is true if the
+/// record is in the tensor's export slot.
+#[inline(always)]
+unsafe fn delete<M, const IN_SLOT: bool>(managed: *mut M, context: impl FnOnce(&M) -> *mut c_void) {
     let Some(managed) = NonNull::new(managed) else { return };
-    // SAFETY: the record owns one reference to the tensor object and came from `export`. Until the reference is
-    // released it keeps the export slot valid.
+    // SAFETY: the record owns one reference to the tensor object and came from `export`. Until the
+    // reference is released it keeps the export slot valid.
     unsafe {
-        let context = context(managed.as_ref());
-        let object = NonNull::new(object_of(context));
-        if context.addr() == object_of(context).addr() {
+        let object = NonNull::new(context(managed.as_ref()).cast::<TVMFFIObject>());
+        if !IN_SLOT {
             memory::release(managed.cast(), Layout::new::<M>());
         } else if let Some(object) = object {
             borrowing::release_export_slot(object.as_ptr());
@@ -204,7 +209,10 @@ mod tests {
         // SAFETY: the export is alive until its deleter runs, below.
         unsafe {
             let record = managed.as_ref();
-            assert_eq!((record.dl_tensor.data, record.dl_tensor.ndim, *record.dl_tensor.shape), (data, 1, 3));
+            assert_eq!(
+                (record.dl_tensor.data, record.dl_tensor.ndim, *record.dl_tensor.shape),
+                (data, 1, 3)
+            );
             record.deleter.unwrap()(managed.as_ptr());
         }
     }
@@ -316,7 +324,8 @@ mod tests {
                 tensors.push(round_trip(&import, form, checked));
                 // SAFETY: the prototype describes the tensor itself.
                 tensors.push(unsafe { import.create_unsafe_view(import.dl_tensor()) }?);
-                // Its export is in the import, in builds with slots, and outside while another one has the slot.
+                // Its export is in the import, in builds with slots, and outside while another one
+                // has the slot.
                 let first = Exported(import.to_dlpack_versioned()?);
                 tensors.push(round_trip(&import, form, checked));
                 drop(first);
@@ -329,14 +338,16 @@ mod tests {
             assert!(
                 tensors
                     .iter()
-                    .all(|other| in_use(other.as_slice::<i32>()) && in_use(other.borrow_mut::<i32>()))
+                    .all(|other| in_use(other.as_slice::<i32>())
+                        && in_use(other.borrow_mut::<i32>()))
             );
             drop(elements);
             let elements = one.as_slice::<i32>()?;
             assert!(
                 tensors
                     .iter()
-                    .all(|other| in_use(other.borrow_mut::<i32>()) && !in_use(other.as_slice::<i32>()))
+                    .all(|other| in_use(other.borrow_mut::<i32>())
+                        && !in_use(other.as_slice::<i32>()))
             );
             assert_eq!(elements, [1, 2, 3]);
         }

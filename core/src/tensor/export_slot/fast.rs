@@ -17,9 +17,6 @@ const _: () = assert!(
         && align_of::<DLManagedTensor>() <= align_of::<ExportSlot>()
 );
 
-/// Whether tensors have an export slot.
-pub(crate) const EXISTS: bool = true;
-
 /// Creates the flag of an unused slot.
 #[inline(always)]
 pub(crate) fn vacant() -> SlotFlag {

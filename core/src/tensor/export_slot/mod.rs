@@ -1,10 +1,10 @@
-//! The export slot of a tensor: space in the object for the managed tensor of one export, which then needs no
-//! allocation. Size-optimised builds, and cores without compare-and-swap, have no slot.
+//! The export slot of a tensor: space in the object for the managed tensor of one export, which
+//! then needs no allocation. Size-optimised builds, and cores without compare-and-swap, have no
+//! slot.
 //!
 //! | item | meaning |
 //! |---|---|
 //! | `SlotFlag`, `ExportSlot` | flag that is set while the slot is in use; space of the slot |
-//! | `EXISTS` | whether tensors have a slot |
 //! | `vacant`, `claim`, `release` | creates the flag of an unused slot; claims the slot; releases it |
 
 #[cfg_attr(all(feature = "speed", target_has_atomic = "ptr"), path = "fast.rs")]

@@ -1,13 +1,10 @@
-//! No export slots, in size-optimised builds and on cores without compare-and-swap. In the former, a slot would enlarge
-//! every tensor; on the latter, it could not be claimed atomically.
+//! No export slots, in size-optimised builds and on cores without compare-and-swap. In the former,
+//! a slot would enlarge every tensor; on the latter, it could not be claimed atomically.
 #![forbid(unsafe_code)]
 
 pub(crate) struct SlotFlag;
 
 pub(crate) struct ExportSlot;
-
-/// Whether tensors have an export slot.
-pub(crate) const EXISTS: bool = false;
 
 /// Creates the flag, which stores nothing.
 #[inline(always)]
