@@ -122,8 +122,8 @@ mod tests {
 
     #[test]
     fn a_text_is_as_long_as_its_bytes() {
-        // SAFETY: the strings end with a zero.
         assert_eq!(
+            // SAFETY: the strings end with a zero.
             unsafe { (length(c"".as_ptr().cast()), length(c"four".as_ptr().cast())) },
             (0, 4)
         );

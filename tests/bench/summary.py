@@ -37,7 +37,7 @@ def sentence(operations):
     ratios = [row["ratio"] for row in operations if row["ratio"]]
     slower = sum(ratio > 1 for ratio in ratios)
     mean = tables.ratio(tables.geometric_mean(ratios))
-    return f"In the mean of {len(ratios)} operations, it takes {mean} of upstream's time; {slower} take longer:"
+    return f"\n  In the mean of {len(ratios)} operations, it takes {mean} of upstream's time; {slower} take longer:\n  "
 
 
 def texts():

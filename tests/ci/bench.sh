@@ -5,7 +5,8 @@
 # for: lib tests/bench
 
 # the main operations take no more instructions than their budgets, and calls from Rust no more than
-# by hand needs: valgrind python3; counts: one
+# by hand
+# needs: valgrind python3; counts: one
 check_instructions() {
   tests/bench/run.sh --budgets
   tests/bench/rust/run.py

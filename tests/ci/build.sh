@@ -24,8 +24,8 @@ check_prose() {
 }
 
 # links of the book and of READMEs resolve, its blocks have a use, its pictures and figures are
-# those of the recorded results needs: python3; for: *.md docs tests/bench/results
-# tests/bench/summary.py tests/ci/book.py
+# those of the recorded results
+# needs: python3; for: *.md docs tests/bench/results tests/bench/summary.py tests/ci/book.py
 check_book() {
   python3 tests/ci/book_test.py
   tests/ci/book.py check
@@ -34,8 +34,9 @@ check_book() {
 }
 
 # the book builds, the README shows what its command prints, and the code of every page runs as a
-# reader would run it needs: mdbook arm-board cmake pkg-config libOpenCL.so.1; for: docs README.md
-# targets/host/quickstart; counts: one
+# reader would run it
+# needs: mdbook arm-board cmake pkg-config libOpenCL.so.1
+# for: docs README.md targets/host/quickstart; counts: one
 check_book-pages() {
   mdbook build docs --dest-dir "$target/book"
   cargo run --release </dev/null | tests/ci/book.py excerpt README.md
@@ -130,7 +131,8 @@ check_build() {
 }
 
 # the documentation builds without a warning, each crate in a folder of its own, and opens at the
-# crate ferrite for: *.rs; counts: one
+# crate ferrite
+# for: *.rs; counts: one
 check_docs() {
   local log=$logs/docs.txt
   RUSTDOCFLAGS="-D warnings" BROWSER=true cargo doc --workspace --no-deps --open 2>&1 | tee "$log"
@@ -149,8 +151,7 @@ CROSS_TARGETS=(thumbv6m-none-eabi thumbv7em-none-eabihf thumbv8m.main-none-eabih
 
 # the core builds for microcontrollers and WebAssembly
 # needs: thumbv6m-none-eabi thumbv7em-none-eabihf thumbv8m.main-none-eabihf
-# riscv32imc-unknown-none-elf needs: riscv32imac-unknown-none-elf wasm32-unknown-unknown; for: core
-# alloc-ext; counts: one
+# needs: riscv32imc-unknown-none-elf riscv32imac-unknown-none-elf wasm32-unknown-unknown; for: core alloc-ext; counts: one
 check_cross() {
   local one
   for one in "${CROSS_TARGETS[@]}"; do
@@ -201,7 +202,8 @@ packages_are_whole() {
 }
 
 # the wheel and the library are the same bytes from another folder and cargo home, without a path of
-# either needs: wheel; counts: one
+# either
+# needs: wheel; counts: one
 check_reproducible() {
   local copy="$target/reproducible/another folder" cargo_home=${CARGO_HOME:-$HOME/.cargo} ours theirs one found=0
   build_wheel
@@ -220,8 +222,8 @@ check_reproducible() {
 }
 
 # every check is in a group of its workflow; actions by commit, jobs that build cannot write,
-# dependabot and hashes are complete needs: python3; for: .github tests/ci tests/xtask *Cargo.lock
-# *.txt *pyproject.toml; counts: one
+# dependabot and hashes are complete
+# needs: python3; for: .github tests/ci tests/xtask *Cargo.lock *.txt *pyproject.toml; counts: one
 check_workflows() {
   python3 tests/ci/supply_chain.py check
   workflow_has ci lane-one lane-two
@@ -296,8 +298,9 @@ advisory_database() { # advisory_database CONFIG: writes a configuration that fi
 }
 
 # each public safe function that has unsafe code in it, and each unsafe impl of Send or Sync, has a
-# row in docs/safe-functions needs: python3; for: lib targets/gpu targets/relax targets/rust
-# docs/safe-functions tests/ci/unsafe_review.py
+# row in docs/safe-functions
+# needs: python3
+# for: lib targets/gpu targets/relax targets/rust docs/safe-functions tests/ci/unsafe_review.py
 check_unsafe-review() {
   python3 tests/ci/unsafe_review_test.py
   python3 tests/ci/unsafe_review.py

@@ -2,7 +2,8 @@
 # shellcheck disable=SC2154  # checks.sh sets target and logs
 #
 # Conformance with upstream: layout, symbols, its own tests, its packages, and properties of both
-# libraries. for: lib tests/conformance/upstream
+# libraries.
+# for: lib tests/conformance/upstream
 
 # the C programs, plain
 # needs: cc; for: lib tests/conformance/c tests/programs/backend
@@ -17,8 +18,8 @@ check_layout() { ferrite_tests layout --include-ignored; }
 check_exports() { ferrite_tests exports --include-ignored; }
 
 # docs/security.md has the table of how upstream's library and ours are hardened
-# needs: readelf python3 g++; for: capi targets/host docs/security.md tests/conformance/exports
-# Cargo.toml; counts: one
+# needs: readelf python3 g++
+# for: capi targets/host docs/security.md tests/conformance/exports Cargo.toml; counts: one
 check_hardening() {
   local folder
   host_library release
@@ -94,7 +95,8 @@ command_on_request() { # the wheel has the command only if it is asked for
 FIRST_RELEASES=(0.1.9 0.1.13.post3 0.1.14.post1)
 
 # the oldest and the newest earlier releases of upstream's Python package, with their own tests, on
-# the library of our wheel needs: wheel
+# the library of our wheel
+# needs: wheel
 check_releases() { older_releases "${FIRST_RELEASES[@]}"; }
 
 # the same for the releases between them

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Numbers about the code: sizes of files, modules with several forms, conditional compilation, circles of imports, examples.
+"""Numbers about the code: the tree, sizes of files, modules with several forms, conditional compilation, circles, examples.
 
 usage: count_code.py [--rustdoc] [ROOT [CRATE...]]
 
@@ -11,13 +11,15 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from pathlib import Path
 from statistics import median
 
 import import_circles
 
-CRATES = ["core", "alloc-ext", "capi", "targets/host", "targets/gpu", "targets/relax"]
+CRATES = ["core", "alloc-ext", "capi", "capi/boundary", "capi/cxx", "capi/legacy", "capi/minimal", "targets/host",
+          "targets/gpu", "targets/relax"]
 ATTRIBUTE = re.compile(r"#!?\[cfg(?:_attr)?\((?:[^\[\]]|\[[^\]]*\])*\]")
 FENCE = re.compile(r"^\s*//[/!]\s*```(.*)$", re.M)
 
@@ -66,6 +68,35 @@ def static_numbers(root, crates):
     print(f"examples that run as tests: {doctests}")
 
 
+def tree_numbers(root):
+    """Numbers about the whole repository: what a reader meets before the code."""
+    import_circles.ROOT = root
+    tracked = subprocess.run(["git", "ls-files"], cwd=root, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    rust = sum(len((root / name).read_text().splitlines()) for name in tracked if name.endswith(".rs"))
+    modules = re.findall(r"^(?:pub(?:\([^)]*\))? )?mod (\w+);", (root / "core/src/lib.rs").read_text(), re.M)
+    features = {name: len(features_of(root / name / "Cargo.toml")) for name in ("core", "capi")}
+    pages = {name: len((root / name).read_text().splitlines()) for name in ("README.md", "ARCHITECTURE.md")}
+    print(f"tracked files: {len(tracked)}, lines of Rust: {rust}")
+    print(f"modules at the root of core: {len(modules)}")
+    print("features:", ", ".join(f"{count} of {name}" for name, count in features.items()))
+    print(f"#[path] out of a package: {sum(paths_out(root, name) for name in tracked if name.endswith('.rs'))}")
+    print("lines of pages:", ", ".join(f"{count} of {name}" for name, count in pages.items()))
+
+
+def features_of(manifest):
+    """Returns the features that a user can name: neither `default` nor internal ones."""
+    table = tomllib.loads(manifest.read_text()).get("features", {})
+    return [name for name in table if name != "default" and not name.startswith("__")]
+
+
+def paths_out(root, name):
+    """Returns how many modules of a file are sources of another package."""
+    file = root / name
+    package = next(folder for folder in file.parents if (folder / "Cargo.toml").is_file())
+    targets = re.findall(r'^#\[path = "([^"]*)"\]', file.read_text(), re.M)
+    return sum(not (file.parent / target).resolve().is_relative_to(package.resolve()) for target in targets)
+
+
 def rustdoc_numbers(root, crates):
     sums = Counter()
     for name in crates:
@@ -84,7 +115,8 @@ def main(arguments):
     options = [one for one in arguments if one.startswith("--")]
     root, *crates = [one for one in arguments if not one.startswith("--")] or [import_circles.ROOT]
     root, crates = Path(root).resolve(), crates or CRATES
-    static_numbers(root, crates)
+    tree_numbers(root)
+    static_numbers(root, [name for name in crates if (root / name / "Cargo.toml").is_file()])
     if "--rustdoc" in options:
         rustdoc_numbers(root, crates)
 

@@ -21,7 +21,8 @@ kernels_on() { # kernels_on KIND: the operators of targets/host/kernels on a kin
 }
 
 # CUDA modules on a GPU if there is one, otherwise on a stand-in for its driver, which the output
-# says; source through NVRTC needs: make wheel
+# says; source through NVRTC
+# needs: make wheel
 check_gpu-cuda() {
   FERRITE_NVRTC=$(tests/programs/device/fetch_nvrtc.sh "$target/nvrtc")
   export FERRITE_NVRTC
@@ -43,7 +44,8 @@ check_gpu-rocm() {
 }
 
 # Metal modules are type-checked and linted for aarch64-apple-darwin; on this system, what needs no
-# framework is tested needs: aarch64-apple-darwin; for: lib targets/gpu
+# framework is tested
+# needs: aarch64-apple-darwin; for: lib targets/gpu
 check_gpu-metal() {
   cargo check --target aarch64-apple-darwin -p ferrite-ffi-gpu --features metal
   cargo clippy --target aarch64-apple-darwin -p ferrite-ffi-gpu --features metal -- -D warnings
@@ -81,7 +83,8 @@ vulkan_layer() { # vulkan_layer ARGUMENT...: tests of cargo under the validation
 }
 
 # WebGPU modules on the Vulkan driver of this machine (llvmpipe): from Rust, from C, and compiled in
-# process by TVM needs: libvulkan.so.1 wheel
+# process by TVM
+# needs: libvulkan.so.1 wheel
 check_gpu-webgpu() { # builds in a folder of its own, without optimisation: wgpu is large
   # Disables Mesa's device selection, which prints warnings without a display.
   export NODEVICE_SELECT=1
@@ -122,8 +125,8 @@ check_gpu-checked() {
 }
 
 # TVM's own tests of device code generation and runtime modules, from FERRITE_TVM_GIT, on the
-# library of our wheel (PoCL) needs: libOpenCL.so.1 wheel; for: lib targets/gpu
-# tests/programs/clients/device_tests
+# library of our wheel (PoCL)
+# needs: libOpenCL.so.1 wheel; for: lib targets/gpu tests/programs/clients/device_tests
 check_gpu-tvm-tests() {
   build_wheel
   tests/programs/clients/device_tests/run.sh "$target"/wheels/*.whl

@@ -13,8 +13,8 @@ check_minimal() { ferrite_tests minimal --include-ignored; }
 check_core-size() { ferrite_tests core_size --include-ignored; }
 
 # bytes of rings 1 and 2, of what compiled models add, and of what a system library needs, on a
-# Cortex-M4F; what costs most needs: arm-board; for: core alloc-ext capi targets/mcu targets/relax
-# tests/embedded
+# Cortex-M4F; what costs most
+# needs: arm-board; for: core alloc-ext capi targets/mcu targets/relax tests/embedded
 check_full-size() { ferrite_tests full_size --include-ignored; }
 
 # firmware with compiled models on an emulated Cortex-M0, Cortex-M4F and RISC-V, and in WebAssembly
@@ -24,13 +24,14 @@ check_boards() { targets/boards/run.sh cortex-m0 cortex-m4f riscv32imc wasm32; }
 check_other-boards() { targets/boards/run.sh cortex-m33 riscv32; }
 
 # hooks, memory at run time and links without any C library, on emulated boards
-# needs: thumbv7em-none-eabihf riscv32imac-unknown-none-elf; for: core alloc-ext capi include
-# targets/mcu tests/embedded/platform
+# needs: thumbv7em-none-eabihf riscv32imac-unknown-none-elf
+# for: core alloc-ext capi include targets/mcu tests/embedded/platform
 check_platform() { tests/embedded/platform/run.sh cortex-m4f riscv32; }
 
 # firmware by make, by ferrite_firmware() of CMake, as a Zephyr module and as an ESP-IDF component,
-# over stand-ins for these systems needs: cmake arm-board riscv64-unknown-elf-gcc
-# qemu-system-riscv32; for: targets/boards targets/mcu tests/embedded/rtos; counts: one
+# over stand-ins for these systems
+# needs: cmake arm-board riscv64-unknown-elf-gcc qemu-system-riscv32
+# for: targets/boards targets/mcu tests/embedded/rtos; counts: one
 check_rtos() { tests/embedded/rtos/run.sh; }
 
 # the commands of the guide in targets/boards lead from a TVM model to firmware
@@ -38,13 +39,15 @@ check_rtos() { tests/embedded/rtos/run.sh; }
 check_guide() { tests/ci/guide.sh targets/boards/README.md '4 squared is 16'; }
 
 # the command that turns a model into a project: executables, inputs, workspaces, mistakes; without
-# TVM needs: python3 cc; for: targets/boards/model
+# TVM
+# needs: python3 cc; for: targets/boards/model
 check_model-tool() {
   python3 targets/boards/model/tests.py
   python3 targets/boards/model/hostile.py
 }
 
 # the commands of the guide in targets/boards/model lead from an ONNX model to firmware, a program
-# and a GPU needs: arm-board wasm32-unknown-unknown; for: targets/boards targets/relax targets/gpu;
+# and a GPU
+# needs: arm-board wasm32-unknown-unknown; for: targets/boards targets/relax targets/gpu
 # counts: one
 check_model-guide() { tests/ci/guide.sh targets/boards/model/README.md 'largest of 10 values: number 5' 3; }

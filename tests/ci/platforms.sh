@@ -15,8 +15,8 @@ check_systems() {
 }
 
 # tvm_ffi.dll: exports, import libraries, and every C program that POSIX does not define, by wine
-# needs: x86_64-w64-mingw32-gcc wine clang x86_64-pc-windows-gnu; for: lib targets/host
-# tests/conformance/windows
+# needs: x86_64-w64-mingw32-gcc wine clang x86_64-pc-windows-gnu
+# for: lib targets/host tests/conformance/windows
 check_windows() {
   local of_rust=x86_64-pc-windows-gnu
   cargo clippy -p ferrite-ffi-capi --features backend,relax --target $of_rust -- -D warnings
@@ -25,7 +25,8 @@ check_windows() {
 }
 
 # the library for musl: every C program loads it by musl's own loader, and has it inside in static
-# programs needs: musl-gcc x86_64-unknown-linux-musl
+# programs
+# needs: musl-gcc x86_64-unknown-linux-musl
 check_musl() {
   local of_rust=x86_64-unknown-linux-musl unwinder program=$target/musl/program
   local release=$target/musl/$of_rust/release

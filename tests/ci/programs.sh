@@ -38,8 +38,8 @@ check_rust-objects() {
 
 # projects of Rust users: a dependency line and 15 lines load kernels, with the library inside and
 # beside it; one workspace of program, kernels and firmware; types of other crates as values; a
-# mistake in a class or an exported function is one error needs: thumbv7em-none-eabihf; for: lib
-# targets/rust targets/relax tests/programs/rust
+# mistake in a class or an exported function is one error
+# needs: thumbv7em-none-eabihf; for: lib targets/rust targets/relax tests/programs/rust
 check_rust() {
   ferrite_tests rust_projects --include-ignored
   ferrite_tests rust_mistakes --include-ignored
@@ -57,8 +57,8 @@ rust_examples() { # the examples of the Rust crate print what they should
 }
 
 # installed files: the command, programs on them by CMake, pkg-config and Meson, and upstream's
-# examples with its own CMake files needs: g++; for: capi include targets/host targets/cli
-# tests/programs/install Makefile meson.build
+# examples with its own CMake files
+# needs: g++; for: capi include targets/host targets/cli tests/programs/install Makefile meson.build
 check_install() {
   host_library release
   cargo build -p ferrite-ffi-cli
@@ -66,7 +66,8 @@ check_install() {
 }
 
 # the wheels of a release: for glibc 2.17 on x86-64 and AArch64 (auditwheel says so), and the first
-# one runs needs: g++ aarch64-linux-gnu-g++ aarch64-unknown-linux-gnu
+# one runs
+# needs: g++ aarch64-linux-gnu-g++ aarch64-unknown-linux-gnu
 check_manylinux() {
   rm -rf "$target/manylinux-wheels"
   targets/host/python/wheels.sh "$target/manylinux-wheels"
@@ -112,7 +113,8 @@ check_quickstart() {
 }
 
 # the command ferrite: what it finds in libraries of every kind, as files, and calls of their
-# functions needs: cc valgrind groff; for: lib targets/cli
+# functions
+# needs: cc valgrind groff; for: lib targets/cli
 check_cli() { cargo test -p ferrite-ffi-cli -- --include-ignored; }
 
 # the command with C++ names: its checks and calls, and what it says of the libraries of TVM,
@@ -126,7 +128,8 @@ check_inspected() {
 }
 
 # declarations of ferrite stubs: in Python under mypy --strict, in C and in Rust, also of a Python
-# package needs: cc g++ python3; for: lib targets/cli tests/programs/stubs; counts: one
+# package
+# needs: cc g++ python3; for: lib targets/cli tests/programs/stubs; counts: one
 check_stubs() {
   host_library release
   cargo build -p ferrite-ffi-cli
@@ -138,20 +141,23 @@ check_stubs() {
 check_tvm-client() { clients tvm; }
 
 # TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of
-# our wheel needs: wheel; for: lib targets/host tests/programs/clients
+# our wheel
+# needs: wheel; for: lib targets/host tests/programs/clients
 check_tilelang() { clients tilelang tirx; }
 
 # a kernel of CUTLASS's DSL, from PyPI, compiled without a GPU, exported and loaded on the library
-# of our wheel needs: cc wheel; for: targets/host tests/programs/clients/cutlass
+# of our wheel
+# needs: cc wheel; for: targets/host tests/programs/clients/cutlass
 check_cutlass() { clients cutlass; }
 
 # programs that JAX, from PyPI, compiles, also over two processes, call C++ and Python on the
-# library of our wheel needs: wheel; for: targets/host tests/programs/clients/jax
+# library of our wheel
+# needs: wheel; for: targets/host tests/programs/clients/jax
 check_jax() { clients jax; }
 
 # tensors, modules, functions and models carried by multiprocessing, joblib, dask and Ray, from
-# PyPI; pickling under earlier releases needs: cc wheel; for: targets/host
-# tests/programs/clients/processes; counts: one
+# PyPI; pickling under earlier releases
+# needs: cc wheel; for: targets/host tests/programs/clients/processes; counts: one
 check_processes() {
   build_wheel
   tests/programs/clients/processes/run.sh "$target"/wheels/*.whl

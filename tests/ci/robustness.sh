@@ -9,11 +9,13 @@
 check_alloc_fail() { ferrite_tests alloc_fail; }
 
 # FORKS forks, 10000 unless that says otherwise, beside every kind of work of another thread ("test"
-# does 100) needs: cc; for: lib tests/robustness/forks
+# does 100)
+# needs: cc; for: lib tests/robustness/forks
 check_forks() { FORKS=${FORKS:-10000} ferrite_tests forks --test-threads=1; }
 
 # signals at every instruction, small stacks, exits, two copies, bad files, refused resources
-# ("test" has fewer exits) needs: cc; for: lib tests/robustness
+# ("test" has fewer exits)
+# needs: cc; for: lib tests/robustness
 check_faults() { EXITS=${EXITS:-400} ferrite_tests faults --test-threads=1; }
 
 # known bugs, planted in a copy of the sources one by one: a suite finds each
@@ -21,7 +23,8 @@ check_faults() { EXITS=${EXITS:-400} ferrite_tests faults --test-threads=1; }
 check_planted() { tests/robustness/planted/planted.py; }
 
 # PROGRAMS generated Python programs, 2000 unless that says otherwise, do the same with upstream's
-# library and ours needs: g++ cc python3; for: lib tests/robustness/python
+# library and ours
+# needs: g++ cc python3; for: lib tests/robustness/python
 check_python-programs() {
   local library=$target/cxx-abi/release/libtvm_ffi.so run=tests/robustness/python/run.sh status=0
   host_library release
@@ -42,7 +45,8 @@ damage_is_found() { # damage_is_found EDIT: programs differ with a library that 
 }
 
 # counts, values, strings and the name table: unit tests fail on every mutant, or it says why not
-# (cargo-mutants) needs: cargo-mutants; for: core tests/robustness/planted
+# (cargo-mutants)
+# needs: cargo-mutants; for: core tests/robustness/planted
 check_mutants() { tests/robustness/planted/mutants.py; }
 
 # the C programs under address and undefined-behaviour checks
@@ -62,7 +66,8 @@ check_valgrind() {
 }
 
 # the library itself built with the address sanitizer, under the C programs; programs of safe Rust
-# under it needs: clang nightly; for: lib targets/rust targets/relax tests/conformance/c
+# under it
+# needs: clang nightly; for: lib targets/rust targets/relax tests/conformance/c
 check_asan() {
   build_asan backend
   CC=clang FERRITE_LIBRARY_DIR=${asan_library%/*} ferrite_tests c_programs --ignored sanitized::
@@ -107,8 +112,8 @@ check_loom() {
 }
 
 # every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise, for at most
-# FUZZ_SECONDS, 300 (cargo-fuzz) needs: cargo-fuzz nightly; for: lib fuzz targets/relax targets/gpu;
-# counts: one
+# FUZZ_SECONDS, 300 (cargo-fuzz)
+# needs: cargo-fuzz nightly; for: lib fuzz targets/relax targets/gpu; counts: one
 check_fuzz() { fuzz_targets "-runs=${FUZZ_RUNS:-200000}" "-max_total_time=${FUZZ_SECONDS:-300}"; }
 
 # the kept inputs of every fuzz target, under the address sanitizer (cargo-fuzz)
@@ -116,8 +121,8 @@ check_fuzz() { fuzz_targets "-runs=${FUZZ_RUNS:-200000}" "-max_total_time=${FUZZ
 check_corpus() { fuzz_targets -runs=0; }
 
 # CORPUS_INPUTS kept inputs, 4 unless that says otherwise, of each fuzz target that needs no C
-# symbols, under Miri needs: nightly+miri+rust-src; for: core alloc-ext fuzz targets/relax
-# targets/gpu
+# symbols, under Miri
+# needs: nightly+miri+rust-src; for: core alloc-ext fuzz targets/relax targets/gpu
 check_corpus-miri() {
   fuzz/corpus.py unpack
   CORPUS_INPUTS=${CORPUS_INPUTS:-4} miri --manifest-path fuzz/Cargo.toml --no-default-features --features targets --test corpus \
@@ -146,7 +151,8 @@ fuzz_targets() { # fuzz_targets ARGUMENT...: of libFuzzer
 }
 
 # programs of C calls give the same with upstream's library and ours, except for listed differences,
-# and the same in C needs: python3 cc; for: lib fuzz targets/relax targets/gpu
+# and the same in C
+# needs: python3 cc; for: lib fuzz targets/relax targets/gpu
 check_differential() {
   # From the kept corpus, and DIFFERENTIAL_RUNS more from a fixed seed, 3000 unless that says
   # otherwise. Upstream has no API of TVM 0.5 to 0.20: the library that is compared with it has none

@@ -38,7 +38,8 @@ miri() { # miri ARGUMENT...: the tests of cargo under Miri
 check_miri-core() { miri -p ferrite-ffi-core -p ferrite-ffi-minimal --features ferrite-ffi-core/std --lib; }
 
 # the unit tests of alloc-ext and, where threads count, capi have no undefined behaviour; those of
-# alloc-ext also without std needs: nightly+miri+rust-src; for: core alloc-ext capi
+# alloc-ext also without std
+# needs: nightly+miri+rust-src; for: core alloc-ext capi
 check_miri() {
   miri -p ferrite-ffi-alloc --features ferrite-ffi-core/std,ferrite-ffi-alloc/std --lib
   # JSON without std is excluded: it is safe code, and its long numbers take half an hour.
@@ -76,8 +77,8 @@ check_miri-cores() {
 check_arm64() { arm aarch64 aarch64-unknown-linux-gnu aarch64-linux-gnu; }
 
 # the same as 32-bit Arm: hosts whose pointers have 4 bytes
-# needs: arm-linux-gnueabihf-gcc qemu-arm armv7-unknown-linux-gnueabihf; for: lib
-# tests/conformance/c
+# needs: arm-linux-gnueabihf-gcc qemu-arm armv7-unknown-linux-gnueabihf
+# for: lib tests/conformance/c
 check_arm32() { arm arm armv7-unknown-linux-gnueabihf arm-linux-gnueabihf; }
 
 arm() { # arm EMULATED TARGET GNU: the names of a machine for qemu, Rust and gcc

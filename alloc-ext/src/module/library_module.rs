@@ -58,9 +58,9 @@ impl ModuleImpl for LibraryModule {
 
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
         match self.library.get().function_symbol(name.as_bytes())? {
-            // SAFETY: symbols with the function prefix are safe-call functions, valid while the
-            // module lives (contract of `Library`).
             Some(symbol) => {
+                // SAFETY: symbols with the function prefix are safe-call functions, valid while the
+                // module lives (contract of `Library`).
                 unsafe { library_function::create(safe_call(symbol), module.clone()) }.map(Some)
             }
             None => packed::function(self.library.get(), module, name),

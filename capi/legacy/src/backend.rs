@@ -40,8 +40,8 @@ pub unsafe extern "C" fn TVMBackendGetFuncFromEnv(
         boundary::ensure_installed();
         let name = String::from_bytes(name)?;
         let found = match NonNull::new(mod_node) {
-            // SAFETY: contract of this function.
             Some(address) => {
+                // SAFETY: contract of this function.
                 unsafe { Module::from_context_address(address)? }.lookup_from_imports(&name)?
             }
             None => global(&name)?,

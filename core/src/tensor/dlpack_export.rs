@@ -4,9 +4,9 @@ use core::alloc::Layout;
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 
+use super::Tensor;
 use super::borrowing::{self, Owner};
 use super::dlpack_import::DLPackForm;
-use super::{Tensor, export_slot};
 use crate::abi::{
     DLManagedTensor, DLManagedTensorVersioned, DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION,
     DLPackVersion, TVMFFIObject,
@@ -426,6 +426,6 @@ mod tests {
     #[test]
     fn a_null_record_is_ignored() {
         // SAFETY: null is allowed.
-        unsafe { delete_legacy(core::ptr::null_mut()) };
+        unsafe { delete_legacy_block(core::ptr::null_mut()) };
     }
 }

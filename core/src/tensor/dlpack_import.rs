@@ -360,8 +360,8 @@ mod tests {
         let (mut data, mut shape) = ([1.0, 2.0], [1]);
         let tensor = DLTensor { byte_offset: 1, ..dl_tensor(&mut data, &mut shape) };
         let mut source = versioned(tensor, 1, 0);
-        // SAFETY: the arrays outlive the call.
         let mut refusal = |alignment| {
+            // SAFETY: the arrays outlive the call.
             unsafe { Tensor::from_dlpack_versioned(&mut source, alignment, false) }.unwrap_err()
         };
         assert_eq!(refusal(2).message_bytes(), b"FromDLPack: Data is not aligned to 2 bytes.");

@@ -56,7 +56,8 @@ BUGS = (
     Bug(
         "lost wake-up: a worker goes to sleep although a task came meanwhile",
         "targets/host/src/thread_pool/mailbox.rs",
-        "        if self.state.compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_err() {\n"
+        "        if self.state.compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_err()\n"
+        "        {\n"
         "            return;\n"
         "        }\n",
         "        self.state.store(ASLEEP, Ordering::Relaxed);\n",
@@ -177,8 +178,8 @@ BUGS = (
     Bug(
         "lost count: a signal handler's reference is lost in a process with one thread",
         "core/src/platform/sync/single_instruction/x86_64.rs",
-        'unsafe { asm!("add qword ptr [{}], {}", in(reg) count.as_ptr(), in(reg) change, options(nostack)) };',
-        'unsafe { asm!("add {1}, [{0}]", "mov [{0}], {1}", in(reg) count.as_ptr(), inout(reg) change => _) };',
+        'asm!("add qword ptr [{}], {}", in(reg) count.as_ptr(), in(reg) change, options(nostack))',
+        'asm!("add {1}, [{0}]", "mov [{0}], {1}", in(reg) count.as_ptr(), inout(reg) change => _)',
         ("signals", "c"),
     ),
     Bug(

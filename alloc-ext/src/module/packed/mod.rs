@@ -123,9 +123,9 @@ pub(super) fn function(
     name: &String,
 ) -> Result<Option<Function>> {
     match (symbol_of(library, name)?, support()) {
-        // SAFETY: symbols of such a library are functions of this form, valid while the module
-        // lives (contract of `Library`).
         (Some(symbol), Some(support)) => {
+            // SAFETY: symbols of such a library are functions of this form, valid while the module
+            // lives (contract of `Library`).
             unsafe { (support.make_function)(symbol, module) }.map(Some)
         }
         _ => Ok(None),

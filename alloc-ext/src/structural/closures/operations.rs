@@ -150,9 +150,9 @@ pub trait Structural: AnyCompatible {
     ///
     /// # fn main() -> ferrite_core::Result<()> {
     /// let value = json::parse(br#"[1, [2, "three"], 4]"#)?;
-    /// let (mut sum, mut texts) = (0, 0);
-    /// value.structural_walk(WalkOrder::Pre, (|n: i64| sum += n, |_: &str| texts += 1))?;
-    /// assert_eq!((sum, texts), (7, 1));
+    /// let (mut sum, mut strings) = (0, 0);
+    /// value.structural_walk(WalkOrder::Pre, (|n: i64| sum += n, |_: &str| strings += 1))?;
+    /// assert_eq!((sum, strings), (7, 1));
     ///
     /// // Finds the first number above 1 that is not in an array inside.
     /// let found = value.structural_walk(WalkOrder::Pre, (

@@ -28,8 +28,8 @@ impl InplaceMode {
     /// the child is unshared.
     pub fn inside(self, value: AnyView<'_>) -> Self {
         match value.object_ptr() {
-            // SAFETY: the view borrows a live object.
             Some(object)
+                // SAFETY: the view borrows a live object.
                 if self == Self::Allow && unsafe { refcount::is_unique(object.as_ptr()) } =>
             {
                 self

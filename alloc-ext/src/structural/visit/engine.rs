@@ -63,8 +63,8 @@ pub fn structural_visit(root: &Any, callbacks: Callbacks) -> Result<Option<Visit
 
 fn run(rule: Rule, root: &Any) -> Result<Option<VisitInterrupt>> {
     let visitor = walker::create(&VTABLE, Engine { rule, hooks: Hooks::new(COLUMN) })?;
-    // SAFETY: the visitor was created with such an engine.
     stack::nest(|| {
+        // SAFETY: the visitor was created with such an engine.
         walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, root.clone())
     })
 }
@@ -93,8 +93,8 @@ unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAn
         let visitor = unsafe { visitor_of(visitor)? };
         // SAFETY: the caller guarantees the value.
         let value = unsafe { AnyView::from_raw(value) }.to_owned()?;
-        // SAFETY: the caller guarantees the engine.
         let outcome = stack::nest(|| {
+            // SAFETY: the caller guarantees the engine.
             walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, value)
         });
         outcome.map(Any::from)

@@ -11,14 +11,14 @@
 ///
 /// # fn main() -> ferrite_core::Result<()> {
 /// let value = json::parse(b"[[1], 2]")?;
-/// let texts = |order| {
-///     let mut texts = Vec::new();
-///     let note = |node: &Any| json::stringify(node, None).map(|text| texts.push(text.to_string()));
+/// let strings = |order| {
+///     let mut strings = Vec::new();
+///     let note = |node: &Any| json::stringify(node, None).map(|text| strings.push(text.to_string()));
 ///     value.structural_walk(order, note)?;
-///     Ok::<_, ferrite_core::Error>(texts.join(" "))
+///     Ok::<_, ferrite_core::Error>(strings.join(" "))
 /// };
-/// assert_eq!(texts(WalkOrder::Pre)?, "[[1],2] [1] 1 2");
-/// assert_eq!(texts(WalkOrder::Post)?, "1 [1] 2 [[1],2]");
+/// assert_eq!(strings(WalkOrder::Pre)?, "[[1],2] [1] 1 2");
+/// assert_eq!(strings(WalkOrder::Post)?, "1 [1] 2 [[1],2]");
 /// # Ok(())
 /// # }
 /// ```

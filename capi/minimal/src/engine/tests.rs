@@ -110,8 +110,8 @@ fn a_full_pool_refuses_and_goes_on() {
     let mut deleted = 0;
     for _ in 0..2 {
         let mut functions = std::vec::Vec::new();
-        // SAFETY: as in `function`.
         while let Ok(one) =
+            // SAFETY: as in `function`.
             unsafe { create_function((&raw mut deleted).cast(), double, Some(count_up)) }
         {
             functions.push(one);

@@ -132,8 +132,8 @@ mod tests {
         // SAFETY: `fail` accepts any pointer.
         let error = unsafe { parallel_launch(fail, ptr::null_mut(), -1) }.unwrap_err();
         assert_eq!(error.kind_bytes(), b"ValueError");
-        // SAFETY: null is allowed.
         assert_eq!(
+            // SAFETY: null is allowed.
             unsafe { parallel_barrier(0, ptr::null_mut()) }.unwrap_err().kind_bytes(),
             b"ValueError"
         );

@@ -375,8 +375,8 @@ unsafe fn publish(
             field_names::add_last(entry, arena);
         }
         MemberKind::Method => entry.own_methods.add(index),
-        // SAFETY: as above.
         MemberKind::Attr => {
+            // SAFETY: as above.
             unsafe { &*(*record.cast::<Attr>()).column }.own.add(entry.type_index())
         }
         MemberKind::Metadata => {}

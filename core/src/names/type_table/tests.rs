@@ -428,8 +428,8 @@ fn threads_register_and_read_at_once() {
                     };
                     add_field(shared, &info).unwrap();
                     let fields = type_info(shared).unwrap().fields();
-                    // SAFETY: strings of registered fields live forever.
                     let has = |name: &[u8]| {
+                        // SAFETY: strings of registered fields live forever.
                         fields.iter().any(|field| unsafe { field.name.as_slice() } == name)
                     };
                     assert!(has(name.as_bytes()));

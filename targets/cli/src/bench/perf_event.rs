@@ -80,8 +80,8 @@ mod linux {
                 )
             };
             match c_int::try_from(opened) {
-                // SAFETY: the kernel has just opened the file for this caller.
                 Ok(descriptor @ 0..) => {
+                    // SAFETY: the kernel has just opened the file for this caller.
                     Ok(PerfEvent { file: unsafe { File::from_raw_fd(descriptor) } })
                 }
                 _ => Err(Error::last_os_error()),

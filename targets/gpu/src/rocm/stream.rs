@@ -23,9 +23,9 @@ pub(super) fn current(id: i32) -> Handle {
 pub(super) fn create(id: i32) -> Result<Handle> {
     let device = on(id)?;
     let mut stream = ptr::null_mut();
-    // SAFETY: the driver writes the stream.
     device
         .api()
+        // SAFETY: the driver writes the stream.
         .check("hipStreamCreate", unsafe { (device.api().hipStreamCreate)(&mut stream) })?;
     Ok(stream)
 }

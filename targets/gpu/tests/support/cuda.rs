@@ -80,8 +80,8 @@ impl Driver {
     }
 
     pub fn set_current_context(&self, context: u64) {
-        // SAFETY: the type is that of the driver.
         assert_eq!(
+            // SAFETY: the type is that of the driver.
             unsafe { self.function::<extern "C" fn(u64) -> c_int>(c"cuCtxSetCurrent")(context) },
             0
         );

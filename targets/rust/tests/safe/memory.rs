@@ -242,7 +242,8 @@ fn states_are_borrowed_while_they_are_copied() -> Result<()> {
             kept.lock().expect("no panic").extend([state, slots]);
         })?
     };
-    let (kernels, values) = (Array::from_slice(&[keep])?, Array::from_slice(&[initial.clone()])?);
+    let (kernels, values) =
+        (Array::from_slice(&[keep])?, Array::from_slice(core::slice::from_ref(&initial))?);
     let create =
         [1.into(), 2.into(), 1.into(), (&kernels).into(), (&kernels).into(), (&values).into()];
     let state: Any = call("vm.builtin.rnn_state_create", &create)?;

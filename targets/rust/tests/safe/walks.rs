@@ -74,7 +74,7 @@ fn threads_may_raise_one_error() -> Result<()> {
         for _ in 0..3 {
             let raised = value
                 .structural_walk(WalkOrder::Pre, |_: i64| -> Result<()> { Err(error.clone()) });
-            let raised = raised.err().expect("the error");
+            let raised = raised.expect_err("the error");
             assert_eq!(raised.to_string(), "ValueError: no");
             assert!(raised.extra_context().is_some() && error.extra_context().is_none());
             let raised = value.clone().structural_mutate::<Any, _, _>(
@@ -82,7 +82,7 @@ fn threads_may_raise_one_error() -> Result<()> {
                     Err(error.clone())
                 },
             );
-            assert!(raised.err().expect("the error").extra_context().is_some());
+            assert!(raised.expect_err("the error").extra_context().is_some());
         }
         Ok(())
     };

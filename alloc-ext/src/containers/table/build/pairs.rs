@@ -135,8 +135,8 @@ mod tests {
             Table::Dense(dense) => dense.slots(),
         };
         let words = |slot| {
-            // SAFETY: as above.
             table.entry(slot).map(|entry| {
+                // SAFETY: as above.
                 unsafe { entry.pair() }.each_ref().map(|cell| cell.view().payload_bits())
             })
         };

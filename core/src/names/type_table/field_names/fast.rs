@@ -48,8 +48,8 @@ impl FieldIndex {
         };
         let place: *mut FieldIndex = piece.as_ptr().cast();
         // SAFETY: the piece is new, and has space for the table and its slots, which are zero.
-        let table =
-            FieldIndex { slots: unsafe { slice::from_raw_parts(place.add(1).cast(), slot_count) } };
+        let slots = unsafe { slice::from_raw_parts(place.add(1).cast(), slot_count) };
+        let table = FieldIndex { slots };
         for at in 0..fields.len() {
             table.put(fields, at);
         }

@@ -154,8 +154,8 @@ impl Replacer<'_> {
         };
         let before = match self.origin {
             Origin::Arguments => Before::Argument { parameter: self.parameter, original },
-            // SAFETY: the copy has as many bytes.
             Origin::Result => {
+                // SAFETY: the copy has as many bytes.
                 Before::Result { hash: hash_bytes(unsafe { elements(&copy, bytes) }) }
             }
         };
