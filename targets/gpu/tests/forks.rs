@@ -7,6 +7,7 @@
     clippy::panic,
     reason = "a test fails by a panic"
 )]
+#![allow(unused_imports, dead_code, reason = "what the kinds that a build lacks would use")]
 
 mod support;
 
