@@ -151,7 +151,8 @@ CROSS_TARGETS=(thumbv6m-none-eabi thumbv7em-none-eabihf thumbv8m.main-none-eabih
 
 # the core builds for microcontrollers and WebAssembly
 # needs: thumbv6m-none-eabi thumbv7em-none-eabihf thumbv8m.main-none-eabihf
-# needs: riscv32imc-unknown-none-elf riscv32imac-unknown-none-elf wasm32-unknown-unknown; for: core alloc-ext; counts: one
+# needs: riscv32imc-unknown-none-elf riscv32imac-unknown-none-elf wasm32-unknown-unknown
+# for: core alloc-ext; counts: one
 check_cross() {
   local one
   for one in "${CROSS_TARGETS[@]}"; do

@@ -91,9 +91,9 @@ pub(super) unsafe extern "C" fn destroy_and_free(this: *mut Exception) {
 /// # Safety
 /// `this` must be an exception.
 pub(super) unsafe extern "C" fn what(this: *const Exception) -> *const c_char {
-    // SAFETY: the caller guarantees the exception, which keeps its error alive; nothing is dropped
-    // here.
+    // SAFETY: the caller guarantees the exception.
     let error = NonNull::new(unsafe { (*this).error }).map(|error| {
+        // SAFETY: the exception keeps its error alive; nothing is dropped here.
         ManuallyDrop::new(unsafe { Error::from_object_unchecked(ObjectRef::from_raw(error)) })
     });
     match &error {

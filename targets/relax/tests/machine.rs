@@ -218,6 +218,25 @@ fn a_saved_function_shadows_one_of_the_model() -> Result<()> {
 }
 
 #[test]
+fn saved_functions_and_closures_know_where_the_machine_is() -> Result<()> {
+    // `main(x)` returns the machine that its kernel gets.
+    let main = bytecode("main", &["x"], 2, vec![call(1, 0, &[MACHINE, 0]), ret(1)]);
+    let bytes = executable(&[packed("kernel"), main], &[]);
+    let get = Function::from_packed(|args| args[0].to_owned())?;
+    let machine = with_kernel(&bytes, get)?;
+    machine.save_function(b"main", String::new("saved")?, true, &[1i64.into()])?;
+    let (saved, main) = (machine.closure(b"saved")?.unwrap(), machine.closure(b"main")?.unwrap());
+    // Neither has been called by `Machine::call` before, and the machine moves.
+    let place = |machine: &Machine| core::ptr::from_ref(machine).addr() as u64;
+    let address = |value: Any| value.view().payload_bits();
+    assert_eq!(address(saved.call(&machine, &[])?), place(&machine));
+    let moved = Box::new(machine);
+    assert_eq!(address(main.call(&moved, &[1i64.into()])?), place(&moved));
+    assert_eq!(address(moved.invoke(&AnyView::from(&main), &[1i64.into()])?), place(&moved));
+    Ok(())
+}
+
+#[test]
 fn inputs_and_outputs_are_kept_by_function() -> Result<()> {
     let machine = with_kernel(&nested(), add_one()?)?;
     let no_inputs = "No inputs set for stateful call of main; use `set_input` first.";

@@ -282,6 +282,7 @@ impl Machine {
             // SAFETY: this thread has just become the owner, and the entry borrows the machine
             // until it removes it.
             unsafe { running::add(self) };
+            entry.set_address();
         }
         Ok(entry)
     }
@@ -332,11 +333,11 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Tells the functions of the model where the machine is: it may have moved since its last
-    /// call.
+    /// Tells the functions of the model where the machine is: it may have moved since its last use.
+    /// Only for the outermost use.
     #[inline]
     fn set_address(&self) {
-        // SAFETY: this thread owns the machine; the outermost call borrows the pools later.
+        // SAFETY: this thread owns the machine, and calls within this use borrow the pools later.
         if let Some(pools) = unsafe { &mut *self.0.pools.get() } {
             pools.set_machine(self.0);
         }
@@ -346,9 +347,6 @@ impl<'a> Entry<'a> {
         let Some(info) = self.0.executable.functions().get(function) else {
             plain_bail!(INTERNAL_ERROR, "There is no function {}", function);
         };
-        if self.is_outermost() {
-            self.set_address();
-        }
         let pools = self.pools()?;
         match info.kind {
             FunctionKind::Bytecode => interpreter::run(self, pools, info, args),
