@@ -13,7 +13,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/../tvm_tests/support.sh"
 
 read_arguments "$@"
-prepare device-tests tests/python/codegen tests/python/runtime
+codegen=tests/python/codegen/test_target_codegen
+runtime=tests/python/runtime
+prepare device-tests ${codegen}_{opencl,webgpu,vulkan,metal}.py "${codegen}_cuda*.py" $runtime/test_executable.py \
+  "$runtime/test_runtime_module_*.py" $runtime/test_runtime_{device_api,dlpack,error,extension,nd_array,trace}.py
 make_interpreter
 kinds=${FERRITE_DEVICE_KINDS:-opencl}
 export TVM_TEST_TARGETS="llvm;${kinds// /;}"
