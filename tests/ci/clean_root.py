@@ -11,18 +11,19 @@ MIRROR = "http://deb.debian.org/debian"
 # Files about the network of a machine: names of hosts, package sources, certificates.
 NETWORK = ["/etc/resolv.conf", "/etc/hosts", "/etc/apt/apt.conf.d", "/etc/pip.conf", "/etc/ssl/certs", "/usr/local/share/ca-certificates"]
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# Parameters: root, toolchains, their programs, folder in the home, command. The mounts end with the
-# command, as they are made in a mount namespace of its own.
+# Parameters: root, toolchains, their programs, folder in the home, command. Toolchains stay at their
+# paths, since one may be a link to another. The mounts end with the command, as they are made in a
+# mount namespace of its own.
 ENTER = """
 mount -t proc proc "$1/proc"
 mount --bind /sys "$1/sys"
 mount --rbind /dev "$1/dev"
 if [ -n "$2" ]; then
-  mkdir -p "$1/opt/rustup" "$1/opt/cargo/bin"
-  mount --bind "$2" "$1/opt/rustup"
-  mount --bind "$3" "$1/opt/cargo/bin"
-  mount -o remount,bind,ro "$1/opt/rustup"
-  mount -o remount,bind,ro "$1/opt/cargo/bin"
+  mkdir -p "$1$2" "$1$3"
+  mount --bind "$2" "$1$2"
+  mount --bind "$3" "$1$3"
+  mount -o remount,bind,ro "$1$2"
+  mount -o remount,bind,ro "$1$3"
 fi
 exec chroot "$1" /bin/bash -eu -o pipefail -c 'cd "$HOME/$1"; eval "$2"' session "$4" "$5"
 """
@@ -64,7 +65,8 @@ class CleanRoot:
         self.toolchain = toolchain() if with_rust else ("", "")
         self.environment = {"HOME": "/root", "LANG": "C.UTF-8", "TERM": "dumb", "PATH": PATH, "FERRITE": "/root/ferrite"}
         if with_rust:
-            self.environment |= {"RUSTUP_HOME": "/opt/rustup", "PATH": f"/opt/cargo/bin:{PATH}"}
+            toolchains, programs = self.toolchain
+            self.environment |= {"RUSTUP_HOME": toolchains, "PATH": f"{programs}:{PATH}"}
         shutil.rmtree(self.root, ignore_errors=True)
         subprocess.run(["cp", "--archive", "--reflink=auto", str(base(systems)), str(self.root)], check=True)
 
