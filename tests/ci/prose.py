@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Records of tools and lists of phrases, such as this file.
-EXCLUDED = re.compile(r"^(tests/ci/prose(_test)?\.py|tests/bench/results/.*|include/dlpack/.*)$")
+# Records and output of tools, and lists of phrases, such as this file.
+EXCLUDED = re.compile(r"^(tests/ci/prose(_test)?\.py|tests/bench/results/.*|targets/cli/tests/golden/.*|include/dlpack/.*)$")
 
 # The first words of a doc comment: of any, and of those of functions.
 OPENINGS = [

@@ -1,9 +1,8 @@
 /*
  * Functions and classes of kernels.so. Made by `ferrite stubs --c`; C89 and later, C++11 and later.
  *
- * Functions return 0, or -1 with an error raised, which TVMFFIErrorMoveFromRaised takes. Arguments
- * are borrowed. Results that are cells (TVMFFIAny) are the caller's: ferrite_stub_release gives
- * them back. Link exported functions' library.
+ * Functions return 0, or -1 with an error raised, which TVMFFIErrorMoveFromRaised takes. Arguments are borrowed. Results that are
+ * cells (TVMFFIAny) are the caller's: ferrite_stub_release gives them back. Link exported functions' library.
  */
 #ifndef KERNELS_STUBS_H_
 #define KERNELS_STUBS_H_

@@ -1,5 +1,4 @@
-//! Functions and classes of kernels.so. Made by `ferrite stubs --rust`, for `ferrite-ffi` and
-//! `ferrite-ffi-sys`.
+//! Functions and classes of kernels.so. Made by `ferrite stubs --rust`, for `ferrite-ffi` and `ferrite-ffi-sys`.
 #![allow(dead_code, non_camel_case_types, non_snake_case, clippy::all)]
 
 /// Exported functions of kernels.so. The library stays loaded.
@@ -41,8 +40,7 @@ mod stub_helpers {
     use core::sync::atomic::{AtomicI32, Ordering};
     use ferrite::{Argument, Arguments, AnyView, FromAny, Function, ObjectClass, Result, bail, type_index, type_table};
 
-    /// Returns the index of a class. Until its library is loaded, that is the index of a class of
-    /// which Rust has no objects.
+    /// Returns the index of a class. Until its library is loaded, that is the index of a class of which Rust has no objects.
     pub fn class(key: &str, found: &AtomicI32) -> i32 {
         let known = found.load(Ordering::Relaxed);
         if known != 0 {

@@ -1,10 +1,8 @@
 /*
- * Functions and classes of libnames.so. Made by `ferrite stubs --c`; C89 and later, C++11 and
- * later.
+ * Functions and classes of libnames.so. Made by `ferrite stubs --c`; C89 and later, C++11 and later.
  *
- * Functions return 0, or -1 with an error raised, which TVMFFIErrorMoveFromRaised takes. Arguments
- * are borrowed. Results that are cells (TVMFFIAny) are the caller's: ferrite_stub_release gives
- * them back. Link exported functions' library.
+ * Functions return 0, or -1 with an error raised, which TVMFFIErrorMoveFromRaised takes. Arguments are borrowed. Results that are
+ * cells (TVMFFIAny) are the caller's: ferrite_stub_release gives them back. Link exported functions' library.
  */
 #ifndef NAMES_STUBS_H_
 #define NAMES_STUBS_H_
@@ -65,7 +63,7 @@ FERRITE_STUB_INLINE int names_int(double arg0, int64_t *result) {
 
 FERRITE_STUB_C int __tvm_ffi_load(void *self, const TVMFFIAny *args, int32_t num_args, TVMFFIAny *result);
 /*
- * Returns a string.
+ * Returns a text.
  *
  * `load(x: str) -> ffi.String`
  */
@@ -123,8 +121,7 @@ FERRITE_STUB_C int __tvm_ffi_types(void *self, const TVMFFIAny *args, int32_t nu
 /*
  * Takes one of each.
  *
- * `types(0: Optional<int>, 1: Variant<int, ffi.String>, 2: Map<ffi.String, Array<float>>, 3:
- * ffi.Function) -> Tuple<int, ffi.String>`
+ * `types(0: Optional<int>, 1: Variant<int, ffi.String>, 2: Map<ffi.String, Array<float>>, 3: ffi.Function) -> Tuple<int, ffi.String>`
  */
 FERRITE_STUB_INLINE int names_types(const TVMFFIAny *arg0, const TVMFFIAny *arg1, TVMFFIObjectHandle arg2, TVMFFIObjectHandle arg3, TVMFFIAny *result) {
   TVMFFIAny cells[4];

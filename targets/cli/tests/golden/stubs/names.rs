@@ -1,5 +1,4 @@
-//! Functions and classes of libnames.so. Made by `ferrite stubs --rust`, for `ferrite-ffi` and
-//! `ferrite-ffi-sys`.
+//! Functions and classes of libnames.so. Made by `ferrite stubs --rust`, for `ferrite-ffi` and `ferrite-ffi-sys`.
 #![allow(dead_code, non_camel_case_types, non_snake_case, clippy::all)]
 
 /// Exported functions of libnames.so. The library stays loaded.
@@ -68,7 +67,7 @@ impl Library {
         self.int.call((arg0,))
     }
 
-    /// Returns a string.
+    /// Returns a text.
     ///
     /// `load(x: str) -> ffi.String`
     pub fn load_2(&self, arg0: &str) -> ::ferrite::Result<::ferrite::String> {
@@ -98,8 +97,7 @@ impl Library {
 
     /// Takes one of each.
     ///
-    /// `types(0: Optional<int>, 1: Variant<int, ffi.String>, 2: Map<ffi.String, Array<float>>, 3:
-    /// ffi.Function) -> Tuple<int, ffi.String>`
+    /// `types(0: Optional<int>, 1: Variant<int, ffi.String>, 2: Map<ffi.String, Array<float>>, 3: ffi.Function) -> Tuple<int, ffi.String>`
     pub fn types(&self, arg0: Option<i64>, arg1: &::ferrite::Any, arg2: &::ferrite::Map<::ferrite::String, ::ferrite::Array<f64>>, arg3: &::ferrite::Function) -> ::ferrite::Result<::ferrite::Any> {
         self.types.call((arg0, arg1, arg2, arg3))
     }
@@ -252,8 +250,7 @@ mod stub_helpers {
     use core::sync::atomic::{AtomicI32, Ordering};
     use ferrite::{Argument, Arguments, AnyView, FromAny, Function, ObjectClass, Result, bail, type_index, type_table};
 
-    /// Returns the index of a class. Until its library is loaded, that is the index of a class of
-    /// which Rust has no objects.
+    /// Returns the index of a class. Until its library is loaded, that is the index of a class of which Rust has no objects.
     pub fn class(key: &str, found: &AtomicI32) -> i32 {
         let known = found.load(Ordering::Relaxed);
         if known != 0 {
