@@ -11,9 +11,9 @@ MIRROR = "http://deb.debian.org/debian"
 # Files about the network of a machine: names of hosts, package sources, certificates.
 NETWORK = ["/etc/resolv.conf", "/etc/hosts", "/etc/apt/apt.conf.d", "/etc/pip.conf", "/etc/ssl/certs", "/usr/local/share/ca-certificates"]
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# Parameters: root, toolchains, their programs, folder in the home, command. Toolchains stay at their
-# paths, since one may be a link to another. The mounts end with the command, as they are made in a
-# mount namespace of its own.
+# Parameters: root, toolchains, their programs, folder in the home, command. Toolchains stay where
+# they are, since one may be a link to another. The mounts end with the command, as they are made in
+# a mount namespace of its own.
 ENTER = """
 mount -t proc proc "$1/proc"
 mount --bind /sys "$1/sys"
