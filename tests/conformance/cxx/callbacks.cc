@@ -141,7 +141,7 @@ struct Place {
   std::function<void()> action;
   /*! \brief Whether the library calls it as C++, so that any exception passes through unchanged. */
   bool direct;
-  /*! \brief Whether the library adds the place of an error, in a copy if the client has the error, too. */
+  /*! \brief Whether the library adds the place of an error, to a copy if the client has it, too. */
   bool adds_context = false;
 };
 
