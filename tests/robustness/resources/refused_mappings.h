@@ -178,7 +178,7 @@ static long mappings_of_files(int of_module) {
 
 /* Runs a scenario while mappings are refused, and twice after that. */
 static void run_refused(const scenario* one, int nth, int onwards, outcome* end) {
-  long left;
+  long left, live = 0;
   int i;
   watchdog(60);
   checks_failed = 0;
@@ -188,8 +188,10 @@ static void run_refused(const scenario* one, int nth, int onwards, outcome* end)
     CHECK(one->run() || mappings.failed > 0);
     mappings.fail_in = 0;
     left = mappings_of_files(1); /* a dlopen that fails leaves the mappings that it made: glibc 2.36 */
-    for (i = 0; i < 2; i++) {
+    for (i = 0; i < 3; i++) {
       CHECK(one->run());
+      CHECK(i < 2 || CHECK_INT(heap.live, live));
+      live = heap.live;
     }
     CHECK_INT(mappings_of_files(1), left);
     raise_errors(1); /* what the first error allocates stays */
@@ -213,7 +215,9 @@ static int check_nth(const scenario* one, int nth, int onwards, outcome* end, co
     run_refused(one, nth, onwards, end);
   }
   CHECK_INT(waitpid(child, &status, 0), child);
-  if (!(CHECK_INT(status, 0) & CHECK_INT(end->blocks, without->blocks) & CHECK_INT(end->files, without->files))) {
+  /* Types that are registered after a failure may need one more block of their table, which stays. */
+  if (!(CHECK_INT(status, 0) & CHECK(end->blocks == without->blocks || end->blocks == without->blocks + 1) &
+        CHECK_INT(end->files, without->files))) {
     printf("  %s, mapping %d is refused%s\n", one->name, nth, onwards ? ", and all later ones" : "");
   }
   return end->refused > 0;
