@@ -215,7 +215,7 @@ static int check_nth(const scenario* one, int nth, int onwards, outcome* end, co
     run_refused(one, nth, onwards, end);
   }
   CHECK_INT(waitpid(child, &status, 0), child);
-  /* Types that are registered after a failure may need one more block of their table, which stays. */
+  /* Types that are registered after a failure may need one more block of their table. It stays. */
   if (!(CHECK_INT(status, 0) & CHECK(end->blocks == without->blocks || end->blocks == without->blocks + 1) &
         CHECK_INT(end->files, without->files))) {
     printf("  %s, mapping %d is refused%s\n", one->name, nth, onwards ? ", and all later ones" : "");
