@@ -100,7 +100,7 @@ other_builds() {
   printf 'include Makefile\nshow:\n\t@echo "$(BUILT) $(COMMAND)"\n' >"$work/show.mk"
   default=$(env -u BUILT -u COMMAND make --silent -C "$root" -f "$work/show.mk" show)
   [ "$default" = "target/make/release target/make/release/ferrite" ] || die "make install takes $default"
-  make -C "$root" -n all | grep -q -e '--target-dir target/make' || die "make builds elsewhere than it installs from"
+  make -C "$root" -n all | grep -e "--target-dir target/make" >/dev/null || die "make builds elsewhere than it installs from"
   cmp "$root/LICENSE" "$prefix/share/licenses/libtvm_ffi/LICENSE" || die "the licence is not installed"
   done_with "libraries and commands of other builds are refused; the licence"
 }
