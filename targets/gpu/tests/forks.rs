@@ -7,15 +7,29 @@
     clippy::panic,
     reason = "a test fails by a panic"
 )]
-#![allow(unused_imports, dead_code, reason = "what the kinds that a build lacks would use")]
 
 mod support;
 
 use std::process::Command;
 
+#[cfg(any(
+    feature = "opencl",
+    feature = "vulkan",
+    feature = "webgpu",
+    feature = "cuda",
+    feature = "rocm"
+))]
 use ferrite_alloc_ext::device;
 use ferrite_core::error::Result;
+#[cfg(any(feature = "opencl", feature = "vulkan", feature = "webgpu"))]
 use support::calls::*;
+#[cfg(any(
+    feature = "opencl",
+    feature = "vulkan",
+    feature = "webgpu",
+    feature = "cuda",
+    feature = "rocm"
+))]
 use support::fork::{in_child, is_refused};
 
 /// A kind, and its test.
@@ -48,6 +62,9 @@ fn main() {
         let (_, test) = KINDS.iter().find(|(name, _)| *name == kind).expect("a kind");
         return test().expect("no error");
     }
+    if KINDS.is_empty() {
+        println!("forks: this build has no kind of device");
+    }
     let failed = KINDS.iter().map(|(kind, _)| *kind).filter(|kind| {
         let program = std::env::current_exe().expect("the path of this program");
         let status = Command::new(program).env(KIND, kind).status().expect("a process");
@@ -58,6 +75,13 @@ fn main() {
 }
 
 /// Exit status of a child whose checks all passed.
+#[cfg(any(
+    feature = "opencl",
+    feature = "vulkan",
+    feature = "webgpu",
+    feature = "cuda",
+    feature = "rocm"
+))]
 const PASSED: i32 = 7;
 
 /// Tests a kind whose devices are chosen by the words of an environment variable. `handles` makes

@@ -1,5 +1,5 @@
 //! Quotes names and documentation from libraries for C, Rust and Python: the only place that does.
-//! What a library says becomes text of a comment or of a literal, never code.
+//! Strings of a library become comments or literals, never code.
 
 use crate::visible::{line, visible};
 
