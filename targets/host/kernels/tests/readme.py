@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent
@@ -87,7 +88,7 @@ def figures():
     machine = results["machine"]
     tools = f"numpy {machine['numpy']}, pybind11 {machine['pybind11']}, nanobind {machine['nanobind']}, apache-tvm-ffi {machine['apache-tvm-ffi']}, torch {machine['torch']}"
     where = f"On {machine['processor']}, Python {machine['python']}, {tools}, {machine['rustc'].split(' (')[0]}, {machine['compiler']}."
-    return "\n".join(lines) + "\n\n" + where + "\n"
+    return "\n".join(lines) + "\n\n" + textwrap.fill(where, 100) + "\n"
 
 
 def written(text):
