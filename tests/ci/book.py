@@ -273,8 +273,10 @@ def needs(page):
     match = NEEDS.search(page.read_text())
     if not match:
         return None
-    packages = PACKAGES.search(match[1])
-    return (packages[1] if packages else ""), "Rust toolchain" in match[1]
+    # The lines of the paragraph end anywhere, in the midst of a command, too.
+    text = " ".join(match[1].split())
+    packages = PACKAGES.search(text)
+    return (packages[1] if packages else ""), "Rust toolchain" in text
 
 
 def run_clean(names):
