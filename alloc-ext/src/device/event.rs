@@ -73,10 +73,6 @@ impl Event {
         self.device
     }
 
-    pub(super) fn handle(&self) -> Option<NonNull<c_void>> {
-        self.handle
-    }
-
     /// Records the event in a stream. It completes when all commands queued there before are
     /// complete.
     ///
@@ -127,6 +123,26 @@ impl Event {
                 backend.elapsed(self.device.id(), start, end)
             },
             _ => Ok(None),
+        }
+    }
+}
+
+impl Stream {
+    /// Makes commands that are queued here from now on wait for an event. Blocks the calling thread
+    /// only if the event belongs to a device of another type.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub fn wait_for_event(&self, event: &Event) -> Result<()> {
+        if event.device.device_type() != self.device().device_type() {
+            return event.synchronize();
+        }
+        match (self.device().backend()?, event.handle) {
+            // SAFETY: the stream belongs to the device, the event to a device of its type.
+            (Some(backend), Some(event)) => unsafe {
+                backend.wait_for_event(self.device().id(), event, self.as_ptr())
+            },
+            _ => Ok(()),
         }
     }
 }

@@ -10,7 +10,6 @@ use ferrite_core::value::device;
 use ferrite_core::{Any, String};
 
 use super::backend::{Attribute, Backend};
-use super::stream;
 use super::table::{find, get, registered};
 
 /// A device, identified by type and id. Creating a handle opens no driver, and the device need not
@@ -119,14 +118,6 @@ impl Device {
             Some(backend) => backend.set_device(self.0.device_id),
             None => Ok(()),
         }
-    }
-
-    /// Waits until all commands on this thread's current stream of the device are complete.
-    ///
-    /// # Errors
-    /// Errors of the driver, including those of the commands.
-    pub fn synchronize(self) -> Result<()> {
-        stream::synchronize_current(self)
     }
 
     /// Returns the back end; `None` for the CPU.

@@ -6,7 +6,6 @@ use core::ptr;
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
 
-use super::event::Event;
 use super::handle::Device;
 use crate::env::stream as of_thread;
 
@@ -110,24 +109,6 @@ impl Stream {
             None => Ok(()),
         }
     }
-
-    /// Makes commands that are queued here from now on wait for an event. Blocks the calling thread
-    /// only if the event belongs to a device of another type.
-    ///
-    /// # Errors
-    /// Errors of the driver.
-    pub fn wait_for_event(&self, event: &Event) -> Result<()> {
-        if event.device().device_type() != self.device.device_type() {
-            return event.synchronize();
-        }
-        match (self.device.backend()?, event.handle()) {
-            // SAFETY: the stream belongs to the device, the event to a device of its type.
-            (Some(backend), Some(event)) => unsafe {
-                backend.wait_for_event(self.device.id(), event, self.handle)
-            },
-            _ => Ok(()),
-        }
-    }
 }
 
 impl Drop for Stream {
@@ -153,6 +134,17 @@ impl Drop for Restored {
         // SAFETY: the stream was set before, so the code that set it guarantees it. There is no way
         // to report an error.
         let _ = unsafe { set_current(self.device, self.stream) };
+    }
+}
+
+impl Device {
+    /// Waits until all commands on this thread's current stream of the device are complete.
+    ///
+    /// # Errors
+    /// Errors of the driver, including those of the commands.
+    pub fn synchronize(self) -> Result<()> {
+        // SAFETY: the code that set the stream guarantees it.
+        unsafe { synchronize(self, current(self)) }
     }
 }
 
@@ -191,15 +183,6 @@ pub unsafe fn synchronize(device: Device, stream: *mut c_void) -> Result<()> {
         Some(backend) => unsafe { backend.synchronize(device.id(), stream) },
         None => Ok(()),
     }
-}
-
-/// Waits until all commands on this thread's current stream of a device are complete.
-///
-/// # Errors
-/// Errors of [`synchronize`].
-pub(super) fn synchronize_current(device: Device) -> Result<()> {
-    // SAFETY: the code that set the stream guarantees it.
-    unsafe { synchronize(device, current(device)) }
 }
 
 /// Returns ValueError if the stream belongs to another device.
