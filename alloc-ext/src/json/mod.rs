@@ -38,9 +38,11 @@ mod tree;
 mod value_builder;
 mod writer;
 
+pub(crate) use decimal::Number;
+pub(crate) use digits::write_int;
 pub use functions::FUNCTIONS;
 pub(crate) use general::write_general;
-pub(crate) use number::{Number, read as read_number, write_int};
+pub(crate) use number::read as read_number;
 pub use parser::parse;
 pub(crate) use text::{literal_len, write_quoted};
 pub(crate) use tree::{Tree, TreeValue};

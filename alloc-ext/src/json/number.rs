@@ -4,10 +4,10 @@
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 
-use super::decimal;
+use super::decimal::{self, Number};
 #[cfg(feature = "speed")]
 use super::digits;
-pub(crate) use super::digits::write_int;
+use super::digits::write_sign;
 use super::general::write_finite;
 
 /// Number of decimal digits that always fit in a signed 64-bit integer.
@@ -23,13 +23,6 @@ static POWERS_OF_TEN: [f64; SAFE_DIGITS + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18,
 ];
-
-/// A parsed JSON number: an int or a float.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
-    Int(i64),
-    Float(f64),
-}
 
 /// Parses the number at the start of `text`. Returns its value and its length in bytes; `None` if
 /// there is no number.
@@ -117,14 +110,6 @@ pub(super) fn read_other(text: &[u8], len: &mut usize) -> Result<Option<Number>>
         *len = word.len();
         Number::Float(*value)
     }))
-}
-
-/// Appends a minus sign if `negative`. Branch-free, since signs are unpredictable.
-pub(super) fn write_sign(out: &mut Buffer<u8>, negative: bool) -> Result<()> {
-    let len = out.len() + usize::from(negative);
-    out.try_push(b'-')?;
-    out.truncate(len);
-    Ok(())
 }
 
 /// Appends a float. Whole numbers below 2^53 end in `.0`; other numbers have up to 17 significant

@@ -6,7 +6,8 @@ use ferrite_core::plain_error;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::value::any::Any;
 
-use super::number::{self, Number};
+use super::decimal::Number;
+use super::number;
 use super::text::{self, BadEscape};
 use super::value_builder::{Builder, ValueBuilder};
 

@@ -7,7 +7,7 @@ use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::platform::text::SliceWriter;
 
-use crate::json::number::Number;
+use super::Number;
 
 /// Length in bytes from which the digits of a number may offset an exponent that `core` clamps.
 /// `core` clamps exponents from 65536 on.

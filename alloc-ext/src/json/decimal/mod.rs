@@ -20,3 +20,10 @@ pub(super) use fast::{read, significant_digits, small_whole};
 pub(super) use long_decimal::LongDecimal;
 #[cfg(not(feature = "speed"))]
 pub(super) use small::{read, significant_digits};
+
+/// A parsed JSON number: an int or a float.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Number {
+    Int(i64),
+    Float(f64),
+}

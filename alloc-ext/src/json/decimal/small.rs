@@ -3,8 +3,8 @@
 
 use ferrite_core::error::Result;
 
+use super::Number;
 use super::long_decimal::LongDecimal;
-use crate::json::number::Number;
 
 /// Number of bits in a float's mantissa, including the implicit leading one.
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS;

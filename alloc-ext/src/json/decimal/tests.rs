@@ -1,9 +1,9 @@
 //! Tests that the speed-optimised and size-optimised float conversions agree.
 
+use super::Number;
 use super::long_decimal::LongDecimal;
 use super::{read as read_number, small as exact};
 use crate::json::general::write_general;
-use crate::json::number::Number;
 use ferrite_core::platform::memory::Buffer;
 use std::format;
 use std::string::String;

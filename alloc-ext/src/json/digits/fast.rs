@@ -5,7 +5,7 @@ use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::platform::words;
 
-use crate::json::number::write_sign;
+use super::write_sign;
 
 /// A word with the value 1 in every byte.
 const ONES: u64 = u64::MAX / 255;

@@ -5,7 +5,7 @@ use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 
 use super::DIGITS;
-use crate::json::number::write_int;
+use crate::json::digits::write_int;
 use crate::json::{decimal, digits};
 
 /// Reserved bytes: enough for the longest number, and for bytes that are written past its end and

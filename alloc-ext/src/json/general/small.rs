@@ -7,7 +7,7 @@ use ferrite_core::platform::memory::Buffer;
 use super::DIGITS;
 use crate::json::decimal;
 use crate::json::decimal::LongDecimal;
-use crate::json::number::write_int;
+use crate::json::digits::write_int;
 
 /// Bits of the float 2^53. Like upstream, whole numbers from there on are written without `.0`.
 const WHOLE: u64 = ((1u64 << f64::MANTISSA_DIGITS) as f64).to_bits();

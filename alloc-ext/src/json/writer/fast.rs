@@ -16,7 +16,7 @@ use ferrite_core::value::string::String;
 
 use super::active_lists::ActiveLists;
 use crate::containers::{ArrayObject, ListObject, MapObject};
-use crate::json::{number, text};
+use crate::json::{digits, number, text};
 
 /// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array,
 /// List, and Map with string keys.
@@ -225,7 +225,7 @@ impl Output {
                 self.text.try_extend_from_slice(b"true")?
             }
             type_index::BOOL => self.text.try_extend_from_slice(b"false")?,
-            type_index::INT => number::write_int(&mut self.text, view.payload_bits() as i64)?,
+            type_index::INT => digits::write_int(&mut self.text, view.payload_bits() as i64)?,
             type_index::FLOAT => {
                 number::write_float(&mut self.text, f64::from_bits(view.payload_bits()))?
             }

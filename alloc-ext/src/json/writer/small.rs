@@ -12,7 +12,7 @@ use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::value::string::String;
 
 use crate::containers::Container;
-use crate::json::{number, text};
+use crate::json::{digits, number, text};
 
 /// Serialises a value to JSON text. Supported types are None, bool, int, float, String, Array,
 /// List, and Map with string keys.
@@ -119,7 +119,7 @@ impl Writer<'_> {
             type_index::NONE => b"null",
             type_index::BOOL if view.payload_bits() != 0 => b"true",
             type_index::BOOL => b"false",
-            type_index::INT => return number::write_int(self.out, view.payload_bits() as i64),
+            type_index::INT => return digits::write_int(self.out, view.payload_bits() as i64),
             type_index::FLOAT => {
                 return number::write_float(self.out, f64::from_bits(view.payload_bits()));
             }
