@@ -13,9 +13,9 @@ use ferrite_core::platform::stack;
 use ferrite_core::value::any::{Any, AnyView};
 
 use super::children::VisitChildren;
-use super::hooks::visitor_of;
+use super::hooks::{visit_by_hook, visitor_of};
 use super::order::WalkOrder;
-use super::visitor::{COLUMN, VisitorVTable, interrupt_of, visit_by_hook};
+use super::visitor::{COLUMN, VisitorVTable, interrupt_of};
 use crate::reflection::{StructuralVisitor, VisitInterrupt};
 use crate::structural::DefRegion;
 use crate::structural::callbacks::Callbacks;

@@ -10,7 +10,7 @@ use ferrite_core::platform::stack;
 use ferrite_core::static_function;
 use ferrite_core::value::any::Any;
 
-use super::{WalkOrder, engine, visitor};
+use super::{WalkOrder, engine, hooks, visitor};
 use crate::containers::Array;
 use crate::reflection::{AccessPath, StructuralVisitor, VisitErrorContext, VisitInterrupt};
 use crate::structural::DefRegion;
@@ -66,7 +66,7 @@ pub(in crate::structural) fn default_visit(
     visitor: StructuralVisitor,
     value: AnyArg,
 ) -> Result<Option<VisitInterrupt>> {
-    visitor::default_visit(&visitor, &value.0)
+    hooks::default_visit(&visitor, &value.0)
 }
 
 fn def_region_kind(visitor: StructuralVisitor) -> TVMFFIDefRegionKind {

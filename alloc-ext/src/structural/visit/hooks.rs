@@ -1,4 +1,5 @@
-//! Visit hooks of containers, called by C++ code through the attribute column.
+//! Visit hooks: those of containers, called by C++ code through the attribute column, and visits by
+//! the hook of a type.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -11,9 +12,10 @@ use ferrite_core::platform::stack;
 use ferrite_core::value::any::Any;
 use ferrite_core::value::any::AnyView;
 
-use super::visitor::{COLUMN, visit_children};
-use crate::reflection::StructuralVisitor;
-use crate::structural::native::{self, NativeHook, serve};
+use super::visitor::{COLUMN, interrupt_of, visit_children};
+use crate::reflection::{StructuralVisitor, VisitInterrupt};
+use crate::structural::native::{self, NativeHook, call_hook, serve};
+use crate::walk::Hooks;
 
 /// Address of the hook. A static, since the compiler may emit the function more than once.
 static VISIT_CONTAINER: NativeHook = visit_container;
@@ -34,10 +36,42 @@ pub fn install() -> Result<()> {
 }
 
 /// Returns `true` if a hook is this library's container hook, which implements the default visit.
-pub(super) fn is_own(hook: AnyView<'_>) -> bool {
+fn is_own(hook: AnyView<'_>) -> bool {
     let own = VISIT_CONTAINER as *mut c_void;
     hook.type_index() == type_index::OPAQUE_PTR
         && hook.get::<*mut c_void>().is_ok_and(|hook| hook == own)
+}
+
+/// Visits the children of a value: by the hook of its type, otherwise its elements, map values or
+/// fields. Returns the interrupt, if any.
+///
+/// # Errors
+/// Errors of the hook, of field getters and of the visitor; TypeError for a hook that is not
+/// callable; ValueError if calls are nested too deeply; InternalError for an object of an
+/// unregistered type.
+///
+/// # Upstream
+/// `StructuralVisitorObj::DefaultVisitExpected` in `extra/structural_visit.h`.
+pub fn default_visit(visitor: &StructuralVisitor, value: &Any) -> Result<Option<VisitInterrupt>> {
+    stack::nest(|| match visit_by_hook(Hooks::new(COLUMN), visitor, value) {
+        Some(outcome) => outcome,
+        None => visit_children(visitor, value),
+    })
+}
+
+/// Visits the children of a value by the hook of its type; `None` if the type has no hook of its
+/// own.
+pub(super) fn visit_by_hook(
+    hooks: Hooks,
+    visitor: &StructuralVisitor,
+    value: &Any,
+) -> Option<Result<Option<VisitInterrupt>>> {
+    let hook = hooks.value(value.type_index());
+    if hook.is_none() || is_own(hook) {
+        return None;
+    }
+    // SAFETY: the hook comes from the column of hooks for visitors.
+    Some(unsafe { call_hook(COLUMN, hook, visitor, value.view()) }.and_then(interrupt_of))
 }
 
 /// Visit hook of containers: visits the elements or map values. Returns None, an interrupt, or an

@@ -6,7 +6,7 @@
 //! | `visitor` | calls through the function table of a visitor, created by this library or by C++ |
 //! | `engine` | this library's own visitors: callbacks by type, and the iterative walk |
 //! | `children` | iterator over the children of a value, with their definition regions |
-//! | `hooks` | visit hooks of containers, in the column `__s_visit__` |
+//! | `hooks` | visit hooks, in the column `__s_visit__`: those of containers, and visits by hooks |
 //! | `access_paths` | search for the access paths of an error context |
 //! | `functions` | the global functions |
 

@@ -20,7 +20,8 @@ use ferrite_core::value::any::{Any, AnyView};
 
 use super::WalkOrder;
 use super::engine::{structural_visit, structural_walk};
-use super::visitor::{default_visit, visit};
+use super::hooks::default_visit;
+use super::visitor::visit;
 use crate::containers::faults::with_every_refusal;
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, MapObject, Tuple};
 use crate::dataclass::deep_copy;

@@ -2,14 +2,12 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::plain_error;
-use ferrite_core::platform::stack;
 use ferrite_core::value::any::{Any, AnyView};
 
 use super::children::VisitChildren;
 use crate::reflection::{StructuralVisitor, VisitInterrupt};
-use crate::structural::native::{NativeHook, call_hook, call_native, wrong_result};
+use crate::structural::native::{NativeHook, call_native, wrong_result};
 use crate::structural::walker::{self, Walker};
-use crate::walk::Hooks;
 
 /// Attribute column of visit hooks, which visit the children of a value.
 pub(super) const COLUMN: &str = "__s_visit__";
@@ -49,38 +47,6 @@ pub fn visit(visitor: &StructuralVisitor, value: AnyView<'_>) -> Result<Option<V
     };
     // SAFETY: the function comes from the visitor's own table.
     interrupt_of(unsafe { call_native(hook, visitor, value)? })
-}
-
-/// Visits the children of a value: by the hook of its type, otherwise its elements, map values or
-/// fields. Returns the interrupt, if any.
-///
-/// # Errors
-/// Errors of the hook, of field getters and of the visitor; TypeError for a hook that is not
-/// callable; ValueError if calls are nested too deeply; InternalError for an object of an
-/// unregistered type.
-///
-/// # Upstream
-/// `StructuralVisitorObj::DefaultVisitExpected` in `extra/structural_visit.h`.
-pub fn default_visit(visitor: &StructuralVisitor, value: &Any) -> Result<Option<VisitInterrupt>> {
-    stack::nest(|| match visit_by_hook(Hooks::new(COLUMN), visitor, value) {
-        Some(outcome) => outcome,
-        None => visit_children(visitor, value),
-    })
-}
-
-/// Visits the children of a value by the hook of its type; `None` if the type has no hook of its
-/// own.
-pub(super) fn visit_by_hook(
-    hooks: Hooks,
-    visitor: &StructuralVisitor,
-    value: &Any,
-) -> Option<Result<Option<VisitInterrupt>>> {
-    let hook = hooks.value(value.type_index());
-    if hook.is_none() || super::hooks::is_own(hook) {
-        return None;
-    }
-    // SAFETY: the hook comes from the column of hooks for visitors.
-    Some(unsafe { call_hook(COLUMN, hook, visitor, value.view()) }.and_then(interrupt_of))
 }
 
 /// Visits the children of a value without calling the hook of its type. Returns the interrupt, if
