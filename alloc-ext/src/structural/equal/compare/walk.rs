@@ -16,7 +16,6 @@ use super::super::bindings::Bindings;
 use super::super::compare_leaf::compare_leaves;
 use super::super::trace::Trace;
 use super::entries::EntriesFrame;
-use super::fast_paths;
 use super::object::ObjectFrame;
 use super::pair::{NodePair, Pair};
 use super::sequence::SequenceFrame;
@@ -103,7 +102,9 @@ impl<'w> Fold for Walk<'_, 'w> {
 
     #[inline(always)]
     fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<NextChild<NodePair<'w>, bool>> {
-        fast_paths::descend(self, open)
+        // A frame of a leaf would be stored and reloaded at once, and the load would wait for the
+        // store.
+        if cfg!(feature = "speed") { self.enter_next(open) } else { Ok(NextChild::ByNode) }
     }
 
     fn feed(&mut self, _: &mut Frame<'w>, equal: bool) -> Result<ControlFlow<bool>> {
@@ -165,6 +166,72 @@ impl<'w> Walk<'_, 'w> {
             return Ok(ControlFlow::Break(equal));
         }
         Ok(ControlFlow::Continue((kind, region, Fields::of(entry))))
+    }
+}
+
+impl<'w> Walk<'_, 'w> {
+    /// Descends from the topmost frame to its next child, in speed-optimised builds. Builds the frames of Arrays in sequences and
+    /// of objects in fields in place, without creating a node first.
+    ///
+    /// # Errors
+    /// Errors of the self.
+    #[inline(always)]
+    fn enter_next(
+        &mut self,
+        open: &mut Buffer<Frame<'w>>,
+    ) -> Result<NextChild<NodePair<'w>, bool>> {
+        let skip_tensor_content = self.comparer.skip_tensor_content;
+        match open.last_mut() {
+            Some(Frame::Sequence(frame)) => {
+                match frame.next(skip_tensor_content, &mut self.differs)? {
+                    Some((pair, equal)) => self.enter_element(pair, equal, open),
+                    None => Ok(NextChild::End),
+                }
+            }
+            Some(Frame::Object(frame)) => {
+                match frame.next(skip_tensor_content, &mut self.differs)? {
+                    Some(pair) => self.enter_field(pair, open),
+                    None => Ok(NextChild::End),
+                }
+            }
+            _ => Ok(NextChild::ByNode),
+        }
+    }
+
+    #[inline(always)]
+    fn enter_element(
+        &self,
+        pair: NodePair<'w>,
+        equal: usize,
+        open: &mut Buffer<Frame<'w>>,
+    ) -> Result<NextChild<NodePair<'w>, bool>> {
+        if pair.lhs.type_index() != type_index::ARRAY {
+            return Ok(NextChild::Child(pair));
+        }
+        reserve_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::behind(equal, pair)));
+        Ok(if self.keep_container(open) { NextChild::Open } else { NextChild::Value(false) })
+    }
+
+    #[inline(always)]
+    fn enter_field(
+        &mut self,
+        pair: Pair<ObjectRef>,
+        open: &mut Buffer<Frame<'w>>,
+    ) -> Result<NextChild<NodePair<'w>, bool>> {
+        if pair.lhs.type_index() < type_index::DYN_OBJECT_BEGIN {
+            return Ok(NextChild::Child(pair.into_node()));
+        }
+        // Moved word by word: a wider load would wait for the stores of its parts.
+        let Pair { lhs, rhs, region } = pair;
+        match self.enter_object(Pair { lhs: &lhs, rhs: &rhs, region })? {
+            ControlFlow::Break(equal) => Ok(NextChild::Value(equal)),
+            ControlFlow::Continue((kind, inner, fields)) => {
+                let room = reserve_frame::<Self>(open)?;
+                let pair = Pair { lhs, rhs, region }.into_node();
+                room.fill(Frame::Object(ObjectFrame::new(pair, kind, inner, fields)));
+                Ok(NextChild::Open)
+            }
+        }
     }
 }
 
