@@ -1,4 +1,4 @@
-//! This library's own mutators: callbacks by type, and the variable remap.
+//! This library's own mutators: a rule, and the variable remap.
 
 use core::ptr::{self, NonNull};
 
@@ -9,59 +9,14 @@ use ferrite_core::platform::sync::ObjectMutex;
 use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::{plain_bail, plain_error};
 
-use super::mutation::{self, Step};
+use super::mutation;
 use super::mutator::{InplaceMode, MutatorVTable};
+use super::node::Step;
+use super::rule::Rule;
 use crate::reflection::StructuralMutator;
-use crate::structural::DefRegion;
-use crate::structural::callbacks::Callbacks;
 use crate::structural::native;
 use crate::structural::walker;
 use crate::walk::IdentityMap;
-
-/// Rule by which a mutator rewrites values.
-pub enum Rule {
-    /// A callback replaces a value, then the children of the result are mapped.
-    PreOrder(MapCallbacks),
-    /// The children of a value are mapped, then a callback replaces the result.
-    PostOrder(MapCallbacks),
-    /// A callback rewrites a value, and decides whether its children are visited.
-    Mutate(Callbacks),
-}
-
-impl Rule {
-    /// Returns `true` if there is a callback for values of a type.
-    pub fn takes(&self, type_index: i32) -> bool {
-        match self {
-            Self::PreOrder(callbacks) | Self::PostOrder(callbacks) => callbacks
-                .plain
-                .find(type_index)
-                .or_else(|| callbacks.with_region.find(type_index))
-                .is_some(),
-            Self::Mutate(callbacks) => callbacks.find(type_index).is_some(),
-        }
-    }
-}
-
-/// Callbacks of a structural map.
-#[derive(Default)]
-pub struct MapCallbacks {
-    /// Callbacks that take the value. Tried first.
-    pub plain: Callbacks,
-    /// Callbacks that take the value and its definition region.
-    pub with_region: Callbacks,
-}
-
-impl MapCallbacks {
-    /// Calls the first callback that accepts the value and returns its result; `None` if there is
-    /// none.
-    pub fn call(&self, value: AnyView<'_>, region: DefRegion) -> Option<Result<Any>> {
-        if let Some(callback) = self.plain.find(value.type_index()) {
-            return Some(native::call_function(&callback.function, &[value]));
-        }
-        let callback = self.with_region.find(value.type_index())?;
-        Some(native::call_function(&callback.function, &[value, AnyView::from(region.as_raw())]))
-    }
-}
 
 /// State of a mutator of this library, stored after the common head.
 ///
@@ -125,6 +80,20 @@ fn object_of(var: AnyView<'_>) -> Result<Any> {
     var.to_owned()
 }
 
+/// Rewrites a value by a mutator, and returns the new value or
+/// [`UNCHANGED`](super::unchanged::UNCHANGED).
+///
+/// # Errors
+/// Errors of [`mutation::run`].
+pub fn run(
+    mutator: &StructuralMutator,
+    value: AnyView<'_>,
+    mode: InplaceMode,
+    step: Step,
+) -> Result<Any> {
+    mutation::run(mutator, Engine::of(mutator).map(|engine| &engine.rule), value, mode, step)
+}
+
 /// Runs the body of a C function of the table, or of a native hook, that takes a mutator and a
 /// value. Returns the result, or the error as a value.
 ///
@@ -148,11 +117,7 @@ pub unsafe fn serve(
 
 unsafe extern "C" fn mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     // SAFETY: functions of the table are called with a mutator and a value.
-    unsafe {
-        serve(mutator, value, |m, value| {
-            mutation::run(m, value, InplaceMode::Disallow, Step::Mutate)
-        })
-    }
+    unsafe { serve(mutator, value, |m, value| run(m, value, InplaceMode::Disallow, Step::Mutate)) }
 }
 
 unsafe extern "C" fn maybe_inplace_mutate(
@@ -160,9 +125,7 @@ unsafe extern "C" fn maybe_inplace_mutate(
     value: TVMFFIAny,
 ) -> TVMFFIAny {
     // SAFETY: as above.
-    unsafe {
-        serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Allow, Step::Mutate))
-    }
+    unsafe { serve(mutator, value, |m, value| run(m, value, InplaceMode::Allow, Step::Mutate)) }
 }
 
 unsafe extern "C" fn var_remap_get(mutator: *mut TVMFFIObject, var: TVMFFIAny) -> TVMFFIAny {

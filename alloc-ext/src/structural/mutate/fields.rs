@@ -6,8 +6,8 @@ use ferrite_core::names::type_table;
 use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::{plain_bail, plain_error};
 
-use super::mutation::{Node, Step};
 use super::mutator::{self, InplaceMode};
+use super::node::{Node, Step};
 use super::unchanged::{UNCHANGED, is_same, is_unchanged};
 use crate::reflection::StructuralMutator;
 use crate::structural::native;

@@ -7,9 +7,10 @@ use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::static_function;
 use ferrite_core::value::any::{Any, AnyView};
 
-use super::engine::{Engine, MapCallbacks, Rule};
-use super::mutation::{self, Step};
+use super::engine::{self, Engine};
 use super::mutator::{self, InplaceMode};
+use super::node::Step;
+use super::rule::{MapCallbacks, Rule};
 use super::unchanged::value_or;
 use crate::containers::{Array, Tuple};
 use crate::reflection::StructuralMutator;
@@ -63,7 +64,7 @@ pub(in crate::structural) fn structural_mutate(
 pub(super) fn follow(rule: Rule, root: Any) -> Result<Any> {
     let mutator = Engine::mutator(rule)?;
     let mode = InplaceMode::Allow.inside(root.view());
-    let answer = mutation::run(&mutator, root.view(), mode, Step::Mutate)?;
+    let answer = engine::run(&mutator, root.view(), mode, Step::Mutate)?;
     Ok(value_or(answer, root))
 }
 
@@ -79,7 +80,7 @@ pub(in crate::structural) fn default_mutate(
 }
 
 fn run(mutator: &StructuralMutator, value: Any, step: Step) -> Result<Any> {
-    let answer = mutation::run(mutator, value.view(), InplaceMode::Disallow, step)?;
+    let answer = engine::run(mutator, value.view(), InplaceMode::Disallow, step)?;
     Ok(value_or(answer, value))
 }
 
@@ -92,7 +93,7 @@ pub(in crate::structural) fn mutate_in_place(
     if InplaceMode::Allow.inside(value) != InplaceMode::Allow {
         return Ok(None);
     }
-    let answer = mutation::run(mutator, value, InplaceMode::Allow, Step::Default)?;
+    let answer = engine::run(mutator, value, InplaceMode::Allow, Step::Default)?;
     Ok(Some(value_or(answer, value.to_owned()?)))
 }
 

@@ -3,9 +3,10 @@
 use ferrite_core::abi::{TVMFFIAny, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 
-use super::engine::serve;
-use super::mutation::{self, MAYBE_INPLACE_MUTATE, MUTATE, Step};
+use super::engine::{run, serve};
+use super::mutation::{MAYBE_INPLACE_MUTATE, MUTATE};
 use super::mutator::InplaceMode;
+use super::node::Step;
 use super::unchanged::UNCHANGED;
 use crate::structural::native::{self, NativeHook};
 
@@ -40,9 +41,7 @@ unsafe extern "C" fn keep(_: *mut TVMFFIObject, _: TVMFFIAny) -> TVMFFIAny {
 
 unsafe extern "C" fn mutate(mutator: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     // SAFETY: hooks are called with a mutator and a value.
-    unsafe {
-        serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Disallow, Step::Hook))
-    }
+    unsafe { serve(mutator, value, |m, value| run(m, value, InplaceMode::Disallow, Step::Hook)) }
 }
 
 unsafe extern "C" fn maybe_inplace_mutate(
@@ -50,7 +49,5 @@ unsafe extern "C" fn maybe_inplace_mutate(
     value: TVMFFIAny,
 ) -> TVMFFIAny {
     // SAFETY: as above.
-    unsafe {
-        serve(mutator, value, |m, value| mutation::run(m, value, InplaceMode::Allow, Step::Hook))
-    }
+    unsafe { serve(mutator, value, |m, value| run(m, value, InplaceMode::Allow, Step::Hook)) }
 }

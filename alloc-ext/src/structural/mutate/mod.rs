@@ -6,18 +6,19 @@
 //! | part | content |
 //! |---|---|
 //! | `mutator` | calls through the function table of a mutator, created by this library or by C++ |
-//! | `engine` | this library's own mutators: callbacks by type, and the variable remap |
-//! | `mutation`, `frame` | the mutation walk and its frames |
+//! | `rule`, `engine` | this library's own mutators: callbacks by type, and the variable remap |
+//! | `mutation`, `node` | the mutation walk, and the values that it enters |
 //! | `slots`, `fields` | rewriting of the children of containers and of other objects |
 //! | `hooks` | mutation hooks of built-in types |
 
 mod engine;
 mod fields;
-mod frame;
 pub(super) mod functions;
 mod hooks;
 mod mutation;
 mod mutator;
+mod node;
+mod rule;
 mod slots;
 mod unchanged;
 

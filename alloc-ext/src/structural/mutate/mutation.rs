@@ -10,13 +10,14 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::platform::stack;
 use ferrite_core::value::any::{Any, AnyView};
 
-use super::engine::{Engine, MapCallbacks, Rule};
 use super::fields::{Begun, FieldsBody};
-use super::frame::{After, Body, Frame, MutationTarget};
 use super::mutator::{self, InplaceMode};
+use super::node::{After, MutationTarget, Node, Step};
+use super::rule::{MapCallbacks, Rule};
 use super::slots::SlotsBody;
 use super::unchanged::{UNCHANGED, is_same, is_unchanged, value_or};
 use crate::reflection::StructuralMutator;
+use crate::structural::DefRegion;
 use crate::structural::callbacks::Callback;
 use crate::structural::error_context::add_visit_context;
 use crate::structural::native;
@@ -28,28 +29,7 @@ pub const MUTATE: &str = "__s_mutate__";
 /// Attribute column of hooks that may change the value in place.
 pub const MAYBE_INPLACE_MUTATE: &str = "__s_maybe_inplace_mutate__";
 
-/// Part of the mutation of a value to run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// The whole mutation: callbacks and the default mutation.
-    Mutate,
-    /// The default mutation: by the hook of the type, otherwise by fields.
-    Default,
-    /// The hook of a container. The caller of the hook adds the value to the context of errors.
-    Hook,
-}
-
-/// A value to mutate.
-pub struct Node<'a> {
-    /// The value, kept alive by its container or its parent's frame.
-    pub value: AnyView<'a>,
-    /// Permission to change the value in place.
-    pub mode: InplaceMode,
-    /// Part of the mutation to run.
-    pub step: Step,
-}
-
-/// Rewrites a value by a mutator, and returns the new value or [`UNCHANGED`].
+/// Rewrites a value by a mutator with this rule, and returns the new value or [`UNCHANGED`].
 ///
 /// # Errors
 /// Errors of callbacks and hooks, with the path to the value as context; ValueError beyond the
@@ -57,6 +37,7 @@ pub struct Node<'a> {
 /// In-place changes are not reverted.
 pub fn run(
     mutator: &StructuralMutator,
+    rule: Option<&Rule>,
     value: AnyView<'_>,
     mode: InplaceMode,
     step: Step,
@@ -64,7 +45,7 @@ pub fn run(
     stack::nest(|| {
         let mut mutation = Mutation {
             mutator,
-            engine: Engine::of(mutator),
+            rule,
             hooks: Hooks::new(MUTATE),
             inplace_hooks: Hooks::new(MAYBE_INPLACE_MUTATE),
         };
@@ -72,11 +53,27 @@ pub fn run(
     })
 }
 
+/// A value whose children are being visited.
+struct Frame<'a> {
+    target: MutationTarget<'a>,
+    body: Body<'a>,
+    /// Definition region that contains the value.
+    region: DefRegion,
+}
+
+/// Cursor over the children of a value being mutated.
+enum Body<'a> {
+    /// Elements of a sequence, or values of a map.
+    Slots(SlotsBody<'a>),
+    /// Fields of any other object.
+    Fields(FieldsBody),
+}
+
 struct Mutation<'a> {
     mutator: &'a StructuralMutator,
-    /// Engine of the mutator; `None` for a mutator created by C++ code, whose functions mutate all
+    /// Rule of the mutator; `None` for a mutator created by C++ code, whose functions mutate all
     /// children.
-    engine: Option<&'a Engine>,
+    rule: Option<&'a Rule>,
     hooks: Hooks,
     inplace_hooks: Hooks,
 }
@@ -93,13 +90,13 @@ impl<'a> Fold for Mutation<'a> {
         _: &mut Buffer<Frame<'a>>,
     ) -> Result<Entered<Frame<'a>, Any>> {
         let target = MutationTarget::new(node.value, node.mode);
-        match (node.step, self.engine) {
+        match (node.step, self.rule) {
             (Step::Hook, _) => self.enter_container(target.unreported()),
             (Step::Default, _) => self.descend(target),
             (Step::Mutate, None) => {
                 mutator::mutate(self.mutator, node.value, node.mode).map(Entered::Value)
             }
-            (Step::Mutate, Some(engine)) => match &engine.rule {
+            (Step::Mutate, Some(rule)) => match rule {
                 Rule::PreOrder(callbacks) => self.map_first(callbacks, target),
                 Rule::PostOrder(_) => self.descend(target.then(After::Callback)),
                 Rule::Mutate(callbacks) => match callbacks.find(node.value.type_index()) {
@@ -156,7 +153,7 @@ impl<'a> Mutation<'a> {
         let type_index = value.type_index();
         let is_leaf = value.object_ptr().is_none() && self.hooks.value(type_index).is_none()
             || is_leaf(type_index);
-        is_leaf && self.engine.is_some_and(|engine| !engine.rule.takes(type_index))
+        is_leaf && self.rule.is_some_and(|rule| !rule.takes(type_index))
     }
 
     /// Calls the callback of [`Rule::Mutate`] and returns its result. The callback decides whether
@@ -255,7 +252,7 @@ impl<'a> Mutation<'a> {
 
     /// Runs the step after the default mutation of a value, and returns the final result.
     fn finish(&self, after: After, value: AnyView<'_>, answer: Any) -> Result<Any> {
-        match (after, self.engine.map(|engine| &engine.rule)) {
+        match (after, self.rule) {
             (After::Replaced(replacement), _) => Ok(value_or(answer, replacement)),
             (After::Callback, Some(Rule::PostOrder(callbacks))) => {
                 let shown = if is_unchanged(&answer) { value } else { answer.view() };

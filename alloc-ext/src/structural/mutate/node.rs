@@ -1,12 +1,30 @@
-//! Frames of the mutation walk: values whose children are being visited.
+//! Nodes of the mutation walk: values to mutate, and how to finish them.
 #![forbid(unsafe_code)]
 
 use ferrite_core::value::any::{Any, AnyView};
 
-use super::fields::FieldsBody;
 use super::mutator::InplaceMode;
-use super::slots::SlotsBody;
-use crate::structural::DefRegion;
+
+/// Part of the mutation of a value to run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The whole mutation: callbacks and the default mutation.
+    Mutate,
+    /// The default mutation: by the hook of the type, otherwise by fields.
+    Default,
+    /// The hook of a container. The caller of the hook adds the value to the context of errors.
+    Hook,
+}
+
+/// A value to mutate.
+pub struct Node<'a> {
+    /// The value, kept alive by its container or its parent's frame.
+    pub value: AnyView<'a>,
+    /// Permission to change the value in place.
+    pub mode: InplaceMode,
+    /// Part of the mutation to run.
+    pub step: Step,
+}
 
 /// A value being mutated, and how to finish it.
 pub struct MutationTarget<'a> {
@@ -45,20 +63,4 @@ impl<'a> MutationTarget<'a> {
     pub fn unreported(self) -> Self {
         Self { is_reported: false, ..self }
     }
-}
-
-/// A value whose children are being visited.
-pub struct Frame<'a> {
-    pub target: MutationTarget<'a>,
-    pub body: Body<'a>,
-    /// Definition region that contains the value.
-    pub region: DefRegion,
-}
-
-/// Cursor over the children of a value being mutated.
-pub enum Body<'a> {
-    /// Elements of a sequence, or values of a map.
-    Slots(SlotsBody<'a>),
-    /// Fields of any other object.
-    Fields(FieldsBody),
 }

@@ -5,9 +5,8 @@ use ferrite_core::abi::type_index;
 use ferrite_core::error::Result;
 use ferrite_core::value::any::{Any, AnyView};
 
-use super::frame::MutationTarget;
-use super::mutation::{Node, Step};
 use super::mutator::InplaceMode;
+use super::node::{MutationTarget, Node, Step};
 use super::unchanged::{UNCHANGED, is_same, is_unchanged};
 use crate::containers::Slots;
 

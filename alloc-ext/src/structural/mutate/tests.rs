@@ -16,10 +16,12 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::names::type_table;
 use ferrite_core::value::any::{Any, AnyView};
 
-use super::engine::{Engine, MapCallbacks, Rule};
+use super::engine::{self, Engine};
 use super::functions::follow;
-use super::mutation::{self, Step};
+use super::mutation;
 use super::mutator::{self, InplaceMode};
+use super::node::Step;
+use super::rule::{MapCallbacks, Rule};
 use super::unchanged::{UNCHANGED, is_same, is_unchanged, value_or};
 use crate::containers::{Array, ArrayObject, DictObject, ListObject, MapObject, Tuple};
 use crate::dataclass::testing::{self, add_hook, array, int, list, pair, pair_type, part};
@@ -252,8 +254,7 @@ fn the_region_is_back_after_an_error() -> Result<()> {
     });
     let mutator = Engine::mutator(rule)?;
     let node = pair(class, array(&[int(1)])?, Any::NONE)?;
-    let run =
-        || mutation::run(&mutator, node.view(), InplaceMode::Disallow, Step::Mutate).map(drop);
+    let run = || engine::run(&mutator, node.view(), InplaceMode::Disallow, Step::Mutate).map(drop);
     assert_eq!(run().unwrap_err().message_bytes(), b"no");
     assert_eq!(walker::region(&mutator), DefRegion::NONE);
     Ok(())
