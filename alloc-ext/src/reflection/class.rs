@@ -1,8 +1,7 @@
-//! Static descriptions of this library's own reflected classes, and their registration in the type
-//! table.
+//! Static descriptions of this library's own reflected classes.
 
 use ferrite_core::abi::{
-    TVMFFIMethodInfo, TVMFFIObjectCreator, TVMFFISEqHashKind, TVMFFITypeMetadata,
+    TVMFFIMethodInfo, TVMFFIObjectCreator, TVMFFISEqHashKind,
     kTVMFFIFieldFlagBitMaskIsStaticMethod, type_index,
 };
 use ferrite_core::class::KeyBinding;
@@ -11,9 +10,10 @@ use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::names::type_table::{self, NewTypeRequest};
 use ferrite_core::value::any::AnyView;
 
-use super::FINAL;
 use super::field::{self, Field};
-use super::releases;
+
+/// Attribute column of classes that have no subclasses.
+pub(super) const FINAL: &[u8] = b"__ffi_type_final__";
 
 /// Static description of a reflected class.
 pub(crate) struct Class {
@@ -124,42 +124,6 @@ impl Class {
 
     fn depth(&self) -> i32 {
         self.parent.map_or(1, |parent| parent.depth() + 1)
-    }
-
-    /// Registers the class with its fields, methods, attributes and metadata, unless the type
-    /// already has metadata.
-    ///
-    /// Resumes an earlier registration that ran out of memory, or that another thread had not
-    /// finished when the process forked. Members that are registered already are skipped, which is
-    /// correct because no other code adds members before metadata.
-    ///
-    /// # Errors
-    /// The errors of [`register_index`](Class::register_index).
-    pub(crate) fn register(&'static self) -> Result<()> {
-        let index = self.register_index()?;
-        let Some(entry) = type_table::type_info(index).filter(|entry| entry.metadata().is_none())
-        else {
-            return Ok(());
-        };
-        let fields = releases::fields_of(self).iter();
-        fields.skip(entry.fields().len()).try_for_each(|field| field.register(index))?;
-        self.methods
-            .iter()
-            .skip(entry.methods().len())
-            .try_for_each(|method| method.register(index))?;
-        self.attrs.iter().try_for_each(|attr| attr.register_once(index))?;
-        releases::register_copy_method(self)?;
-        if type_table::attr(index, FINAL).is_none() {
-            type_table::register_attr(index, FINAL, AnyView::from(self.is_final))?;
-        }
-        let metadata = TVMFFITypeMetadata {
-            doc: field::text(""),
-            creator: self.creator,
-            total_size: self.size as i32,
-            structural_eq_hash_kind: self.kind,
-        };
-        // SAFETY: there is no doc.
-        unsafe { type_table::register_metadata(index, &metadata) }
     }
 }
 

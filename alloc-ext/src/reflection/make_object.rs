@@ -65,6 +65,7 @@ fn type_named(class: AnyView<'_>) -> Result<&'static TypeEntry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reflection::register;
     use crate::reflection::visit::{INTERRUPT, VisitInterrupt};
 
     fn make(args: &[AnyView<'_>]) -> Result<VisitInterrupt> {
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn fields_are_given_by_name_and_bad_names_are_refused() -> Result<()> {
-        INTERRUPT.register()?;
+        register(&INTERRUPT)?;
         let name = String::new("value")?;
         assert_eq!(make(&[(&name).into(), 5i64.into()])?.value().get::<i64>()?, 5);
         assert!(make(&[])?.value().is_none());

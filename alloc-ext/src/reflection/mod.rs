@@ -24,28 +24,28 @@ mod make_object;
 mod nullable;
 mod py_class;
 pub(crate) mod record;
+mod registration;
 mod releases;
+#[cfg(feature = "std")]
+mod serve_release;
 mod storage;
 mod visit;
 
 #[cfg(test)]
 mod init_tests;
 
-use ferrite_core::abi::type_index;
-use ferrite_core::error::Result;
 use ferrite_core::names::builtins::StaticFunction;
-use ferrite_core::names::type_table;
-use ferrite_core::{AnyView, static_function};
-
-use class::Class;
+use ferrite_core::static_function;
 
 pub use access_kind::AccessKind;
 pub use access_path::AccessPath;
 pub use access_step::AccessStep;
 pub use enums::{Enum, EnumState, IntEnum, StrEnum};
 pub(crate) use fields::{create_empty, has_creator};
+pub use registration::install;
+pub(crate) use registration::register;
 #[cfg(feature = "std")]
-pub use releases::FUNCTIONS as RELEASE_FUNCTIONS;
+pub use serve_release::FUNCTIONS as RELEASE_FUNCTIONS;
 pub use visit::{StructuralMutator, StructuralVisitor, VisitErrorContext, VisitInterrupt};
 
 /// Static function table of this module.
@@ -59,48 +59,3 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     static_function!("ffi._RegisterFFIInit", init::register_init),
     static_function!("ffi._PyClassRegisterTypeAttrColumns", py_class::register_class),
 ];
-
-/// Reflected classes, in the order of upstream's type indices. The structural key class comes after
-/// them.
-static CLASSES: [&Class; 10] = [
-    &visit::INTERRUPT,
-    &enums::STATE,
-    &enums::ENUM,
-    &enums::INT_ENUM,
-    &enums::STR_ENUM,
-    &access_step::CLASS,
-    &access_path::CLASS,
-    &visit::VISITOR,
-    &visit::ERROR_CONTEXT,
-    &visit::MUTATOR,
-];
-
-/// Registers the reflected classes and the attributes of built-in types, unless they are registered
-/// already.
-///
-/// # Errors
-/// MemoryError; registrations made before the error stay.
-///
-/// # Threads
-/// Must be called before other threads use the library. Concurrent calls do not wait for each
-/// other.
-///
-/// Allocates the records of the types and their functions, which are never freed.
-pub fn install() -> Result<()> {
-    for class in CLASSES {
-        class.register_index()?;
-    }
-    for class in CLASSES {
-        class.register()?;
-    }
-    for sealed in [type_index::MODULE, type_index::BIG_INT] {
-        if type_table::attr(sealed, FINAL).is_none() {
-            type_table::register_attr(sealed, FINAL, AnyView::from(true))?;
-        }
-    }
-    releases::install()?;
-    big_int::register()?;
-    convert::register()
-}
-
-const FINAL: &[u8] = b"__ffi_type_final__";

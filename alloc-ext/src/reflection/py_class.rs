@@ -13,7 +13,7 @@ use ferrite_core::object::object_alloc::{self, ObjectRecord};
 use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::{Function, plain_ensure};
 
-use super::FINAL;
+use super::class::FINAL;
 use super::fields::{RegisteredField, fields_of, type_of};
 use super::init::make_init;
 use super::storage::Storage;

@@ -12,6 +12,7 @@ use crate::containers::key;
 use crate::reflection::class::{Class, Method, attr, method};
 use crate::reflection::field::field;
 use crate::reflection::record::{self, Record, Reflected};
+use crate::reflection::register;
 
 object_class! {
     /// Map key that compares and hashes its value structurally. The hash is computed once, at
@@ -151,7 +152,7 @@ fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
 /// # Errors
 /// MemoryError.
 pub(super) fn install() -> Result<()> {
-    CLASS.register()?;
+    register(&CLASS)?;
     static HASH: StaticFunction = static_function!("ffi.StructuralKey.__any_hash__", any_hash);
     static EQUAL: StaticFunction = static_function!("ffi.StructuralKey.__any_equal__", key_equal);
     key::install(CLASS.index(), "__any_hash__", &HASH)?;

@@ -8,5 +8,5 @@
 mod imp;
 
 #[cfg(feature = "std")]
-pub use imp::FUNCTIONS;
+pub(super) use imp::FUNCTIONS_OF_0_1_10;
 pub(super) use imp::{fields_of, install, register_copy_method};

@@ -1,7 +1,6 @@
 //! Imitation of earlier upstream releases in classes and global functions.
 //!
-//! The Python package announces its release before it uses types. Classes are registered as in that
-//! release, and cannot change later.
+//! Classes are registered as in the release that was chosen, and cannot change later.
 
 use ferrite_core::abi::{
     TVMFFIMethodInfo, kTVMFFIFieldFlagBitMaskIsStaticMethod, kTVMFFIFieldFlagBitMaskSEqHashIgnore,
@@ -9,10 +8,10 @@ use ferrite_core::abi::{
 };
 use ferrite_core::error::Result;
 use ferrite_core::names::builtins::StaticFunction;
-use ferrite_core::names::{global_table, type_table};
-use ferrite_core::platform::upstream_release::{self, UpstreamRelease};
+use ferrite_core::names::type_table;
+use ferrite_core::platform::upstream_release;
 use ferrite_core::value::any::AnyView;
-use ferrite_core::{Function, String, plain_ensure, plain_error, static_function};
+use ferrite_core::{Function, String, plain_ensure, static_function};
 
 use crate::reflection::class::{Class, Method};
 use crate::reflection::enums::{self, EnumContent};
@@ -21,14 +20,10 @@ use crate::reflection::fields::{has_creator, type_of};
 use crate::reflection::init::make_init;
 use crate::reflection::py_class::FieldClass;
 use crate::reflection::record::Record;
-use crate::reflection::{CLASSES, storage};
-
-/// Static function table of this module: the function by which a client announces its release,
-/// which upstream does not have.
-pub static FUNCTIONS: &[StaticFunction] = &[static_function!("ffi.ferrite.ServeRelease", serve)];
+use crate::reflection::storage;
 
 /// Functions that only release 0.1.10 has.
-static FUNCTIONS_OF_0_1_10: [StaticFunction; 4] = [
+pub(in crate::reflection) static FUNCTIONS_OF_0_1_10: [StaticFunction; 4] = [
     static_function!("ffi.GetFieldGetter", storage::make_getter),
     static_function!("ffi.MakeFFINew", make_new),
     static_function!("ffi.MakeInit", make_init_of_type),
@@ -49,47 +44,6 @@ const ENUM_COLUMNS: [&[u8]; 3] =
     [b"__ffi_enum_entries__", b"__ffi_enum_attrs__", b"__ffi_enum_value_entries__"];
 
 const SHALLOW_COPY: &str = "__ffi_shallow_copy__";
-
-/// Implements `ffi.ferrite.ServeRelease`: selects the upstream release to imitate.
-///
-/// # Errors
-/// ValueError for an invalid release number; RuntimeError if types have already been registered as
-/// in another release; MemoryError.
-fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
-    let number = |number: i64| {
-        u8::try_from(number).map_err(|_| {
-            plain_error!(VALUE_ERROR, "There is no release with the number {}", &number)
-        })
-    };
-    let release = UpstreamRelease::new(number(major)?, number(minor)?, number(patch)?);
-    if upstream_release::served() == release {
-        return Ok(());
-    }
-    plain_ensure!(
-        !CLASSES.iter().any(|class| class.index() >= 0),
-        RUNTIME_ERROR,
-        "The library's types are registered already: choose the release before types are used"
-    );
-    let before = upstream_release::served();
-    upstream_release::serve(release);
-    let is_0_1_10 = release == UpstreamRelease::new(0, 1, 10);
-    let functions: &[StaticFunction] = if is_0_1_10 { &FUNCTIONS_OF_0_1_10 } else { &[] };
-    functions
-        .iter()
-        .try_for_each(register_function)
-        .inspect_err(|_| upstream_release::serve(before))
-}
-
-fn register_function(function: &StaticFunction) -> Result<()> {
-    let (object, metadata) = (function.to_function()?, function.metadata()?);
-    global_table::set_with_texts(
-        function.name().as_bytes(),
-        &object,
-        b"",
-        metadata.as_bytes(),
-        true,
-    )
-}
 
 /// Returns the fields of a class in the selected release.
 pub(in crate::reflection) fn fields_of(class: &'static Class) -> &'static [Field] {
@@ -196,18 +150,4 @@ fn register_method(
     };
     // SAFETY: strings and function outlive the call.
     unsafe { type_table::register_method(type_index, &info) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_release_is_chosen_before_types_are_registered() -> Result<()> {
-        crate::reflection::install()?;
-        assert_eq!(serve(0, 1, 9).unwrap_err().kind_bytes(), b"RuntimeError");
-        assert_eq!(serve(0, 1, 256).unwrap_err().kind_bytes(), b"ValueError");
-        assert_eq!(serve(0, -1, 9).unwrap_err().kind_bytes(), b"ValueError");
-        Ok(())
-    }
 }
