@@ -140,6 +140,7 @@ const INFINITE: u64 = f64::INFINITY.to_bits();
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::digits::write_int;
 
     fn float(value: f64) -> std::string::String {
         let mut out = Buffer::new();

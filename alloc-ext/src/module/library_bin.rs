@@ -146,7 +146,7 @@ pub(super) fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result
 
 pub(super) fn load_from_bytes(kind: &[u8], payload: &[u8]) -> Result<Module> {
     let payload = Bytes::new(payload)?;
-    super::load(b"ffi.Module.load_from_bytes.", kind, &[AnyView::from(&payload)], |kind| {
+    super::methods::load(b"ffi.Module.load_from_bytes.", kind, &[AnyView::from(&payload)], |kind| {
         plain_error!(
             RUNTIME_ERROR,
             "Library binary was created using {}{}{} but a loader of that name is not registered. Make sure to have \

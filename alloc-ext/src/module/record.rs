@@ -11,7 +11,8 @@ use ferrite_core::object::object_alloc::{self, ObjectRecord};
 use ferrite_core::{ObjectRef, plain_error};
 
 use super::class::Class;
-use super::{Module, ModuleImpl, ModuleOps, cxx_class, lookup_cache};
+use super::interface::{Module, ModuleImpl, ModuleOps};
+use super::{cxx_class, lookup_cache};
 use crate::containers::ArrayObject;
 
 /// Offset of the object header in the C++ object, after the virtual table pointer. Handles point to
@@ -64,24 +65,24 @@ unsafe impl<T: ModuleImpl> ObjectRecord for ModuleRecord<T> {
     }
 }
 
-struct ClassOf<T>(core::marker::PhantomData<T>);
-
-impl<T: ModuleImpl> ClassOf<T> {
-    const TABLE: &'static Class = &Class::new::<T>();
-}
-
 /// Creates a module object for `implementation`.
 ///
 /// # Errors
 /// MemoryError; the implementation is then dropped.
-pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
+///
+/// # Safety
+/// The operations of the class must be those of modules implemented by `T`.
+pub(super) unsafe fn allocate<T: ModuleImpl>(
+    implementation: T,
+    class: &'static Class,
+) -> Result<Module> {
     let imports = ArrayObject::with_capacity(0)?;
     let cache = lookup_cache::empty()?;
     let init = |record: *mut ModuleRecord<T>| {
         // SAFETY: the allocation has room for the record; the header is not written.
         unsafe {
             (&raw mut (*record).object.vptr).write(cxx_class::vptr());
-            (&raw mut (*record).class).write(ClassOf::<T>::TABLE);
+            (&raw mut (*record).class).write(class);
             (&raw mut (*record).object.imports).write(Some(imports.into_object()));
             (&raw mut (*record).object.import_lookup_cache).write(Some(cache.into_object()));
             (&raw mut (*record).implementation).write(ManuallyDrop::new(implementation));

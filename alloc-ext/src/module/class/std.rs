@@ -3,7 +3,7 @@
 
 use core::any::TypeId;
 
-use crate::module::{ModuleImpl, ModuleOps, ops};
+use crate::module::interface::{ModuleImpl, ModuleOps};
 
 pub(in crate::module) struct Class {
     pub ops: ModuleOps,
@@ -13,8 +13,8 @@ pub(in crate::module) struct Class {
 }
 
 impl Class {
-    pub const fn new<T: ModuleImpl>() -> Class {
-        Class { ops: ops::of::<T>(), type_id: TypeId::of::<T> }
+    pub const fn new<T: ModuleImpl>(ops: ModuleOps) -> Class {
+        Class { ops, type_id: TypeId::of::<T> }
     }
 
     /// Returns `true` if this is the class of modules implemented by `T`.

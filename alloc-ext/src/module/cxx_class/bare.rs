@@ -4,7 +4,7 @@
 
 use core::ffi::c_void;
 
-use crate::module::ModuleOps;
+use crate::module::interface::ModuleOps;
 
 /// Returns null: modules created by this library have no virtual table.
 pub(in crate::module) fn vptr() -> *const c_void {

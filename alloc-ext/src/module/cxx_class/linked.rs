@@ -5,7 +5,7 @@ use core::ptr;
 
 use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::module::ModuleOps;
+use crate::module::interface::ModuleOps;
 
 /// Static data of the C++ class `tvm::ffi::ModuleObj`, provided by a library that is linked with a
 /// C++ runtime.

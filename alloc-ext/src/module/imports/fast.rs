@@ -3,8 +3,9 @@
 
 use ferrite_core::Any;
 
-use super::{Module, change, of_class};
+use super::fields::{change, of_class};
 use crate::containers::ArrayObject;
+use crate::module::interface::Module;
 
 /// Appends `other` if there is spare capacity and no snapshot of the imports exists. Returns
 /// whether it was appended; `None` if the imports of any module changed since `before`.

@@ -1,16 +1,14 @@
 //! Imports of modules: insertion with cycle detection, iterative search, and the cached lookup for
 //! host code.
 //!
-//! One lock guards the `imports_` and `import_lookup_cache_` fields of all modules. A lock per
-//! module is not possible, since modules created by C++ code have no space for one. The lock is
-//! held only while the fields are read or changed. Allocation, the creation of errors and the
-//! dropping of objects may run user callbacks, and therefore happen outside of the lock.
+//! `fields` reads and changes the fields of modules under a lock. Allocation, the creation of errors
+//! and the dropping of objects may run user callbacks, and therefore happen outside of the lock.
 
+mod fields;
 #[cfg_attr(feature = "speed", path = "fast.rs")]
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]
 mod imp;
 
-use core::cell::Cell;
 use core::mem;
 use core::ptr::NonNull;
 
@@ -19,65 +17,18 @@ use ferrite_core::error::Result;
 use ferrite_core::names::global_table;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::platform::memory::Buffer;
-use ferrite_core::platform::sync::Lock;
-use ferrite_core::{Any, ObjectRef, String, plain_bail};
+use ferrite_core::{Any, String, plain_bail};
 
-use super::lookup_cache::{self, LookupCache};
+use super::interface::{Module, Query};
+use super::lookup_cache;
 use super::module_set::ModuleSet;
-use super::record::{incomplete, module_obj};
-use super::{Module, Query, SearchTarget};
+use super::record;
 use crate::containers::ArrayObject;
+use fields::{Found, changes, replace, with_cache};
 
-/// Lock of all imports, with the number of changes so far. A decision made without the lock is
-/// valid if the number is still the same under the lock; otherwise it is made again. At least one
-/// of several competing threads makes progress.
-pub(crate) static CHANGES: Lock<Cell<usize>> = Lock::new(Cell::new(0));
-
-/// Returns the current imports of a module. Later changes do not affect the returned Array.
-///
-/// # Errors
-/// InternalError for a module without an Array of imports.
-pub(super) fn snapshot(module: &Module) -> Result<ArrayObject> {
-    let guard = CHANGES.lock();
-    // SAFETY: the module is alive, and the lock guards the field.
-    let imports = unsafe { (*module_obj(module)).imports.clone() };
-    drop(guard);
-    imports.and_then(|imports| imports.downcast().ok()).ok_or_else(|| incomplete("imports"))
-}
-
-/// Runs `body` on the imports of a module under the lock, and returns its result: whether it
-/// changed the imports. Returns `None` without running `body` if the imports of any module changed
-/// since `before`. `body` must not run user callbacks, including a user's allocator.
-fn change(
-    module: &Module,
-    before: usize,
-    body: &mut dyn FnMut(&mut Option<ObjectRef>) -> bool,
-) -> Option<bool> {
-    let guard = CHANGES.lock();
-    let in_time = guard.get() == before;
-    // SAFETY: the module is alive, and the lock is held.
-    let changed = in_time && body(unsafe { &mut (*module_obj(module)).imports });
-    if changed {
-        guard.set(before.wrapping_add(1));
-    }
-    drop(guard);
-    in_time.then_some(changed)
-}
-
-/// Replaces the imports of a module, unless the imports of any module changed since `before`.
-/// Returns `true` if they were replaced.
-fn replace(module: &Module, imports: &ArrayObject, before: usize) -> bool {
-    let mut imports = Some(imports.as_object().clone());
-    let replaced = change(module, before, &mut |present| {
-        mem::swap(present, &mut imports);
-        true
-    });
-    replaced.is_some()
-}
-
-fn changes() -> usize {
-    CHANGES.lock().get()
-}
+#[cfg(any(feature = "std", test))]
+pub(crate) use fields::CHANGES;
+pub(super) use fields::snapshot;
 
 /// Appends `other` to the imports of `module`.
 ///
@@ -125,12 +76,39 @@ pub fn clear(module: &Module) -> Result<()> {
     Ok(())
 }
 
+/// Target of a search through modules.
+#[derive(Clone, Copy)]
+pub(super) enum SearchTarget<'a> {
+    /// The answer to a query about the function with this name.
+    Answer(Query, &'a String),
+    /// The given module, for which the answer is `true`.
+    Itself(&'a Module),
+}
+
+impl SearchTarget<'_> {
+    /// Returns the answer of one module, None if it has none.
+    pub(super) fn of(self, module: &Module) -> Result<Any> {
+        match self {
+            SearchTarget::Answer(query, name) => (record::ops(module)?.query)(module, query, name),
+            SearchTarget::Itself(target) => {
+                Ok(module.as_object().ptr_eq(target.as_object()).then_some(true).into())
+            }
+        }
+    }
+
+    /// Returns the first answer of a module and its imports, None if there is none.
+    pub(super) fn of_tree(self, module: &Module) -> Result<Any> {
+        let found = self.of(module)?;
+        if found.is_none() { search(module, self) } else { Ok(found) }
+    }
+}
+
 /// Searches the imports of `module` depth-first, visiting each module once. Returns the first
 /// answer that is not None, or None.
 ///
 /// # Errors
 /// Errors of the searched modules; TypeError if an import is not a module; MemoryError.
-pub(super) fn search(module: &Module, target: SearchTarget<'_>) -> Result<Any> {
+fn search(module: &Module, target: SearchTarget<'_>) -> Result<Any> {
     let mut waiting = Buffer::new();
     push_reversed(&mut waiting, module)?;
     let mut visited = ModuleSet::new();
@@ -209,33 +187,12 @@ fn remember(module: &Module, name: &String, found: &Any) -> Result<Found> {
     Ok(None)
 }
 
-/// A function borrowed from a cache; `None` if the cache lacks the name.
-type Found = Option<NonNull<TVMFFIObject>>;
-
-/// Runs `body` on the lookup cache of a module under the lock, and returns its result. `body` must
-/// not run user callbacks, including a user's allocator. Raises InternalError for a module without
-/// a cache.
-fn with_cache(module: &Module, body: &mut dyn FnMut(&mut LookupCache) -> Found) -> Result<Found> {
-    let guard = CHANGES.lock();
-    // SAFETY: the module is alive, and the lock gives exclusive access to the field.
-    let result = of_class(unsafe { &mut (*module_obj(module)).import_lookup_cache }).map(body);
-    drop(guard);
-    result.ok_or_else(|| incomplete("import lookup cache"))
-}
-
-/// Casts a reference in a field of a module to class `T`; `None` if it is null or of another class.
-fn of_class<T: ObjectClass>(word: &mut Option<ObjectRef>) -> Option<&mut T> {
-    let is_of_class = word.as_ref().is_some_and(ObjectRef::is_instance::<T>);
-    // SAFETY: references to objects of all classes have one layout, and the object is of class `T`.
-    is_of_class.then(|| unsafe { &mut *(&raw mut *word).cast() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::testing::{name, tagged};
     use super::*;
     use crate::containers::faults::{asked_while, with_every_refusal};
-    use ferrite_core::Function;
+    use ferrite_core::{Function, ObjectRef};
 
     fn message(result: Result<()>) -> std::string::String {
         std::string::String::from_utf8_lossy(result.unwrap_err().message_bytes()).into_owned()

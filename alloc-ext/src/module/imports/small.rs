@@ -1,7 +1,7 @@
 //! Stub for size-optimised builds, which always append to a copy of the imports.
 #![forbid(unsafe_code)]
 
-use super::Module;
+use crate::module::interface::Module;
 
 /// Returns `Some(false)`: nothing was appended.
 #[inline(always)]

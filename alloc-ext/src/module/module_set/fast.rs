@@ -5,7 +5,7 @@ use ferrite_core::ObjectRef;
 use ferrite_core::object::ObjectClass;
 use ferrite_core::platform::memory::AllocError;
 
-use crate::module::Module;
+use crate::module::interface::Module;
 use crate::walk::IdentityMap;
 
 pub(crate) struct ModuleSet(IdentityMap<()>);

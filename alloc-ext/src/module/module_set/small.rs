@@ -4,7 +4,7 @@
 use ferrite_core::object::ObjectClass;
 use ferrite_core::platform::memory::{AllocError, Buffer};
 
-use crate::module::Module;
+use crate::module::interface::Module;
 
 pub(crate) struct ModuleSet(Buffer<Module>);
 

@@ -1,53 +1,36 @@
-//! Function tables of modules, implemented in Rust or C++.
+//! Modules of implementations in Rust: their function tables, and their creation.
 
 use core::ffi::CStr;
 
 use ferrite_core::error::Result;
 use ferrite_core::{Any, Bytes, String};
 
-use super::record::implementation;
-use super::{Module, ModuleImpl, imports};
+use super::class::Class;
+use super::imports;
+use super::interface::{Module, ModuleImpl, ModuleOps, Query};
+use super::record::{self, implementation};
 use crate::containers::Array;
 
-/// Function table of a module: one function per operation, except that one function answers all
-/// four queries by name.
-///
-/// # Upstream
-/// The virtual functions of `ModuleObj` in `extra/module.h`, in their order.
-#[expect(
-    missing_docs,
-    reason = "each is what the method of `ModuleImpl` or `Module` with its name says"
-)]
-pub struct ModuleOps {
-    pub kind: for<'a> fn(&'a Module) -> Result<&'a CStr>,
-    pub property_mask: fn(&Module) -> Result<i32>,
-    pub query: fn(&Module, Query, &String) -> Result<Any>,
-    pub write_to_file: fn(&Module, &String, &String) -> Result<()>,
-    pub write_formats: fn(&Module) -> Result<Array<String>>,
-    pub save_to_bytes: fn(&Module) -> Result<Bytes>,
-    pub inspect_source: fn(&Module, &String) -> Result<String>,
-    pub import_module: fn(&Module, &Module) -> Result<()>,
-    pub clear_imports: fn(&Module) -> Result<()>,
+struct ClassOf<T>(core::marker::PhantomData<T>);
+
+impl<T: ModuleImpl> ClassOf<T> {
+    const TABLE: &'static Class = &Class::new::<T>(ops_of::<T>());
 }
 
-/// Query about a function by name. The answer is None if the module has no such function.
-#[derive(Clone, Copy)]
-pub enum Query {
-    /// The function itself.
-    Function,
-    /// Whether the function exists: any value other than None means yes.
-    Implementation,
-    /// The documentation, a String.
-    Doc,
-    /// The metadata, a String of JSON.
-    Metadata,
+/// Creates a module object for `implementation`.
+///
+/// # Errors
+/// MemoryError; the implementation is then dropped.
+pub(super) fn allocate<T: ModuleImpl>(implementation: T) -> Result<Module> {
+    // SAFETY: the class is the one of `T`.
+    unsafe { record::allocate(implementation, ClassOf::<T>::TABLE) }
 }
 
 /// Returns the function table of modules implemented by `T`.
 ///
 /// The table is reachable only through records of such modules, so its functions are only called
 /// with such modules.
-pub(super) const fn of<T: ModuleImpl>() -> ModuleOps {
+const fn ops_of<T: ModuleImpl>() -> ModuleOps {
     ModuleOps {
         kind: kind::<T>,
         property_mask: property_mask::<T>,
