@@ -7,13 +7,12 @@ use ferrite_core::error::Result;
 use ferrite_core::{Bytes, Function, String};
 
 use crate::launch::Launch;
-use crate::module::DeviceModule;
 use crate::payload::{Layout, Payload};
 
 /// Maximum number of devices of a kind. Larger ids are rejected.
 pub const MAX_DEVICES: usize = 32;
 
-/// A kind of device module. [`DeviceModule`] implements the rest: payloads, functions, arguments,
+/// A kind of device module. [`DeviceModule`](crate::module::DeviceModule) implements the rest: payloads, functions, arguments,
 /// and loading once per device.
 ///
 /// # Life of a module
@@ -113,7 +112,7 @@ pub trait Driver: Send + Sync + Sized + 'static {
     /// Errors of the kind. An unknown name is not an error: the result is `None`.
     fn method(
         _module: &Module,
-        _this: &DeviceModule<Self>,
+        _source: &Source<'_, Self>,
         _name: &[u8],
     ) -> Result<Option<Function>> {
         Ok(None)

@@ -1,5 +1,6 @@
 //! Device modules of all kinds, generic over [`Driver`].
 
+mod device_module;
 mod kernel;
 mod loading;
 
@@ -10,21 +11,12 @@ use ferrite_alloc_ext::module::{Module, ModuleImpl};
 use ferrite_core::error::Result;
 use ferrite_core::{AnyView, Bytes, Function, String};
 
-use crate::driver::{Driver, Source};
+use crate::driver::Driver;
 use crate::launch::LaunchPlan;
 use crate::payload::Payload;
 use crate::runtime;
 
-use loading::Loading;
-
-/// A module of kernels for one kind of device.
-pub struct DeviceModule<D: Driver> {
-    payload: Payload,
-    code: D::Code,
-    /// Sources by format, from the compiler; not saved with the module.
-    sources: Option<MapObject>,
-    loading: Loading<D>,
-}
+pub use device_module::DeviceModule;
 
 impl<D: Driver> DeviceModule<D> {
     /// Creates a module from a payload. Opens no driver.
@@ -34,7 +26,7 @@ impl<D: Driver> DeviceModule<D> {
     pub fn load(bytes: Bytes) -> Result<Module> {
         let payload = Payload::read(D::LAYOUT, bytes)?;
         let code = D::prepare(&payload)?;
-        Self::with_code(payload, code, None)
+        Module::from_impl(Self::with_code(payload, code, None)?)
     }
 
     /// Creates a module for TVM's compiler, with sources by format for `inspect_source`. Opens no
@@ -45,31 +37,7 @@ impl<D: Driver> DeviceModule<D> {
     pub fn create(bytes: Bytes, sources: Option<MapObject>) -> Result<Module> {
         let payload = Payload::read(D::LAYOUT, bytes)?;
         let code = D::prepare_created(&payload)?;
-        Self::with_code(payload, code, sources)
-    }
-
-    fn with_code(payload: Payload, code: D::Code, sources: Option<MapObject>) -> Result<Module> {
-        let loading = Loading::<D>::new(payload.kernels().len())?;
-        Module::from_impl(DeviceModule { payload, code, sources, loading })
-    }
-
-    /// Returns the payload and the code.
-    pub fn source(&self) -> Source<'_, D> {
-        Source { payload: &self.payload, code: &self.code }
-    }
-
-    /// Runs `body` with a kernel. Loads the kernel on the device first if necessary.
-    ///
-    /// # Errors
-    /// Errors of [`Driver::load`] and [`Driver::load_kernel`]; ValueError for a device id of
-    /// [`MAX_DEVICES`](crate::driver::MAX_DEVICES) or more; errors of `body`.
-    pub fn with_kernel<R>(
-        &self,
-        kernel: usize,
-        device: i32,
-        body: impl FnOnce(&D::Kernel) -> Result<R>,
-    ) -> Result<R> {
-        body(self.loading.kernel(&self.source(), kernel, device)?)
+        Module::from_impl(Self::with_code(payload, code, sources)?)
     }
 }
 
@@ -87,7 +55,7 @@ impl<D: Driver> ModuleImpl for DeviceModule<D> {
     /// Host code searches imports before the global table. So it always finds the
     /// `__tvm_set_device` of this module, whichever runtime registered the global name.
     fn get_function(&self, module: &Module, name: &String) -> Result<Option<Function>> {
-        if let Some(function) = D::method(module, self, name.as_bytes())? {
+        if let Some(function) = D::method(module, &self.source(), name.as_bytes())? {
             return Ok(Some(function));
         }
         if let Some(index) = self.payload.find(name.as_bytes()) {

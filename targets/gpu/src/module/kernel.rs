@@ -12,7 +12,7 @@ use ferrite_core::object::ObjectClass;
 use ferrite_core::object::object_alloc::{self, ObjectRecord};
 use ferrite_core::{Any, AnyView, Function};
 
-use super::DeviceModule;
+use super::device_module::DeviceModule;
 use crate::driver::Driver;
 use crate::launch::{Launch, LaunchPlan, Values};
 

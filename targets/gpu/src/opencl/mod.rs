@@ -7,10 +7,11 @@
 //! | `program`, `kernel` | built programs, and kernels |
 //! | `memory` | buffers and copies |
 //! | `event` | events, as markers in the queue |
-//! | `precompiled` | programs saved as binaries |
+//! | `code`, `precompiled` | the code of a module, and functions that save programs as binaries |
 //! | `failure` | errors of the driver |
 
 mod api;
+mod code;
 mod device;
 mod event;
 mod failure;
@@ -23,43 +24,30 @@ mod program;
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_void};
-use core::ops::Range;
 use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
-use ferrite_core::platform::memory::Buffer;
 use ferrite_core::value::device::kind;
 use ferrite_core::{Any, Function, plain_ensure};
 
 use crate::driver::{Driver, Source};
 use crate::launch::Launch;
-use crate::module::DeviceModule;
 use crate::opencl_source;
 use crate::payload::{Layout, Payload};
 
+use code::Precompiled;
 use device::Device;
 use event::Event;
 use kernel::Kernel;
-use precompiled::Precompiled;
 use program::Program;
 
-/// The OpenCL back end.
-pub struct OpenCl;
+pub use code::{Code, OpenCl};
 
 std::thread_local! {
     /// The calling thread's current device, on which it launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
-}
-
-/// The code of a module.
-pub struct Code {
-    /// Program of each kernel, as spans of the payload's code. `None` for a binary, which contains
-    /// all kernels.
-    programs: Option<Buffer<Range<usize>>>,
-    /// Binaries to load instead of compiling source.
-    precompiled: Precompiled,
 }
 
 impl Driver for OpenCl {
@@ -123,7 +111,7 @@ impl Driver for OpenCl {
         unsafe { kernel.launch(launch) }
     }
 
-    fn method(module: &Module, _: &DeviceModule<OpenCl>, name: &[u8]) -> Result<Option<Function>> {
+    fn method(module: &Module, _: &Source<'_, OpenCl>, name: &[u8]) -> Result<Option<Function>> {
         precompiled::method(module, name)
     }
 

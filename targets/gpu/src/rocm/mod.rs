@@ -211,7 +211,7 @@ unsafe impl Backend for Rocm {
 
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
         let device = platform()?.device(id)?;
-        device.workspaces.allocate(&device.memory, bytes, stream::current(id))
+        device.workspaces.allocate(&Memory { id }, bytes, stream::current(id))
     }
 
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {

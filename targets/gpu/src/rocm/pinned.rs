@@ -59,7 +59,7 @@ unsafe impl Backend for RocmHost {
 
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
         let device = platform()?.device(id)?;
-        device.pinned_workspaces.allocate(&device.pinned, bytes, stream::current(id))
+        device.pinned_workspaces.allocate(&Pinned { id }, bytes, stream::current(id))
     }
 
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {

@@ -7,7 +7,6 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_ensure, plain_error};
 
 use super::api::Api;
-use super::memory::{Memory, Pinned};
 use crate::driver::MAX_DEVICES;
 use crate::open_once::OpenOnce;
 use crate::workspace::Workspaces;
@@ -18,11 +17,9 @@ pub(super) struct Platform {
     devices: Buffer<Device>,
 }
 
-/// A device with its pool of workspaces.
+/// The pools of workspaces of a device.
 pub(super) struct Device {
-    pub(super) memory: Memory,
     pub(super) workspaces: Workspaces,
-    pub(super) pinned: Pinned,
     pub(super) pinned_workspaces: Workspaces,
 }
 
@@ -70,11 +67,9 @@ impl Platform {
         }
         plain_ensure!(device_count > 0, INTERNAL_ERROR, "ROCM HIP Error: there is no device");
         let mut devices = Buffer::new();
-        for id in 0..device_count.min(MAX_DEVICES as i32) {
+        for _ in 0..device_count.min(MAX_DEVICES as i32) {
             devices.try_push(Device {
-                memory: Memory { id },
                 workspaces: Workspaces::new(),
-                pinned: Pinned { id },
                 pinned_workspaces: Workspaces::new(),
             })?;
         }

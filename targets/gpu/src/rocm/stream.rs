@@ -8,6 +8,7 @@ use ferrite_core::value::device::kind;
 
 use super::api::Handle;
 use super::event;
+use super::memory::{Memory, Pinned};
 use super::platform::on;
 
 /// Returns the calling thread's stream, set by `TVMFFIEnvSetStream`; null is the default stream.
@@ -43,8 +44,8 @@ pub(super) unsafe fn destroy(id: i32, stream: Handle) -> Result<()> {
         return Ok(());
     }
     let state = device.platform.device(id)?;
-    state.workspaces.forget(&state.memory, stream);
-    state.pinned_workspaces.forget(&state.pinned, stream);
+    state.workspaces.forget(&Memory { id }, stream);
+    state.pinned_workspaces.forget(&Pinned { id }, stream);
     // SAFETY: the caller's promise.
     device.api().check_done("hipStreamDestroy", unsafe { (device.api().hipStreamDestroy)(stream) })
 }

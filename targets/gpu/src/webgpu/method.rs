@@ -1,60 +1,14 @@
 //! Functions of WebGPU modules other than kernels, by which TVM's runtime for browsers prebuilds
 //! shaders.
 
-use core::sync::atomic::{AtomicBool, Ordering};
-
 use ferrite_alloc_ext::module::Module;
 use ferrite_core::error::Result;
-use ferrite_core::platform::memory::Buffer;
-use ferrite_core::platform::sync::{ObjectMutex, ObjectMutexGuard};
 use ferrite_core::{Function, String, plain_bail};
 
-use super::{WebGpu, source};
+use super::code::WebGpu;
+use super::source;
+use crate::driver::Source;
 use crate::module::DeviceModule;
-
-/// Prebuilt functions that replace kernels, by kernel name.
-pub(super) struct Prebuilt {
-    functions: ObjectMutex<Buffer<(String, Function)>>,
-    /// Whether the table has any functions. It rarely does, and a lookup in an empty table takes no
-    /// lock.
-    are_any: AtomicBool,
-}
-
-impl Prebuilt {
-    /// Creates an empty table.
-    pub(super) const fn new() -> Prebuilt {
-        Prebuilt { functions: ObjectMutex::new(Buffer::new()), are_any: AtomicBool::new(false) }
-    }
-
-    fn functions(&self) -> ObjectMutexGuard<'_, Buffer<(String, Function)>> {
-        self.functions.lock()
-    }
-
-    fn get(&self, name: &[u8]) -> Option<Function> {
-        if !self.are_any.load(Ordering::Acquire) {
-            return None;
-        }
-        let functions = self.functions();
-        functions.iter().find(|(of, _)| of.as_bytes() == name).map(|(_, function)| function.clone())
-    }
-
-    fn set(&self, name: String, function: Function) -> Result<()> {
-        let mut functions = self.functions();
-        let found = functions.as_mut_slice().iter_mut().find(|(of, _)| *of == name);
-        let previous = match found {
-            Some((_, slot)) => Some(core::mem::replace(slot, function)),
-            None => {
-                functions.try_push((name, function))?;
-                self.are_any.store(true, Ordering::Release);
-                None
-            }
-        };
-        // Dropped without the lock, since dropping a function may run a user callback.
-        drop(functions);
-        drop(previous);
-        Ok(())
-    }
-}
 
 /// Returns the function with this name if it is not a kernel or replaces one; `None` otherwise.
 ///
@@ -62,7 +16,7 @@ impl Prebuilt {
 /// MemoryError.
 pub(super) fn find(
     module: &Module,
-    this: &DeviceModule<WebGpu>,
+    of: &Source<'_, WebGpu>,
     name: &[u8],
 ) -> Result<Option<Function>> {
     let held = || module.clone();
@@ -83,7 +37,7 @@ pub(super) fn find(
             };
             Function::from_typed(update).map(Some)
         }
-        _ => Ok(this.source().code.prebuilt.get(name)),
+        _ => Ok(of.code.prebuilt.get(name)),
     }
 }
 

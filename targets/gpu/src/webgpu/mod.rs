@@ -8,7 +8,7 @@
 //! | `numbers`, `buffers` | table of values by numeric handle, and the buffers, whose handles are the `data` of tensors |
 //! | `memory`, `staging` | allocations and copies |
 //! | `event` | events, as queue submissions |
-//! | `method`, `source` | module functions other than kernels, and text descriptions of a module |
+//! | `code`, `method`, `source` | the code of a module, its functions other than kernels, and text descriptions of it |
 //! | `failure` | errors of wgpu |
 //!
 //! wgpu uses the global allocator, even for each launch, and aborts the process when out of memory.
@@ -17,6 +17,7 @@
 mod adapter;
 mod binding;
 mod buffers;
+mod code;
 mod device;
 mod event;
 mod failure;
@@ -40,27 +41,18 @@ use ferrite_core::{Any, Function, String, plain_ensure};
 
 use crate::driver::{Driver, Source};
 use crate::launch::{Launch, Parameter, write_access};
-use crate::module::DeviceModule;
 use crate::payload::{self, Layout, Payload};
 
+use code::Prebuilt;
 use device::Device;
 use event::Event;
 use kernel::{Kernel, KernelSource};
-use method::Prebuilt;
 
-/// The WebGPU back end.
-pub struct WebGpu;
+pub use code::{Code, WebGpu};
 
 std::thread_local! {
     /// The calling thread's current device, on which it launches kernels.
     static CURRENT: Cell<i32> = const { Cell::new(0) };
-}
-
-/// Code of a WebGPU module: the buffer accesses of its kernels, and prebuilt functions.
-pub struct Code {
-    /// Whether a kernel writes a buffer, by kernel and buffer.
-    is_written: Buffer<Buffer<bool>>,
-    prebuilt: Prebuilt,
 }
 
 impl Driver for WebGpu {
@@ -111,10 +103,10 @@ impl Driver for WebGpu {
 
     fn method(
         module: &Module,
-        this: &DeviceModule<WebGpu>,
+        source: &Source<'_, WebGpu>,
         name: &[u8],
     ) -> Result<Option<Function>> {
-        method::find(module, this, name)
+        method::find(module, source, name)
     }
 
     /// Returns an empty string, since the source is composed on demand by

@@ -1,13 +1,12 @@
-//! A Metal device: buffers, streams, copies, and attributes.
+//! A Metal device: buffers, streams and copies.
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ferrite_alloc_ext::device::Attribute;
 use ferrite_core::error::Result;
+use ferrite_core::plain_bail;
 use ferrite_core::platform::memory::Buffer;
-use ferrite_core::{Any, plain_bail};
 use objc2::rc::{Retained, autoreleasepool};
 use objc2::runtime::ProtocolObject;
 use objc2_metal::{
@@ -16,18 +15,12 @@ use objc2_metal::{
 };
 
 use super::super::aligned::{Aligned, UNIT};
-use super::super::code::Code;
 use super::failure;
-use super::kernel::Kernel;
 use super::stream::Stream;
-use crate::attribute_text;
 use crate::forks;
 use crate::workspace::{DeviceMemory, Workspaces};
 
 type MetalBuffer = ProtocolObject<dyn MTLBuffer>;
-
-/// An empty kernel, compiled to find the warp size.
-const NOTHING: (&[u8], Code<'_>) = (b"nothing", Code::Source("kernel void nothing() {}"));
 
 /// A Metal device.
 pub struct Device {
@@ -97,14 +90,6 @@ impl Device {
         stream: *mut c_void,
     ) -> Result<()> {
         self.workspaces.free::<Device>(workspace, stream)
-    }
-
-    /// Compiles or loads a kernel.
-    ///
-    /// # Errors
-    /// Same errors as [`Kernel::load`].
-    pub(in super::super) fn load(&'static self, name: &[u8], code: Code<'_>) -> Result<Kernel> {
-        Kernel::load(self, name, code)
     }
 
     // Streams.
@@ -289,34 +274,6 @@ impl Device {
             Some(buffer) => Ok(buffer),
             None => plain_bail!(MEMORY_ERROR, "The Metal device has no {} bytes", bytes),
         }
-    }
-
-    /// Returns the value of an attribute; `None` if Metal has no such attribute.
-    ///
-    /// # Errors
-    /// MemoryError; InternalError if the compiler is not available.
-    pub(in super::super) fn attribute(&'static self, attribute: Attribute) -> Result<Any> {
-        let number = |number: usize| Any::from(number as i64);
-        let block = self.metal.maxThreadsPerThreadgroup();
-        let total = self.metal.recommendedMaxWorkingSetSize() as usize;
-        Ok(match attribute {
-            Attribute::Exists => 1i64.into(),
-            Attribute::MaxThreadsPerBlock => number(block.width),
-            Attribute::WarpSize => number(self.load(NOTHING.0, NOTHING.1)?.warp_size()),
-            Attribute::SharedMemoryPerBlock => number(self.metal.maxThreadgroupMemoryLength()),
-            Attribute::DeviceName => failure::text(&self.metal.name())?.into(),
-            Attribute::MaxThreadDimensions => attribute_text::extents(
-                block.width as i64,
-                block.height as i64,
-                block.depth as i64,
-            )?
-            .into(),
-            Attribute::TotalGlobalMemory => number(total),
-            Attribute::AvailableGlobalMemory => {
-                number(total.saturating_sub(self.metal.currentAllocatedSize()))
-            }
-            _ => Any::NONE,
-        })
     }
 }
 

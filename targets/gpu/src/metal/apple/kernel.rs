@@ -26,6 +26,16 @@ pub struct Kernel {
     max_threads: usize,
 }
 
+impl Device {
+    /// Compiles or loads a kernel.
+    ///
+    /// # Errors
+    /// Same errors as [`Kernel::load`].
+    pub(in super::super) fn load(&'static self, name: &[u8], code: Code<'_>) -> Result<Kernel> {
+        Kernel::load(self, name, code)
+    }
+}
+
 impl Kernel {
     /// Compiles or loads a kernel.
     ///

@@ -2,6 +2,7 @@
 //!
 //! `FERRITE_METAL_DEVICE` selects devices by a part of their name, ignoring case.
 
+mod attributes;
 mod device;
 mod event;
 mod failure;
