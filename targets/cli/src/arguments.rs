@@ -6,6 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::failure::Outcome;
+use crate::output;
 
 const STATUSES: &str = "\
 Exit status:
@@ -230,7 +231,7 @@ pub struct List {
 
 /// Prints the help text.
 pub fn help() -> Outcome<()> {
-    crate::print(&Arguments::command().render_help().to_string())
+    output::print(&Arguments::command().render_help().to_string())
 }
 
 /// Returns the message of an error in the command line.
@@ -243,7 +244,7 @@ pub fn without_prefix(error: &clap::Error) -> String {
 pub fn completions(shell: Shell) -> Outcome<()> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "ferrite", &mut text);
-    crate::print(&String::from_utf8_lossy(&text))
+    output::print(&String::from_utf8_lossy(&text))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::check::live::TUNABLES;
 use crate::failure::{Failure, Outcome};
+use crate::output;
 
 /// End of a child process.
 pub enum End<T> {
@@ -111,5 +112,5 @@ fn answer<T: DeserializeOwned>(stdout: &str) -> End<T> {
 /// Prints the answer of a child process.
 pub fn print_answer(answer: &impl Serialize) -> Outcome<()> {
     let line = serde_json::to_string(answer).map_err(Failure::negative)?;
-    crate::print(&format!("\n{line}\n"))
+    output::print(&format!("\n{line}\n"))
 }

@@ -4,6 +4,7 @@ use ferrite::device::Device;
 use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
+use crate::output;
 
 const NO_DEVICE: &str = "no device was found: OpenCL, Vulkan, CUDA and ROCm come with the driver of a GPU; on Debian, \
     `apt-get install ocl-icd-libopencl1 pocl-opencl-icd` makes an OpenCL device of the processor";
@@ -28,12 +29,12 @@ pub fn run(json: bool) -> Outcome<()> {
     }
     let found: Vec<_> = Device::all().map(describe).collect();
     if json {
-        crate::print_json(&found)?;
+        output::print_json(&found)?;
     } else {
         let line = |found: &Found| {
             format!("{:<12} {}\n", found.device, found.name.as_deref().unwrap_or("without a name"))
         };
-        crate::print_report(&found.iter().map(line).collect::<String>())?;
+        output::print_report(&found.iter().map(line).collect::<String>())?;
     }
     if found.is_empty() { Err(Failure::missing(NO_DEVICE)) } else { Ok(()) }
 }

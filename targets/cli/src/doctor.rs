@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::failure::{Failure, Outcome};
 use crate::inspect::provider::is_ferrite;
 use crate::library::LibraryFile;
+use crate::output;
 use crate::symbols;
 
 /// Findings of the command.
@@ -69,9 +70,9 @@ pub fn run(json: bool) -> Outcome<()> {
     let report =
         Report { ferrite: env!("CARGO_PKG_VERSION"), libraries: libraries(), tools: tools.into() };
     if json {
-        crate::print_json(&report)?
+        output::print_json(&report)?
     } else {
-        crate::print_report(&text(&report))?
+        output::print_report(&text(&report))?
     }
     match report.libraries.first() {
         Some(Library { path, problem: Some(problem), .. }) => Err(Failure::negative(format!(

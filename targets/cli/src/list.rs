@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::arguments::List;
 use crate::failure::Outcome;
 use crate::inspect::loaded;
+use crate::output;
 use crate::registered::{Registered, TypeReport, describe_type};
 use crate::visible::line;
 
@@ -38,7 +39,7 @@ pub fn run(options: &List) -> Outcome<()> {
             }
         }
     };
-    if options.json { crate::print_json(&names) } else { crate::print_report(&text(&names)) }
+    if options.json { output::print_json(&names) } else { output::print_report(&text(&names)) }
 }
 
 fn text(names: &Names) -> String {

@@ -19,6 +19,7 @@ mod list;
 mod loading;
 mod manual;
 mod model;
+mod output;
 #[allow(unsafe_code, reason = "the type table has names of C")]
 mod registered;
 mod signature;
@@ -70,33 +71,10 @@ fn run(arguments: Arguments) -> Outcome<()> {
         Command::Devices { json } => devices::run(json),
         Command::Doctor { json } => doctor::run(json),
         Command::Model { arguments } => model::run(&arguments),
-        Command::Info => print(&info()),
+        Command::Info => output::print(&info()),
         Command::Completions { shell } => arguments::completions(shell),
         Command::Man { folder } => manual::write(&folder),
     }
-}
-
-/// Writes text to standard output. A reader that has closed the pipe ends the command without an
-/// error.
-fn print(text: &str) -> Outcome<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::negative(format!("cannot write: {error}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Writes a report to standard output, without what a name in it could do to a terminal.
-fn print_report(text: &str) -> Outcome<()> {
-    print(&visible::visible(text))
-}
-
-/// Writes a value to standard output as JSON.
-fn print_json(value: &impl serde::Serialize) -> Outcome<()> {
-    let text = serde_json::to_string_pretty(value).map_err(Failure::negative)?;
-    print(&(text + "\n"))
 }
 
 fn info() -> String {

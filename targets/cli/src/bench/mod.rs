@@ -19,6 +19,7 @@ use serde::Serialize;
 use crate::arguments::Bench;
 use crate::call;
 use crate::failure::Outcome;
+use crate::output;
 
 use calls::Calls;
 use clock::Times;
@@ -55,7 +56,11 @@ pub fn run(options: &Bench) -> Outcome<()> {
         instructions: instructions::count(&calls, options, nanoseconds.calls)?,
         nanoseconds,
     };
-    if options.call.json { crate::print_json(&report) } else { crate::print_report(&text(&report)) }
+    if options.call.json {
+        output::print_json(&report)
+    } else {
+        output::print_report(&text(&report))
+    }
 }
 
 fn text(report: &Report) -> String {

@@ -20,6 +20,7 @@ use crate::arguments::Call;
 use crate::failure::{Failure, Outcome};
 use crate::library;
 use crate::loading;
+use crate::output;
 use crate::signature::Signature;
 
 use argument::Argument;
@@ -96,12 +97,12 @@ fn print(result: &Any, arguments: &[Argument]) -> Outcome<()> {
     for (index, output) in outputs(arguments) {
         text.push_str(&format!("argument {index}: {}\n", value::text(output)?));
     }
-    crate::print(&text)
+    output::print(&text)
 }
 
 fn print_json(result: &Any, arguments: &[Argument]) -> Outcome<()> {
     let outputs =
         outputs(arguments).map(|(index, output)| Ok((index.to_string(), value::json(output)?)));
     let outputs = outputs.collect::<Outcome<serde_json::Map<_, _>>>()?;
-    crate::print_json(&json!({ "result": value::json(result)?, "outputs": outputs }))
+    output::print_json(&json!({ "result": value::json(result)?, "outputs": outputs }))
 }

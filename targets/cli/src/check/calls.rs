@@ -11,8 +11,9 @@ use crate::inspect::loaded;
 use crate::loading;
 use crate::signature::Signature;
 
+use super::finding::Finding;
 use super::raw::{self, Returned};
-use super::{Finding, live, sample};
+use super::{live, sample};
 
 /// Time that the calls of a function have.
 const LIMIT: Duration = Duration::from_secs(20);

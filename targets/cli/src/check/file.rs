@@ -4,7 +4,7 @@ use crate::inspect::embedded;
 use crate::library::LibraryFile;
 use crate::symbols;
 
-use super::Finding;
+use super::finding::Finding;
 
 const CONTEXT: &str = "__tvm_ffi__library_ctx";
 const LIBRARY_BIN: &str = "__tvm_ffi__library_bin";

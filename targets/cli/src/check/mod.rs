@@ -10,34 +10,22 @@
 
 mod calls;
 mod file;
+mod finding;
 #[allow(unsafe_code, reason = "an allocator counts objects, or the C library its blocks")]
 pub mod live;
 #[allow(unsafe_code, reason = "cells and counts are looked at as they are")]
 mod raw;
 mod sample;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::arguments::Check;
 use crate::demangled::readable;
 use crate::failure::{Failure, Outcome};
 use crate::library::{self, LibraryFile};
+use crate::output;
 
-/// A mistake.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Finding {
-    /// Name of the rule, such as `leak`.
-    rule: String,
-    /// Symbol or function; `None` for the whole library.
-    symbol: Option<String>,
-    message: String,
-}
-
-impl Finding {
-    fn new(rule: &str, symbol: &str, message: impl Into<String>) -> Finding {
-        Finding { rule: rule.into(), symbol: Some(symbol.into()), message: message.into() }
-    }
-}
+use finding::Finding;
 
 /// Result of all checks.
 #[derive(Serialize)]
@@ -82,9 +70,9 @@ pub fn run(options: &Check) -> Outcome<()> {
     }
     let mistakes = report.findings.len();
     if options.json {
-        crate::print_json(&report)?
+        output::print_json(&report)?
     } else {
-        crate::print_report(&text(&report))?
+        output::print_report(&text(&report))?
     }
     match report.load_error {
         _ if mistakes > 0 => Err(Failure::negative(format!("{mistakes} mistakes"))),

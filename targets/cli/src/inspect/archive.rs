@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 use crate::library::LibraryFile;
 
 use super::report::Report;
-use super::{describe_file, needs, provider};
+use super::{file, needs, provider};
 
 /// Describes an archive. Members that are no objects, such as an index of another tool, are left
 /// out.
@@ -29,7 +29,7 @@ pub fn describe(path: &Path, bytes: &[u8]) -> Outcome<Report> {
         let data = member.data(bytes).map_err(|error| refuse(&error))?;
         files.extend(LibraryFile::parse(path, data).ok());
     }
-    let reports = files.iter().map(|file| describe_file(path, file, 0));
+    let reports = files.iter().map(|file| file::describe(path, file, 0));
     let whole = reports.reduce(|whole, next| Ok(merged(whole?, next?)));
     let mut report = whole.unwrap_or_else(|| Err(refuse(&"it has no object")))?;
     report.format.role = "archive";

@@ -20,6 +20,7 @@ mod source;
 
 use crate::arguments::Stubs;
 use crate::failure::{Failure, Outcome};
+use crate::output;
 
 /// Runs the command.
 pub fn run(options: &Stubs) -> Outcome<()> {
@@ -27,11 +28,11 @@ pub fn run(options: &Stubs) -> Outcome<()> {
     let text = match () {
         () if options.c => c::header(&api),
         () if options.rust => rust::module(&api),
-        () if options.json => return crate::print_json(&api),
+        () if options.json => return output::print_json(&api),
         () => python::stub(&api),
     };
     match &options.output {
-        None => crate::print(&text),
+        None => output::print(&text),
         Some(file) => std::fs::write(file, text)
             .map_err(|error| Failure::input(format!("cannot write {}: {error}", file.display()))),
     }

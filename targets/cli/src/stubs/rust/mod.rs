@@ -23,12 +23,6 @@ use types::Types;
 /// Lookups that the others call.
 const HELPERS: &str = include_str!("helpers.txt");
 
-/// Words that cannot be names, and which of them can be after `r#`.
-const KEYWORDS: &str = "abstract as async await become box break const continue do dyn else enum extern false final fn for gen if \
-    impl in let loop macro match mod move mut override priv pub ref return static struct trait true try type typeof unsafe \
-    unsized use virtual where while yield";
-const NEVER: [&str; 5] = ["self", "Self", "super", "crate", "_"];
-
 /// Returns the module.
 pub fn module(api: &Api) -> String {
     let tree = Tree::new(api);

@@ -5,6 +5,12 @@ use std::collections::BTreeMap;
 use crate::stubs::api::{Api, Callable, Class};
 use crate::stubs::names::{Names, identifier};
 
+/// Words that cannot be names, and which of them can be after `r#`.
+const KEYWORDS: &str = "abstract as async await become box break const continue do dyn else enum extern false final fn for gen if \
+    impl in let loop macro match mod move mut override priv pub ref return static struct trait true try type typeof unsafe \
+    unsized use virtual where while yield";
+const NEVER: [&str; 5] = ["self", "Self", "super", "crate", "_"];
+
 /// All names of a module.
 pub struct Tree<'a> {
     /// The module itself.
@@ -112,9 +118,9 @@ const USED: &[&str] = &[
 /// Takes a name that a program can write.
 pub fn name(wanted: &str, names: &mut Names) -> String {
     let name = names.take(&identifier(wanted));
-    if super::NEVER.contains(&name.as_str()) {
+    if NEVER.contains(&name.as_str()) {
         names.take(&format!("{name}_"))
-    } else if super::KEYWORDS.split_whitespace().any(|word| word == name) {
+    } else if KEYWORDS.split_whitespace().any(|word| word == name) {
         format!("r#{name}")
     } else {
         name
