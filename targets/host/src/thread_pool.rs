@@ -69,7 +69,7 @@ mod worker;
 pub(crate) use affinity::AFFINITY;
 pub use configure::FUNCTIONS;
 use launch::Launch;
-pub use settings::max_concurrency;
+pub use settings::{MAX_TASKS, max_concurrency};
 use worker::Team;
 
 /// Installs the thread pool as the launcher of parallel loops, which then run on several threads.
@@ -88,9 +88,6 @@ pub(crate) static WORKERS_AT_FORK: Hook = Hook::in_child(|| {
     process::forked();
     worker::forget();
 });
-
-/// Maximum number of tasks of a launch, and of threads in the pool.
-pub const MAX_TASKS: usize = 1024;
 
 /// Runs a launch of `num_task` tasks, or of the default number of tasks if it is 0.
 ///
@@ -136,7 +133,7 @@ unsafe fn launch_on(
     }
     // SAFETY: the caller guarantees `lambda` and `data` until the launch is over; there is a worker
     // for each task.
-    caller::in_task(|| unsafe { Launch::new(lambda, data, tasks as u32).run_with(team) })
+    caller::in_task(|| unsafe { team.run(Launch::new(lambda, data, tasks as u32)) })
 }
 
 /// Runs the function of a launch as a single task on this thread.

@@ -3,33 +3,15 @@
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod cfi;
+mod frame;
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-mod no_rules;
+mod no_cfi;
 mod unwinder;
-
-use super::cache::Cache;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(super) use cfi::{Rule, trace};
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
-pub(super) use no_rules::{Rule, trace};
-
-/// A stack frame, as reported by the unwinding method of this platform.
-pub(super) struct Frame<'a> {
-    /// Return address: the address at which the frame's code continues.
-    pub pc: usize,
-    function: &'a dyn Fn() -> usize,
-}
-
-impl Frame<'_> {
-    /// Returns the start address of the frame's function; zero if unknown.
-    pub(super) fn function(&self) -> usize {
-        (self.function)()
-    }
-}
-
-/// Callback that receives frames, innermost first. Returns `false` to end the walk.
-pub(super) type Visitor<'a> = dyn FnMut(&mut Cache, &Frame<'_>) -> bool + 'a;
+pub(super) use no_cfi::{Rule, trace};
 
 /// Returns a value that changes when cached code addresses become stale: see
 /// [`super::modules::generation`].

@@ -3,17 +3,17 @@
 use ferrite_core::platform::sync::Mutex;
 
 use super::settings::{self, Bind};
-use super::{system, worker};
+use super::system;
 
 /// Maximum number of processors that can be configured.
 const MAX_PROCESSORS: usize = 1024;
 
 /// Processors configured for the workers.
 pub(crate) struct Affinity {
-    processors: heapless::Vec<u16, MAX_PROCESSORS>,
+    pub(super) processors: heapless::Vec<u16, MAX_PROCESSORS>,
     /// Whether every worker may run on all processors. Otherwise each worker is bound to one,
     /// beginning with the second; the first one is left to the launching thread.
-    are_shared: bool,
+    pub(super) are_shared: bool,
 }
 
 /// The configured processors; empty by default.
@@ -21,13 +21,14 @@ pub(crate) static AFFINITY: Mutex<Affinity> =
     Mutex::new(Affinity { processors: heapless::Vec::new(), are_shared: false });
 
 impl Affinity {
-    fn set_list(&mut self, processors: impl Iterator<Item = u16>) {
+    /// Replaces the processors.
+    pub(super) fn set_list(&mut self, processors: impl Iterator<Item = u16>) {
         self.processors.clear();
         self.processors.extend(processors.take(MAX_PROCESSORS));
     }
 
     /// Returns the processors that a worker is bound to. Empty if it is not bound.
-    fn of_worker(&self, number: usize) -> &[u16] {
+    pub(super) fn of_worker(&self, number: usize) -> &[u16] {
         let list = &self.processors;
         match (number + 1).checked_rem(list.len()) {
             Some(place) if !self.are_shared => &list[place..=place],
@@ -44,21 +45,6 @@ pub(super) fn bind_worker(number: usize) {
         affinity.set_list(system::allowed_processors());
     }
     system::bind(system::THIS_THREAD, affinity.of_worker(number));
-}
-
-/// Binds all workers, present and future, to these processors.
-pub(super) fn configure(processors: impl Iterator<Item = u16>, are_shared: bool) {
-    if settings::bind() == Bind::Never {
-        return;
-    }
-    let mut affinity = AFFINITY.lock();
-    affinity.set_list(processors);
-    affinity.are_shared = are_shared;
-    for (number, thread) in worker::threads() {
-        system::bind(thread, affinity.of_worker(number));
-    }
-    // The launching thread runs a task of every launch, and may have to run others.
-    system::bind(system::THIS_THREAD, &affinity.processors);
 }
 
 /// Moves a worker to another processor if it runs on this one and is not bound to it.

@@ -9,7 +9,9 @@ use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::value::string::String;
 use ferrite_core::{ensure, error, static_function};
 
-use super::{affinity, caller, system};
+use super::affinity::AFFINITY;
+use super::settings::{self, Bind};
+use super::{caller, system, worker};
 
 /// Global functions of the pool, under the same names as in `libtvm_runtime`.
 pub static FUNCTIONS: [StaticFunction; 2] = [
@@ -66,9 +68,24 @@ fn config_threadpool(args: &[AnyView<'_>]) -> Result<Any> {
 fn bind_to(processors: impl Iterator<Item = u16> + Clone, are_shared: bool) -> usize {
     let count = processors.clone().count();
     if count > 0 {
-        affinity::configure(processors, are_shared);
+        bind_workers(processors, are_shared);
     }
     count
+}
+
+/// Binds all workers, present and future, to these processors.
+fn bind_workers(processors: impl Iterator<Item = u16>, are_shared: bool) {
+    if settings::bind() == Bind::Never {
+        return;
+    }
+    let mut affinity = AFFINITY.lock();
+    affinity.set_list(processors);
+    affinity.are_shared = are_shared;
+    for (number, thread) in worker::threads() {
+        system::bind(thread, affinity.of_worker(number));
+    }
+    // The launching thread runs a task of every launch, and may have to run others.
+    system::bind(system::THIS_THREAD, &affinity.processors);
 }
 
 fn processor(text: &String) -> Result<u16> {

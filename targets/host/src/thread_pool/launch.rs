@@ -13,7 +13,6 @@ use ferrite_core::{ensure, error};
 use super::mailbox::Delivery;
 use super::placement::Origin;
 use super::task_group::{Forked, TaskGroup};
-use super::worker::Team;
 
 /// A launch in progress, on the stack of the launching thread.
 pub(super) struct Launch {
@@ -44,52 +43,22 @@ impl Launch {
         }
     }
 
-    /// Runs all tasks: the first one on this thread, the others on the workers. When the first task
-    /// has ended, this thread also runs the tasks that no worker has begun.
+    /// Waits until all tasks have ended. Must be called by the launching thread, after the tasks that
+    /// it runs.
     ///
     /// # Errors
     /// The error of the task that failed first; RuntimeError in a process that was forked during
     /// the launch.
-    ///
-    /// # Safety
-    /// The team must have a worker for every task but the first.
-    pub(super) unsafe fn run_with(self, team: &Team) -> Result<()> {
-        for (worker, task) in team.workers().zip(1..) {
-            worker.mailbox().put(&self, task);
-        }
-        // SAFETY: the launch lives until the last task has ended, and each task is run once, by the
-        // thread that took it.
-        unsafe {
-            Launch::run(Delivery { launch: &self, task: 0 });
-            self.run_leftovers(team);
-        }
+    pub(super) fn join(&self) -> Result<()> {
         let joined = self.group.join();
         let outcome = self.take_error().map_or(Ok(()), Err);
         joined.map_err(forked)?;
         outcome
     }
 
-    /// Takes back the tasks that no worker has begun, and runs them.
-    ///
-    /// # Safety
-    /// Must be called by the launching thread, after the first task.
-    unsafe fn run_leftovers(&self, team: &Team) {
-        let mut leftovers =
-            team.workers().filter_map(|worker| Some((worker, worker.mailbox().take()?))).peekable();
-        if leftovers.peek().is_none() {
-            return;
-        }
-        // Tasks drop the raised error that they leave behind, but this one belongs to the caller or
-        // to the first task.
-        let raised_before = raised_error::take();
-        for (worker, delivery) in leftovers {
-            self.origin.send_away(worker);
-            // SAFETY: the launch lives, and the task was taken from the mailbox.
-            unsafe { Launch::run(delivery) };
-        }
-        if let Some(error) = raised_before {
-            raised_error::set_again(error);
-        }
+    /// Returns the processor of the launching thread.
+    pub(super) fn origin(&self) -> Origin {
+        self.origin
     }
 
     /// Runs one task on a worker. On return, the launch may be destroyed.

@@ -10,7 +10,6 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use super::worker::Worker;
 use super::{affinity, settings, system};
 
 /// Minimum time between two moves made by the same thread. It limits the number of moves when
@@ -40,10 +39,11 @@ impl Origin {
         }
     }
 
-    /// Moves a worker that has not begun its task to another processor if it may be on this one.
-    pub(super) fn send_away(self, worker: &Worker) {
-        if self.processor >= 0 && worker.may_be_on(self.processor) && is_time() {
-            affinity::move_off(worker.thread(), self.processor);
+    /// Moves the thread of a worker that has not begun its task to another processor if it
+    /// `may_be_on` this one.
+    pub(super) fn send_away(self, thread: system::Thread, may_be_on: impl FnOnce(i32) -> bool) {
+        if self.processor >= 0 && may_be_on(self.processor) && is_time() {
+            affinity::move_off(thread, self.processor);
         }
     }
 }

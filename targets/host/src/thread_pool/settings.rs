@@ -10,11 +10,14 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 
-use super::{MAX_TASKS, system};
+use super::system;
 use crate::environment;
 
 /// Default of `FERRITE_SPIN_US`.
 const SPIN_US: usize = 5000;
+
+/// Maximum number of tasks of a launch, and of threads in the pool.
+pub const MAX_TASKS: usize = 1024;
 
 /// A setting: an environment variable and its cached value.
 struct Setting {

@@ -12,7 +12,8 @@ use core::ptr;
 
 use super::super::cache::Cache;
 use super::super::modules::Module;
-use super::{Frame, Visitor, unwinder};
+use super::frame::{Frame, Visitor};
+use super::unwinder;
 use program::{Base, Step};
 pub(in super::super) use rule::Rule;
 use rule::UNKNOWN;

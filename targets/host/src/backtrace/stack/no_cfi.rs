@@ -1,10 +1,11 @@
 //! Stack walk on platforms without unwinding rules of our own: by the system's unwinder.
 
-use super::{Cache, Visitor, unwinder};
+mod rule;
 
-/// Uninhabited type of unwinding rules: this platform has none.
-#[derive(Clone, Copy)]
-pub(in super::super) enum Rule {}
+use super::super::cache::Cache;
+use super::frame::Visitor;
+use super::unwinder;
+pub(in super::super) use rule::Rule;
 
 /// Calls `visit` for each frame of the current thread. Allocates nothing.
 pub(in super::super) fn trace(cache: &mut Cache, visit: &mut Visitor<'_>) {

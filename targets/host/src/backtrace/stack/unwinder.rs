@@ -7,7 +7,7 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use super::super::cache::Cache;
-use super::{Frame, Visitor};
+use super::frame::{Frame, Visitor};
 use context::Context;
 
 /// `_URC_NO_REASON`: continue the walk.

@@ -4,7 +4,6 @@
 //! is linked with `-rdynamic`, which a dependency cannot demand. A library that is linked with
 //! `libtvm_ffi` must find its symbols when it is opened, though.
 
-use core::ffi::{CStr, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -12,36 +11,9 @@ use super::linker;
 
 #[cfg_attr(not(all(target_os = "linux", target_env = "gnu")), path = "other.rs")]
 mod object;
+mod symbol;
 
-/// A C symbol: its name and its address.
-pub struct Symbol {
-    name: &'static CStr,
-    address: *const c_void,
-}
-
-// SAFETY: addresses of functions, which any thread may call.
-unsafe impl Sync for Symbol {}
-
-impl Symbol {
-    /// Creates a symbol.
-    ///
-    /// # Safety
-    /// The address must be that of a function of this name, and stay valid until the process ends:
-    /// libraries call it.
-    pub const unsafe fn new(name: &'static CStr, address: *const c_void) -> Symbol {
-        Symbol { name, address }
-    }
-
-    /// Returns the name.
-    pub const fn name(&self) -> &'static CStr {
-        self.name
-    }
-
-    /// Returns the address.
-    pub const fn address(&self) -> *const c_void {
-        self.address
-    }
-}
+pub use symbol::Symbol;
 
 /// Symbols of a program.
 pub struct SymbolTable {
@@ -78,11 +50,13 @@ pub(super) fn show() {
 
 /// Returns `true` if the dynamic linker finds a symbol with the name of the first one.
 fn is_shown(table: &SymbolTable) -> bool {
-    table.symbols.first().is_none_or(|symbol| linker::process_shows(symbol.name))
+    table.symbols.first().is_none_or(|symbol| linker::process_shows(symbol.name()))
 }
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu", not(miri)))]
 mod tests {
+    use core::ffi::{CStr, c_void};
+
     use super::*;
 
     extern "C" fn two() -> i32 {

@@ -19,7 +19,7 @@ use libc::{Elf64_Ehdr as Header, Elf64_Phdr as Segment, Elf64_Sym as Entry};
 use ferrite_core::platform::memory::{AllocError, Buffer};
 
 use super::super::loading::apart_from_forks;
-use super::Symbol;
+use super::symbol::Symbol;
 
 /// Name of the object.
 const NAME: &CStr = c"libtvm_ffi.so";
@@ -106,7 +106,7 @@ struct Image {
 impl Image {
     /// Creates the image of an object for the processor of `header`.
     fn new(header: Header, symbols: &[Symbol]) -> Result<Image, AllocError> {
-        let names: usize = symbols.iter().map(|symbol| symbol.name.count_bytes() + 1).sum();
+        let names: usize = symbols.iter().map(|symbol| symbol.name().count_bytes() + 1).sum();
         let name_at = 1 + names;
         // The first symbol and the first string are empty.
         let count = 1 + symbols.len();
@@ -118,7 +118,7 @@ impl Image {
         image.put_symbols(symbols)?;
         image.put_hash(count)?;
         image.put(&[0_u8])?;
-        for name in symbols.iter().map(|symbol| symbol.name).chain([NAME]) {
+        for name in symbols.iter().map(|symbol| symbol.name()).chain([NAME]) {
             image.put(name.to_bytes_with_nul())?;
         }
         Ok(image)
@@ -184,7 +184,7 @@ impl Image {
             entry.st_shndx = ABSOLUTE;
             entry.st_value = symbol.address().addr() as _;
             self.put(&[entry])?;
-            name += symbol.name.count_bytes() as u32 + 1;
+            name += symbol.name().count_bytes() as u32 + 1;
         }
         Ok(())
     }
