@@ -11,7 +11,7 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::plain_error;
 
 use super::crossing::Views;
-use super::{array, boxed, dtype, result};
+use super::{array, boxed, crossing, dtype, result};
 use ferrite_core::abi::packed::TVMValue;
 use ferrite_core::abi::packed::code;
 
@@ -91,7 +91,7 @@ unsafe fn view_special(
         code::OBJECT | code::MODULE | code::FUNCTION => Ok(unsafe { view_object(pointer.cast()) }),
         // SAFETY: the caller guarantees a live array.
         code::ND_ARRAY => unsafe {
-            Ok(view_object(views.current(array::object_of(pointer.cast()))?))
+            Ok(view_object(views.current(crossing::object_of(pointer.cast()))?))
         },
         _ => Err(bad_argument(type_code, number)),
     }

@@ -3,7 +3,7 @@
 
 use core::ffi::{c_int, c_void};
 use core::mem::ManuallyDrop;
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 
 use ferrite_alloc_ext::device;
 use ferrite_core::abi::{
@@ -22,11 +22,6 @@ use ferrite_core::abi::packed::{TVMArrayHandle, TVMStreamHandle};
 
 /// Value of `require_alignment` that accepts DLPack tensors of any alignment.
 const ANY_ALIGNMENT: i32 = 0;
-
-/// Returns the tensor object that contains an array's `DLTensor`; null for null.
-pub fn object_of(array: *mut DLTensor) -> *mut TVMFFIObject {
-    if array.is_null() { ptr::null_mut() } else { array.cast::<TVMFFIObject>().wrapping_sub(1) }
-}
 
 /// Returns the array handle of a tensor object: the address of its `DLTensor`.
 pub fn handle_of(tensor: *mut TVMFFIObject) -> *mut DLTensor {
@@ -50,7 +45,7 @@ pub(super) unsafe fn borrow(
     boundary::non_null(array, arg(number, name))?;
     // SAFETY: the caller guarantees the array; the reference made here is never dropped.
     unsafe {
-        let object = ObjectRef::from_raw(NonNull::new_unchecked(object_of(array)));
+        let object = ObjectRef::from_raw(NonNull::new_unchecked(crossing::object_of(array)));
         Ok(ManuallyDrop::new(Tensor::from_object_unchecked(object)))
     }
 }

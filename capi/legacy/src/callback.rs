@@ -14,7 +14,7 @@ use ferrite_core::{Any, AnyView, Function, plain_bail};
 
 use super::crossing::Views;
 use super::shown::{Shown, Space};
-use super::{argument, array, error};
+use super::{argument, crossing, error};
 use ferrite_boundary::{self as boundary, arg};
 use ferrite_core::abi::packed::code;
 use ferrite_core::abi::packed::{TVMFunctionHandle, TVMRetValueHandle, TVMValue};
@@ -82,7 +82,7 @@ impl Loans {
             unsafe {
                 if *args.codes.add(index) == code::ND_ARRAY {
                     let array = (*args.values.add(index)).v_handle;
-                    arrays.try_push(Cell::new(array::object_of(array.cast())))?;
+                    arrays.try_push(Cell::new(crossing::object_of(array.cast())))?;
                 }
             }
         }
@@ -268,7 +268,7 @@ unsafe fn make_owned(value: *mut TVMValue, type_code: *mut c_int) -> Result<()> 
             }
             code::OBJECT | code::MODULE | code::FUNCTION => retain(pointer.cast()),
             code::ND_ARRAY => {
-                let object = array::object_of(pointer.cast());
+                let object = crossing::object_of(pointer.cast());
                 if !Loans::claim(object) {
                     retain(object);
                 }

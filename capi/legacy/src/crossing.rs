@@ -11,7 +11,7 @@
 //! that use both APIs may pass any tensor.
 
 use core::mem::ManuallyDrop;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use ferrite_core::abi::{DLDataType, DLTensor, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
@@ -149,7 +149,7 @@ pub unsafe fn storage_type(array: &DLTensor) -> DLDataType {
     if array.dtype.bits >= 8 {
         return array.dtype;
     }
-    let object = super::array::object_of(core::ptr::from_ref(array).cast_mut());
+    let object = object_of(core::ptr::from_ref(array).cast_mut());
     // SAFETY: the caller guarantees an object or readable bytes; in an object, this reference to it
     // is never dropped.
     unsafe {
@@ -178,4 +178,9 @@ fn view(tensor: &Tensor, dtype: DLDataType) -> Result<Tensor> {
     let prototype = DLTensor { dtype, ..*tensor.dl_tensor() };
     // SAFETY: the view has the tensor's elements, and keeps it alive.
     unsafe { Tensor::from_owner(tensor.as_object(), &prototype) }
+}
+
+/// Returns the tensor object that contains an array's `DLTensor`; null for null.
+pub(super) fn object_of(array: *mut DLTensor) -> *mut TVMFFIObject {
+    if array.is_null() { ptr::null_mut() } else { array.cast::<TVMFFIObject>().wrapping_sub(1) }
 }
