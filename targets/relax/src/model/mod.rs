@@ -24,6 +24,12 @@ mod parameters;
 mod profile;
 mod record;
 
+#[cfg(feature = "all-builtins")]
+use ferrite_alloc_ext::module::system_lib;
+#[cfg(feature = "all-builtins")]
+use ferrite_core::String;
+use ferrite_core::error::Result;
+
 pub use crate::executable::TensorType;
 #[cfg(feature = "std")]
 pub use crate::machine::{OperatorTime, Profile};
@@ -37,3 +43,23 @@ pub use parameters::Parameters;
 #[cfg(feature = "std")]
 pub(crate) use parameters::{load_params, load_params_from_file};
 pub use record::Model;
+
+impl Model {
+    /// Creates a model from a system library: objects that TVM compiled with `system_lib` and that
+    /// are linked into the program. `prefix` is the library's `system_lib_prefix`, empty by
+    /// default.
+    ///
+    /// # Errors
+    /// InternalError for a malformed executable and for a missing kernel; TypeError if no library
+    /// with a model is registered under the prefix, InternalError in builds without modules;
+    /// MemoryError.
+    ///
+    /// # Upstream
+    /// `relax.VirtualMachine(tvm.runtime.system_lib(prefix), tvm.cpu())`.
+    pub fn from_system_library(prefix: impl AsRef<[u8]>) -> Result<Model> {
+        #[cfg(not(feature = "all-builtins"))]
+        return linked_library::model(prefix.as_ref());
+        #[cfg(feature = "all-builtins")]
+        Model::from_module(&system_lib::module(&String::from_bytes(prefix.as_ref())?)?)
+    }
+}

@@ -2,10 +2,6 @@
 
 use core::mem::ManuallyDrop;
 
-#[cfg(feature = "all-builtins")]
-use ferrite_alloc_ext::module::system_lib;
-#[cfg(feature = "all-builtins")]
-use ferrite_core::String;
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::object::ObjectClass;
@@ -90,24 +86,6 @@ impl Model {
         let Content { machine, kernels, kind } = model.content();
         machine.initialize_on_cpu(*kind, &|name| kernels.find(name))?;
         Ok(model)
-    }
-
-    /// Creates a model from a system library: objects that TVM compiled with `system_lib` and that
-    /// are linked into the program. `prefix` is the library's `system_lib_prefix`, empty by
-    /// default.
-    ///
-    /// # Errors
-    /// InternalError for a malformed executable and for a missing kernel; TypeError if no library
-    /// with a model is registered under the prefix, InternalError in builds without modules;
-    /// MemoryError.
-    ///
-    /// # Upstream
-    /// `relax.VirtualMachine(tvm.runtime.system_lib(prefix), tvm.cpu())`.
-    pub fn from_system_library(prefix: impl AsRef<[u8]>) -> Result<Model> {
-        #[cfg(not(feature = "all-builtins"))]
-        return super::linked_library::model(prefix.as_ref());
-        #[cfg(feature = "all-builtins")]
-        Model::from_module(&system_lib::module(&String::from_bytes(prefix.as_ref())?)?)
     }
 
     fn content(&self) -> &Content {

@@ -8,7 +8,7 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::Element;
 use ferrite_core::{Bytes, String, Tensor, plain_ensure, plain_error};
 
-use super::CACHE;
+use super::cache::CACHE;
 use super::index::{self, Record, Shard};
 use crate::memory::{copy, empty};
 use crate::module::{path, read_file};

@@ -9,7 +9,7 @@ use ferrite_core::names::type_table;
 use ferrite_core::value::convert::AnyCompatible;
 use ferrite_core::{Any, AnyView, Function, String, Tensor, plain_bail, plain_error};
 
-use super::CACHE;
+use super::cache::CACHE;
 
 /// Module implementation of a list of parameters.
 struct Params(Array<Tensor>);
