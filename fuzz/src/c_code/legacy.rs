@@ -1,6 +1,6 @@
 //! Steps with the API of TVM 0.5 to 0.20 as C.
 
-use super::{c_text, class, list, literal, number, sizes};
+use super::values::{c_text, class, list, literal, number, sizes};
 use crate::machine::{LEGACY_NULLS, copied_bytes};
 use crate::program::{Legacy, Meta};
 use crate::texts::{self, CLASSES, GLOBALS};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::{env, fs};
 
-use crate::{Result, run::output};
+use crate::command::{Result, output};
 
 /// One check: a function `check_NAME` of a script, and the words of its comment.
 #[derive(Debug, Default)]

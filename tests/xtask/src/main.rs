@@ -1,6 +1,7 @@
 //! Runs the checks of the project, whose commands are in `tests/ci`: `cargo xtask --help` says how.
 
 mod catalog;
+mod command;
 mod count;
 mod run;
 
@@ -8,11 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use catalog::{Catalog, Check};
+use command::{Result, output};
 use count::Count;
 use run::{finish, run_all, run_rest, say};
-
-/// Result of what stops the program with a message.
-type Result<T> = std::result::Result<T, String>;
 
 const USAGE: &str = "\
 usage: cargo xtask check NAME...       runs these checks
@@ -73,7 +72,7 @@ fn root() -> PathBuf {
 /// Fails if the disk is too full for the first set. Its builds take 9 GB, and what it downloads 7
 /// GB. On a full disk, checks fail one after the other with other messages.
 fn enough_space() -> Result<()> {
-    let kilobytes = run::output("df", &["--output=avail", "-k", "."]);
+    let kilobytes = output("df", &["--output=avail", "-k", "."]);
     let free =
         kilobytes.lines().last().and_then(|line| line.trim().parse::<u64>().ok()).unwrap_or(0)
             >> 20;

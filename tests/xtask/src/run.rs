@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::Result;
 use crate::catalog::{Catalog, Check};
+use crate::command::{Result, output};
 use crate::count::{Count, counted, explanation, skipped};
 
 /// Runs a check in a process group of its own, and ends this group if the runner ends first, even
@@ -159,16 +159,6 @@ fn judge(check: &Check, log: &str, ended: Result<()>) -> (Count, Option<String>)
 fn logs() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
     std::env::current_dir().unwrap_or_default().join(target).join("ci")
-}
-
-/// Returns what a command prints, or an empty string if it fails.
-pub fn output(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(arguments)
-        .output()
-        .ok()
-        .filter(|output| output.status.success());
-    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
 }
 
 /// Prints a line. Returns `true`: that nobody reads it is no error.

@@ -1,7 +1,8 @@
 //! Builds the Rust parts of the quick start with cargo: the library, and the example kernel
 //! library.
 
-use crate::{Outcome, layout::Layout};
+use crate::layout::Layout;
+use crate::step::Outcome;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,7 +1,8 @@
 //! Compiles C programs and libraries with the system's compiler, against the headers and library of
 //! this checkout.
 
-use crate::{Outcome, layout::Layout};
+use crate::layout::Layout;
+use crate::step::Outcome;
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,11 @@
 //! `cargo run --release -- gpu`: builds the library with device support, compiles a network for
 //! each kind of device, and runs it on each kind that is found.
 
+use crate::cargo;
 use crate::cc::{self, Compiler};
 use crate::kinds::{self, Kind};
 use crate::layout::Layout;
-use crate::{Outcome, cargo, step};
+use crate::step::{Outcome, step};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;

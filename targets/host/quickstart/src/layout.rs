@@ -1,6 +1,6 @@
 //! Locations of sources and build results.
 
-use crate::Outcome;
+use crate::step::Outcome;
 use std::path::{Path, PathBuf};
 
 /// Locations in a checkout of this project.

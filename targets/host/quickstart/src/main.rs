@@ -11,14 +11,13 @@ mod cc;
 mod gpu;
 mod kinds;
 mod layout;
+mod step;
 
 use cc::Compiler;
 use layout::Layout;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-
-/// Result of a step. The error is a message that tells the user what to do.
-pub type Outcome<T> = Result<T, String>;
+use step::{Outcome, step};
 
 const STEPS: u32 = 4;
 
@@ -82,10 +81,6 @@ fn next_commands(kernels: &Path) -> String {
   cargo run --release -p ferrite-ffi-cli -- call {kernels} dot '[1,2]' '[3,4]'
       builds the command ferrite, which calls the kernel in C: 11 (about two minutes)\n"
     )
-}
-
-fn step(number: u32, of: u32, what: &str) {
-    println!("[{number}/{of}] {what}");
 }
 
 /// Builds the libraries that are the C program's arguments: C kernels, both networks, and the Rust

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use ferrite::type_index;
 use ferrite::{Any, AnyView, Function, Result, String, Tensor, TypedFunction, call};
 
-use crate::{Pair, counted};
+use crate::pair::{Pair, counted};
 
 /// A function that costs as little as can be.
 fn callee() -> Result<Function> {

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use ferrite::type_index;
 use ferrite::{Any, Array, Error, Result};
 
-use crate::{Pair, counted};
+use crate::pair::{Pair, counted};
 
 #[cold]
 #[inline(never)]

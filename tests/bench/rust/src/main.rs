@@ -3,31 +3,16 @@
 
 mod calls;
 mod conversions;
+mod pair;
 mod served;
 
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use ferrite::Result;
+use pair::Counted;
 
 /// The repetitions of an operation. Must be the number that `run.py` divides by.
 const REPETITIONS: usize = 100;
-
-/// Pair of forms of one operation. Each makes its inputs, and returns a closure that is counted and
-/// whose result is the same.
-#[derive(Clone, Copy)]
-struct Pair {
-    name: &'static str,
-    safe: fn() -> Result<Counted>,
-    by_hand: fn() -> Result<Counted>,
-}
-
-type Counted = Box<dyn Fn() -> Result<i64>>;
-
-/// Boxes a closure that is counted.
-fn counted(body: impl Fn() -> Result<i64> + 'static) -> Result<Counted> {
-    Ok(Box::new(body))
-}
 
 #[unsafe(no_mangle)]
 #[inline(never)]

@@ -4,7 +4,7 @@
 use ferrite::type_index;
 use ferrite::{Any, AnyView, Error, Function, Result, String, Tensor};
 
-use crate::{Counted, Pair, counted};
+use crate::pair::{Counted, Pair, counted};
 
 /// The error for an argument of another type, which it names.
 #[cold]

@@ -2,15 +2,8 @@
 //! wait for the stream.
 
 use crate::faults::{Fault, Outcome, complain};
-use crate::machine::{Machine, unknown};
-use crate::queue::{Recording, Work};
-
-/// A graph, ready to launch or not.
-pub struct Graph {
-    pub context: u64,
-    pub work: Vec<Work>,
-    pub is_ready: bool,
-}
+use crate::machine::{Graph, Machine, unknown};
+use crate::queue::Recording;
 
 impl Machine {
     pub fn is_recording(&self, context: u64, stream: u64) -> Outcome<bool> {

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::faults::{Fault, Outcome, complain};
-use crate::graph::Graph;
 use crate::kernels::{Argument, Block, Kernel, MAX_PARAMETERS, Type};
 use crate::memory::Memory;
 use crate::queue::{Command, Geometry, Place, Position, Stream, Work};
@@ -100,6 +99,13 @@ pub fn machine() -> Locked {
     let mut guard = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     guard.get_or_insert_with(|| Machine::new(1));
     Locked(guard)
+}
+
+/// A graph, ready to launch or not.
+pub struct Graph {
+    pub context: u64,
+    pub work: Vec<Work>,
+    pub is_ready: bool,
 }
 
 pub fn unknown(what: &str, handle: u64) -> Fault {
