@@ -21,7 +21,7 @@ pub struct GlobalFunction {
 }
 
 impl GlobalFunction {
-    /// Names a global function.
+    /// Describes a global function, which the first call looks up.
     pub const fn new(name: &'static str) -> GlobalFunction {
         GlobalFunction { name, object: AtomicPtr::new(ptr::null_mut()) }
     }
@@ -77,10 +77,10 @@ pub struct ClassIndex {
 }
 
 impl ClassIndex {
-    /// Index of no type.
+    /// Sentinel: not a type index.
     const UNKNOWN: i32 = -2;
 
-    /// Names a class.
+    /// Describes a class, which the first use looks up.
     pub const fn new(key: &'static str) -> ClassIndex {
         ClassIndex { key, index: AtomicI32::new(Self::UNKNOWN) }
     }

@@ -143,7 +143,7 @@ unsafe extern "C" fn hash_and_spoil_in_place(_: *const TVMFFIAny) -> TVMFFIAny {
 }
 
 std::thread_local! {
-    /// Messages of what a hook could not do.
+    /// Error messages of operations that a hook tried on [`VICTIM`].
     static REFUSED: RefCell<Vec<std::string::String>> = const { RefCell::new(Vec::new()) };
 }
 

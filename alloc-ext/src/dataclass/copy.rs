@@ -130,7 +130,8 @@ enum Unfinished {
     Dict(DictObject),
     /// Object from the shallow-copy hook, whose fields are being replaced by copies.
     Object(Any),
-    /// Object as before, of a frozen class.
+    /// Object of a frozen class from the shallow-copy hook, which no other copy may reference
+    /// before it is complete.
     Frozen(Any),
 }
 

@@ -53,7 +53,7 @@ fn push(nodes: &mut dyn Nodes, index: i32, data: Data<'_>) -> Result<bool> {
     nodes.push(type_table::type_key_of(index), data).map(|()| true)
 }
 
-/// Returns the string form of a dtype.
+/// Returns a dtype as a string.
 ///
 /// # Errors
 /// TypeError if the value is not a dtype; ValueError for a dtype without string form; MemoryError.

@@ -10,7 +10,7 @@ use super::plain;
 use crate::reflection::Enum;
 use crate::walk::{Fields, Hooks};
 
-/// Form of the data in nodes of a type.
+/// Representation of the data in nodes of a type.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
     /// No `data` field.
@@ -21,7 +21,7 @@ pub(super) enum Form {
     Numbers,
     /// A JSON object of fields with distinct names.
     Fields(&'static TypeEntry),
-    /// Any other form, which the general decoder handles.
+    /// Any other representation, which the general decoder handles.
     Other,
 }
 

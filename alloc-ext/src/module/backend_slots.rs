@@ -13,19 +13,19 @@ use ferrite_core::plain_error;
 
 use super::context::ContextSymbol;
 
-/// Context symbol `__TVMBackendAllocWorkspace`: the C form of [`alloc_workspace`].
+/// Context symbol `__TVMBackendAllocWorkspace`, a C function over [`alloc_workspace`].
 pub const ALLOC_WORKSPACE: ContextSymbol =
     // SAFETY: a function with the signature of that symbol.
     unsafe { ContextSymbol::new(c"__TVMBackendAllocWorkspace", alloc as *const c_void) };
-/// Context symbol `__TVMBackendFreeWorkspace`: the C form of [`free_workspace`].
+/// Context symbol `__TVMBackendFreeWorkspace`, a C function over [`free_workspace`].
 pub const FREE_WORKSPACE: ContextSymbol =
     // SAFETY: a function with the signature of that symbol.
     unsafe { ContextSymbol::new(c"__TVMBackendFreeWorkspace", free as *const c_void) };
-/// Context symbol `__TVMBackendParallelLaunch`: the C form of [`parallel_launch`].
+/// Context symbol `__TVMBackendParallelLaunch`, a C function over [`parallel_launch`].
 pub const PARALLEL_LAUNCH: ContextSymbol =
     // SAFETY: a function with the signature of that symbol.
     unsafe { ContextSymbol::new(c"__TVMBackendParallelLaunch", launch as *const c_void) };
-/// Context symbol `__TVMBackendParallelBarrier`: the C form of [`parallel_barrier`].
+/// Context symbol `__TVMBackendParallelBarrier`, a C function over [`parallel_barrier`].
 pub const PARALLEL_BARRIER: ContextSymbol =
     // SAFETY: a function with the signature of that symbol.
     unsafe { ContextSymbol::new(c"__TVMBackendParallelBarrier", barrier as *const c_void) };

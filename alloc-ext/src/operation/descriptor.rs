@@ -30,7 +30,7 @@ pub(crate) struct Operation {
     family: &'static Family,
 }
 
-/// Descriptor of an enum of operations.
+/// Dispatch table of a group of operations that share one `run` function.
 struct Family {
     run: Run,
     copy: Option<Copying>,

@@ -23,7 +23,7 @@ pub(crate) unsafe trait Parameter: TypeOfRust {
 
 /// Reader of arguments whose type has been checked.
 pub(crate) trait Read {
-    /// The form in which an operation receives the argument.
+    /// Type as which an operation receives the argument.
     type Value<'a>;
 
     /// Reads an argument.

@@ -22,7 +22,7 @@ pub(super) unsafe fn borrow(parameters: TVMFFIObjectHandle, name: Name) -> Resul
     Parameters::from_map(MapObject::clone(&map))
 }
 
-/// Converts a path of C.
+/// Converts a path to a string slice.
 ///
 /// # Errors
 /// InternalError for a path that is not UTF-8.

@@ -115,13 +115,13 @@ unsafe impl<T: AbiReference> AbiField for Option<T> {
 pub struct LayoutProbe<T>(PhantomData<T>);
 
 impl<T: AbiField> LayoutProbe<T> {
-    /// The layout.
+    /// Layout of the type.
     pub const LAYOUT: Option<FieldLayout> = Some(FieldLayout::of::<T>());
 }
 
 /// The constant of [`LayoutProbe`] for other types: inherent constants take precedence over it.
 pub trait LayoutFallback {
-    /// `None`.
+    /// `None`: the type has no layout that other languages know.
     const LAYOUT: Option<FieldLayout> = None;
 }
 

@@ -72,10 +72,10 @@ impl<T: ZeroIsValid> ZeroProbe<T> {
 /// The constant of [`Probe`] for types without an initial value: inherent constants take precedence
 /// over it.
 pub trait ProbeFallback {
-    /// The type.
+    /// Type that is probed.
     type Value;
 
-    /// `None`.
+    /// `None`: the type has no initial value.
     const EMPTY: Option<MakeEmpty<Self::Value>> = None;
 }
 
@@ -83,9 +83,9 @@ pub trait ProbeFallback {
 /// concrete `T` and with [`ZeroFallback`] in scope.
 pub struct ZeroProbe<T>(PhantomData<T>);
 
-/// The constant of [`ZeroProbe`] for other types.
+/// The constant of [`ZeroProbe`] for types that do not implement [`ZeroIsValid`].
 pub trait ZeroFallback {
-    /// `false`.
+    /// `false`: zero bytes are not known to be a value.
     const ZERO: bool = false;
 }
 

@@ -12,7 +12,7 @@ use crate::{plain_ensure, plain_error};
 pub(super) struct Keywords {
     key: &'static str,
     names: &'static [&'static str],
-    /// None if the library has no marker.
+    /// Object that precedes keyword arguments; None if the library has none.
     marker: Any,
 }
 

@@ -13,7 +13,7 @@ use crate::error::Result;
 pub struct ParentOf<T>(PhantomData<T>);
 
 impl<T: Object> ParentOf<T> {
-    /// Returns the static description of the class.
+    /// Function that returns the static description of the class.
     pub const CLASS: fn() -> &'static Class = T::class;
     /// Whether objects of the class may be borrowed exclusively.
     pub const MUTABLE: Option<bool> = Some(T::MUTABLE);
@@ -21,29 +21,29 @@ impl<T: Object> ParentOf<T> {
     pub const HAS_EMPTY: bool = T::HAS_EMPTY;
     /// Whether objects may be copied.
     pub const COPIES: bool = T::COPIES;
-    /// Creates content with initial values.
+    /// Function that creates content with initial values.
     pub const EMPTY: fn(u8) -> Result<T> = T::empty;
-    /// Copies content.
+    /// Function that copies content; it returns `None` if content cannot be copied.
     pub const COPY: fn(&T) -> Option<T> = T::shallow_copy;
 }
 
 /// The constants of [`ParentOf`] for types that are not classes: inherent constants take precedence
 /// over them.
 pub trait NotAClass {
-    /// The type.
+    /// Type that is named as the parent.
     type Content;
 
-    /// Never called.
+    /// Placeholder, which is never called.
     const CLASS: fn() -> &'static Class = || unreachable!();
-    /// Fits every class.
+    /// `None`: compatible with mutable and immutable classes.
     const MUTABLE: Option<bool> = None;
-    /// `false`.
+    /// `false`: no field is known to have an initial value.
     const HAS_EMPTY: bool = false;
-    /// `false`.
+    /// `false`: objects cannot be copied.
     const COPIES: bool = false;
-    /// Never called.
+    /// Placeholder, which is never called.
     const EMPTY: fn(u8) -> Result<Self::Content> = |_| unreachable!();
-    /// Never called.
+    /// Placeholder, which is never called.
     const COPY: fn(&Self::Content) -> Option<Self::Content> = |_| None;
 }
 

@@ -85,7 +85,7 @@ error_kinds! {
     NotImplementedError = "NotImplementedError";
     /// A file or another service of the operating system failed.
     OSError = "OSError";
-    /// Bytes are no text in the expected encoding.
+    /// Bytes are not valid in the expected encoding.
     UnicodeDecodeError = "UnicodeDecodeError";
 }
 

@@ -24,7 +24,7 @@ pub fn catch<T, E: From<Panic>>(body: impl FnOnce() -> Result<T, E>) -> Result<T
 #[cfg(feature = "std")]
 pub struct Panic(Option<Payload>);
 
-/// A caught panic, which this build does not have.
+/// Uninhabited type: this build catches no panics.
 #[cfg(not(feature = "std"))]
 pub enum Panic {}
 

@@ -88,7 +88,7 @@ impl<'a> ElementSource<'a> for Argument {
 #[derive(Clone, Copy)]
 enum Place<'a> {
     Named(&'a str),
-    /// By its place among the arguments of a call.
+    /// Named by its index among the arguments of a call.
     Argument(&'a Call<'a>, usize),
 }
 
@@ -619,13 +619,13 @@ impl<'a, S: ElementSource<'a>> TensorCheck<'a, S> {
     }
 }
 
-/// Writes a number that was given.
+/// Writes the actual value, a number: `, got 3`.
 fn got_number(out: &mut Writer<'_>, number: i64) {
     out.put(b", got ");
     out.put_number(number);
 }
 
-/// Writes a string that was given.
+/// Writes the actual value, a string: `, got float64`.
 fn got_text(out: &mut Writer<'_>, text: &[u8]) {
     out.put(b", got ");
     out.put_lossy(text);

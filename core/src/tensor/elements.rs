@@ -111,7 +111,7 @@ impl<T> DerefMut for ElementsMut<'_, T> {
     }
 }
 
-/// Implements for both guards what slices have.
+/// Implements `Debug`, `AsRef` and iteration for both guards, as slices have them.
 macro_rules! as_slices {
     ($($guard:ident)*) => {$(
         impl<T: fmt::Debug> fmt::Debug for $guard<'_, T> {

@@ -268,7 +268,7 @@ where
     }
 }
 
-/// An argument that becomes a tensor first.
+/// Converts the array to a tensor for the call.
 impl<T: Element, D: Dimension> Argument for Array<T, D> {
     type Held = Any;
 

@@ -147,11 +147,11 @@ pub enum Counter {
     Perf,
     /// Valgrind
     Valgrind,
-    /// Nobody
+    /// No counter
     None,
 }
 
-/// Forms of arguments, for the help strings.
+/// Syntax of arguments, for the help text.
 const FORMS: &str = "\
 Arguments of the function:
   3  2.5  true  null  '\"text\"'  any JSON: numbers, booleans, None, strings

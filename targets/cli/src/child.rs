@@ -16,13 +16,13 @@ use crate::output;
 
 /// End of a child process.
 pub enum End<T> {
-    /// It gave an answer.
+    /// The process printed an answer.
     Answer(T),
-    /// It printed an error: its exit status and the message.
+    /// The process printed an error: exit status and message.
     Error { status: i32, message: String },
-    /// A signal ended it: which, and the last lines that it printed.
+    /// A signal ended the process: carries the signal and the last printed lines.
     Crash(String),
-    /// It did not end in time.
+    /// The process exceeded the time limit.
     Late,
 }
 

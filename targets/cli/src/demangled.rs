@@ -9,7 +9,7 @@ use cpp_demangle::{DemangleOptions, Symbol};
 /// length.
 const MOST_BYTES: usize = 1 << 16;
 
-/// Text that refuses to grow beyond [`MOST_BYTES`].
+/// String that cannot grow beyond [`MOST_BYTES`].
 #[derive(Default)]
 struct BoundedText(String);
 

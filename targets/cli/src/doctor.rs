@@ -26,11 +26,11 @@ struct Report {
 #[derive(Serialize)]
 struct Library {
     path: PathBuf,
-    /// Where it was found.
+    /// Description of the location.
     place: &'static str,
     /// Origin: `ferrite` or `upstream`.
     origin: Option<&'static str>,
-    /// Reason for which a process cannot use it.
+    /// Reason why a process cannot use the library.
     problem: Option<String>,
 }
 

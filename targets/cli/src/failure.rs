@@ -103,7 +103,7 @@ impl Failure {
         json!({ "error": error })
     }
 
-    /// Puts a string in front of the message.
+    /// Prefixes the message with a location.
     pub fn within(self, place: impl fmt::Display) -> Failure {
         Failure { message: format!("{place}: {}", self.message), ..self }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Version as a `libtvm_ffi` writes it.
+/// Version, in the layout that `TVMFFIGetVersion` writes.
 type Version = [u32; 3];
 
 /// Loads a `libtvm_ffi` and asks it for its version, which only its code knows; `None` if it does

@@ -1,9 +1,9 @@
-//! Text of libraries and files, as it may be shown: what it says does not change how a terminal or
-//! an editor shows the rest.
+//! Strings from libraries and files, made safe to print: they cannot change how a terminal or an
+//! editor shows the rest.
 
-/// Replaces characters that are not seen, or that change how a line is shown, by their numbers,
-/// such as `{U+202E}`: control characters, direction overrides, separators of lines, and other
-/// format characters. Keeps line feeds; tabs become spaces.
+/// Replaces invisible characters, and those that reorder or break a line, by their code points,
+/// such as `{U+202E}`: control characters, direction overrides, line separators and other format
+/// characters. Keeps line feeds; tabs become spaces.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.replace("\r\n", "\n").chars() {
@@ -17,7 +17,7 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// Does the same, and replaces line feeds by spaces.
+/// Replaces invisible characters as [`visible`] does, and line feeds by spaces.
 pub fn line(text: &str) -> String {
     visible(text).replace('\n', " ")
 }

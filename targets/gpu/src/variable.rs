@@ -46,7 +46,7 @@ mod privileges {
         issetugid() != 0
     }
 
-    /// Windows has no such programs.
+    /// Returns `false`: Windows has no set-user-ID programs.
     #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
     pub(super) fn are_raised() -> bool {
         false

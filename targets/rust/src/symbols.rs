@@ -125,7 +125,7 @@ const fn name(text: &str) -> &CStr {
     }
 }
 
-/// Offers the symbols, before `main`.
+/// Offers the symbols to the dynamic linker, before `main` runs.
 fn offer() {
     program_symbols::offer(&TABLE);
 }

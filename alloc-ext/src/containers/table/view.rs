@@ -13,7 +13,7 @@ use super::layout::{FIELDS_OFFSET, NO_SLOT, SMALL_TAG, TableFields};
 use super::small::Small;
 use crate::containers::key;
 
-/// The place of a key that was looked up.
+/// Result of a key lookup.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyPlace {
     /// The slot of its entry; [`NO_SLOT`] if there is none.

@@ -19,7 +19,8 @@ const MOST_EXPONENT: i32 = f64::MAX_EXP - f64::MIN_EXP;
 /// Limit of decimal exponents. Numbers with a larger exponent overflow to infinity, and numbers
 /// with an exponent below the negated limit underflow to zero.
 const FAR: u32 = 400;
-/// Value that larger exponents are clamped to. No text is long enough for its digits to offset it.
+/// Value that larger exponents are clamped to. Only a text of 128 MiB has enough digits to offset
+/// it.
 const FARTHEST: i32 = 1 << 27;
 /// Number of decimal digits that always fit in 64 bits.
 const INT_DIGITS: i32 = 19;

@@ -1,4 +1,4 @@
-//! Results of closures.
+//! Results that closures of walks, visits and mutations return.
 
 use core::ops::ControlFlow;
 
@@ -6,18 +6,18 @@ use ferrite_core::call::typed::IntoResult;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::value::any::Any;
 
-/// How a walk goes on after a node.
+/// Control flow of a walk after a node.
 ///
 /// # Upstream
 /// `WalkResult` of the crate `tvm-ffi`, and in `extra/structural_visit.h`.
 #[derive(Debug)]
 pub enum Walk {
-    /// With the children of the node, in pre-order, or with the next node.
+    /// Visits the children of the node next in pre-order, or the next node in post-order.
     Continue,
-    /// Without the children of the node. The same as `Continue` in post-order, where they have been
-    /// reached before.
+    /// Skips the children of the node. Equivalent to `Continue` in post-order, where the children
+    /// were visited before.
     Skip,
-    /// Not at all: the walk returns this value.
+    /// Ends the walk, which returns this value.
     Interrupt(Any),
 }
 
@@ -44,7 +44,7 @@ impl Walk {
     }
 }
 
-/// Whether a visit goes on, or ends and returns a value.
+/// Control flow of a visit: continues, or ends and returns a value.
 pub type Flow = ControlFlow<Any>;
 
 /// A result of a closure that is called for a `T`: a decision on how to go on, or a value; or a

@@ -1,4 +1,4 @@
-//! Nodes that a closure does not refer to.
+//! The parameter type [`Node`], for closures that do not borrow the node.
 
 use core::marker::PhantomData;
 

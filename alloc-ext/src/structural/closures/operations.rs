@@ -89,7 +89,7 @@ pub trait Structural: AnyCompatible {
         self.structural_hash_with(Options::default())
     }
 
-    /// Returns the structural hash, by these options.
+    /// Returns the structural hash with the given options.
     ///
     /// # Errors
     /// Errors of [`structural_equal`](Self::structural_equal).

@@ -315,7 +315,7 @@ impl Bytes {
     }
 }
 
-/// Lends the methods of slices.
+/// Dereferences to the content.
 impl core::ops::Deref for Bytes {
     type Target = [u8];
 
@@ -428,7 +428,7 @@ unsafe impl AnyCompatible for Bytes {
     }
 }
 
-/// Arguments of messages.
+/// Converts a string to an argument of an error message.
 impl<'a> From<&'a String> for Arg<'a> {
     fn from(text: &'a String) -> Self {
         Arg::from(text.as_bytes())

@@ -50,7 +50,7 @@ impl<'a> Calls<'a> {
         Ok(())
     }
 
-    /// Repeats what [`run`](Calls::run) does besides calls.
+    /// Runs the loop of [`run`](Calls::run) without the call, to measure the cost of the loop.
     #[inline(never)]
     pub fn run_empty(&self, count: u64) {
         for _ in 0..count {

@@ -14,9 +14,9 @@ use super::perf_event::PerfEvent;
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Instructions {
-    /// Their number, and who counted them.
+    /// The count, and the name of the counter.
     Counted { per_call: f64, by: &'static str },
-    /// The reason for which there is no number.
+    /// No count, and the reason.
     Unavailable { reason: String },
 }
 

@@ -1,4 +1,4 @@
-//! The function that a user meant.
+//! Suggestions for misspelt names of functions.
 #![forbid(unsafe_code)]
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::failure::Outcome;
 use crate::inspect;
 use crate::inspect::report::Content;
 
-/// Returns the function of a library whose name is nearest; `None` if every name is far.
+/// Returns the function of a library whose name is nearest to `wanted`; `None` if no name is near.
 ///
 /// # Errors
 /// Those of reading the file.

@@ -15,7 +15,7 @@ use super::finding::Finding;
 use super::raw::{self, Returned};
 use super::{live, sample};
 
-/// Time that the calls of a function have.
+/// Time limit of the calls of one function.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// Number of calls that must leave objects behind before that is a leak: caches are filled by the
@@ -29,9 +29,10 @@ const ENVIRONMENT: i32 = -2;
 
 /// Result of loading a library.
 pub enum Loaded {
-    /// It loads; nothing defines these symbols, which it looks up when it needs them.
+    /// The library loads. No library of the process defines these symbols, which are looked up on
+    /// first use.
     Unresolved(Vec<String>),
-    /// It does not load: the reason.
+    /// The library does not load; carries the reason.
     Refused(String),
 }
 
@@ -93,7 +94,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Adds a mistake, once for each rule.
+    /// Adds a finding, unless there is one of the same rule.
     fn report(&mut self, rule: &str, message: impl Into<String>) {
         if !self.found.iter().any(|finding| finding.rule == rule) {
             self.found.push(Finding::new(rule, self.name, message));

@@ -1,4 +1,4 @@
-//! Mistakes that the file shows.
+//! Checks that read the file without loading it.
 
 use crate::inspect::embedded;
 use crate::library::LibraryFile;
@@ -12,7 +12,7 @@ const LOOKUP: [&str; 2] = ["TVMFFIEnvModLookupFromImports", "__TVMFFIEnvModLooku
 const TEXTS: [(&str, &str); 2] =
     [("__tvm_ffi__doc_", "documentation"), ("__tvm_ffi__metadata_", "metadata")];
 
-/// Returns the mistakes.
+/// Returns the findings.
 pub fn check(file: &LibraryFile<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     check_functions(file, &mut found);

@@ -7,7 +7,7 @@ use ferrite::{Any, AnyView, Error, Function, ObjectClass, raised_error, type_ind
 pub struct Returned {
     /// Status that the function returned.
     pub status: i32,
-    /// Error that it left raised.
+    /// Error that the function left raised.
     pub raised: Option<Error>,
     /// Result cell, as the function left it; None on failure is what the ABI asks for.
     pub result: TVMFFIAny,

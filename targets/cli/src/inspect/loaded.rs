@@ -17,20 +17,19 @@ use crate::signature::Signature;
 use super::provider;
 use super::report::Report;
 
-/// Descriptions that the library gives of itself.
+/// Descriptions that a loaded library reports.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Descriptions {
     /// Documentation and metadata, by function.
     pub functions: BTreeMap<String, Texts>,
-    /// Metadata of the global functions that it registers, by name.
+    /// Metadata of the global functions that the library registers, by name.
     pub global_functions: BTreeMap<String, Option<String>>,
-    /// Types that it registers.
+    /// Types that the library registers.
     pub types: Vec<TypeReport>,
-    /// Symbols that nothing in the process defines: the library loads, since it looks them up when
-    /// it needs them.
+    /// Symbols that no library of the process defines, and that are looked up on first use.
     #[serde(default)]
     pub unresolved: Vec<String>,
-    /// Version, if it is a `libtvm_ffi`.
+    /// Version, if the library is a `libtvm_ffi`.
     #[serde(default)]
     pub version: Option<String>,
 }

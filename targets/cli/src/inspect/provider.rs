@@ -18,7 +18,7 @@ pub struct Provider {
     pub release: Option<&'static str>,
     /// Number of C symbols.
     pub c_symbols: usize,
-    /// C symbols of the newest release that it lacks.
+    /// C symbols of the newest release that the library lacks.
     pub lacks: Vec<&'static str>,
     /// Number of C++ symbols.
     pub cxx_symbols: usize,

@@ -17,7 +17,7 @@ pub struct Report {
     pub format: Format,
     /// Sizes in bytes.
     pub sizes: Sizes,
-    /// Libraries that it links.
+    /// Libraries that the library links.
     pub dependencies: Vec<String>,
     /// Exported functions.
     pub functions: Vec<FunctionReport>,
@@ -27,7 +27,7 @@ pub struct Report {
     pub is_packed: bool,
     /// Modules that are embedded in the library; `None` if there are none.
     pub embedded: Option<Embedded>,
-    /// Symbols that it needs from `libtvm_ffi`.
+    /// Symbols that the library needs from `libtvm_ffi`.
     pub needs: Needs,
     /// Description of a library that is a `libtvm_ffi` itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,7 +95,7 @@ pub struct ModuleReport {
     pub kind: String,
     /// Size of the payload.
     pub bytes: usize,
-    /// Indices of the modules that it imports.
+    /// Indices of the imported modules.
     pub imports: Vec<usize>,
     /// Content, for kinds that are known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,7 +141,7 @@ pub struct Executable {
     pub constants: usize,
     pub constant_bytes: usize,
     pub instructions: usize,
-    /// Functions that it looks up by name.
+    /// Functions that the executable looks up by name.
     pub calls: Vec<String>,
 }
 
@@ -160,9 +160,9 @@ pub struct RelaxFunction {
 #[derive(Serialize)]
 pub struct Needs {
     pub symbols: Vec<NeededSymbol>,
-    /// First release of upstream that has all; `None` if no release has.
+    /// First upstream release with all symbols; `None` if there is none.
     pub since: Option<String>,
-    /// Last release of upstream that has all; `None` if the newest has.
+    /// Last upstream release with all symbols; `None` if the newest has them.
     pub until: Option<String>,
     /// Symbols that no build of Ferrite has.
     pub missing_from_ferrite: Vec<String>,
@@ -181,10 +181,10 @@ pub struct NeededSymbol {
     /// C++ name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demangled: Option<String>,
-    /// First release of upstream with it.
+    /// First upstream release with the symbol.
     pub since: Option<&'static str>,
-    /// Last release of upstream with it; `None` if the newest has it.
+    /// Last upstream release with the symbol; `None` if the newest has it.
     pub until: Option<&'static str>,
-    /// Feature of Ferrite with it: `c` is every build.
+    /// Ferrite feature with the symbol; `c` if every build has it.
     pub ferrite: Option<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! Functions and classes that declarations are made of.
+//! The functions and classes to declare, without the target language.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::quote::code;
 pub struct Api {
     /// File name of the library, or name of the package.
     pub origin: String,
-    /// Identifier for the whole, such as `kernels` for `libkernels.so`.
+    /// Identifier of the library or package, such as `kernels` for `libkernels.so`.
     pub name: String,
     /// Prefix of the names that are declared at the top, such as `demo.` for the package `demo`;
     /// may be empty.
@@ -33,7 +33,7 @@ pub struct Api {
 pub struct Callable {
     /// Name, with dots.
     pub name: String,
-    /// Types; `None` if the library does not say.
+    /// Types; `None` if the library declares none.
     pub signature: Option<Signature>,
     /// Documentation.
     pub doc: Option<String>,
@@ -69,7 +69,7 @@ pub struct Field {
     pub value: Type,
     /// Documentation.
     pub doc: Option<String>,
-    /// Whether it may be set.
+    /// Whether the field is writable.
     pub is_writable: bool,
 }
 
@@ -187,7 +187,8 @@ fn parents_first(classes: Vec<Class>) -> Vec<Class> {
     ordered
 }
 
-/// Returns the first class whose parent is not waiting.
+/// Returns the next class to declare: one whose parent is not in `waiting`, or any if there is
+/// none.
 fn next_of(waiting: &BTreeMap<String, Class>) -> Option<String> {
     let is_ready =
         |class: &&Class| class.parent.as_ref().is_none_or(|parent| !waiting.contains_key(parent));

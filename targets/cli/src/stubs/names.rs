@@ -1,8 +1,8 @@
-//! Names that are free in a scope.
+//! Distinct names in a scope.
 
 use std::collections::BTreeSet;
 
-/// Names that a scope has already.
+/// Names in use in a scope.
 #[derive(Default)]
 pub struct Names {
     taken: BTreeSet<String>,
@@ -14,7 +14,7 @@ impl Names {
         Names { taken: names.iter().map(ToString::to_string).collect() }
     }
 
-    /// Takes a name, or the first one with a number behind it that is free.
+    /// Reserves `wanted`, or `wanted_2` and so on if it is in use. Returns the name.
     pub fn take(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_string();
         let mut number = 2;
@@ -25,7 +25,7 @@ impl Names {
         name
     }
 
-    /// Takes a name; returns `false` if it is taken already.
+    /// Reserves a name; returns `false` if it is in use.
     pub fn claim(&mut self, name: &str) -> bool {
         self.taken.insert(name.to_string())
     }
@@ -38,7 +38,7 @@ pub fn is_identifier(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Replaces what an identifier cannot have by underscores.
+/// Converts a name to an identifier: replaces other characters by underscores.
 pub fn identifier(name: &str) -> String {
     let valid = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     let name: String = name.chars().map(valid).collect();

@@ -92,7 +92,7 @@ pub fn python_doc(text: &str) -> String {
     format!("\"\"\"{text}{gap}\"\"\"")
 }
 
-/// Escapes what would end a docstring.
+/// Escapes characters that would end a docstring.
 pub fn python_escaped(text: &str) -> String {
     visible(text).replace('\\', "\\\\").replace("\"\"\"", "\\\"\\\"\\\"")
 }

@@ -17,7 +17,7 @@ const PACKAGE: &str = include_str!("package.py");
 /// Status with which that program ends if a module is missing.
 const MISSING: i32 = 4;
 
-/// Time that a package has to be imported.
+/// Time limit of the import of a package.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Reads the functions and classes of the library or the package of that name.

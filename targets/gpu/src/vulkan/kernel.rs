@@ -37,7 +37,7 @@ pub struct Kernel {
     last_batch: AtomicU64,
 }
 
-/// How a launch binds its buffers.
+/// Method by which a launch binds its buffers.
 enum Descriptors {
     /// Pushed into the command buffer with an update template.
     Pushed {

@@ -9,7 +9,7 @@ pub struct Kind {
     pub device_type: u32,
     /// Environment variable that selects one of several devices or drivers; empty if there is none.
     pub variable: &'static str,
-    /// Meaning and format of the environment variable's value.
+    /// Meaning and syntax of the environment variable's value.
     pub choice: &'static str,
     /// Instructions to install a driver.
     pub install: &'static str,

@@ -25,10 +25,10 @@ pub use writer::to_json;
 
 use crate::result;
 
-/// Format of a generation of releases.
+/// JSON format of a range of TVM releases.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Dialect {
-    /// Release that the text claims to be of.
+    /// Release number that is written into the document.
     version: &'static str,
     /// Whether strings are `runtime.String`, and NDArrays are objects (since 0.7).
     has_strings: bool,

@@ -14,7 +14,7 @@ use super::Dialect;
 use crate::globals::array_bytes::{put, write_array};
 use crate::{boxed, dtype};
 
-/// Writes a value and all that it refers to.
+/// Serialises a value and every object reachable from it.
 ///
 /// # Errors
 /// TypeError for an object of another class; MemoryError.
@@ -213,7 +213,7 @@ fn write_bytes(key: &str, bytes: &[u8], out: &mut Text) -> Result<()> {
     out.put(format_args!("}}"))
 }
 
-/// The text that was written so far.
+/// Output buffer of JSON text.
 struct Text(Buffer<u8>);
 
 impl Text {

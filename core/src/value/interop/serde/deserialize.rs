@@ -22,12 +22,12 @@ macro_rules! scalars {
     )*};
 }
 
-/// Passes the message of an error on.
+/// Converts an error of the library to one of the format, with the same message.
 fn custom<E: Error>(error: error::Error) -> E {
     E::custom(error.message())
 }
 
-/// Makes a value of whatever a format contains.
+/// Visitor that builds an [`Any`] from data of any type.
 struct AnyVisitor;
 
 impl<'de> Visitor<'de> for AnyVisitor {
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for Any {
     }
 }
 
-/// Reads a string, and makes something of it.
+/// Visitor that parses a string into a `T`.
 struct TextVisitor<T> {
     expected: &'static str,
     parse: fn(&str) -> error::Result<T>,

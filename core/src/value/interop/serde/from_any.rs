@@ -13,7 +13,7 @@ use crate::value::shape::Shape;
 use crate::value::{device, dtype, sequence, string};
 use crate::{AnyCompatible as _, bail};
 
-/// Reads a value, at a depth of nesting.
+/// Deserializer of a value and the depth at which it is nested.
 pub(super) struct FromAnyDeserializer {
     value: Any,
     depth: usize,
@@ -24,7 +24,7 @@ impl FromAnyDeserializer {
         FromAnyDeserializer { value, depth: 0 }
     }
 
-    /// Returns the deserializer of a value inside this one.
+    /// Returns a function that makes a deserializer of an element of a value at `depth`.
     fn inner(depth: usize) -> impl Fn(Any) -> FromAnyDeserializer {
         move |value| FromAnyDeserializer { value, depth: depth + 1 }
     }
@@ -76,7 +76,7 @@ impl IntoDeserializer<'_, Error> for FromAnyDeserializer {
     }
 }
 
-/// Reads numbers as arguments are read.
+/// Generates methods that read numbers with the conversions of arguments.
 macro_rules! numbers {
     ($($method:ident: $visit:ident $number:ty;)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
@@ -85,7 +85,7 @@ macro_rules! numbers {
     )*};
 }
 
-/// Reads integers that need not fit 63 bits and a sign.
+/// Generates methods that read unsigned 64-bit and 128-bit integers.
 macro_rules! wide_integers {
     ($($method:ident: $visit:ident $number:ident;)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {

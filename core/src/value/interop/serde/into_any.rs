@@ -16,7 +16,7 @@ use crate::value::convert::{IntoAny as _, map_of};
 use crate::value::sequence::Builder;
 use crate::value::string::{Bytes, String};
 
-/// Makes a value of what it is given.
+/// Serializer whose output is an [`Any`].
 pub(super) struct IntoAnySerializer;
 
 fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {

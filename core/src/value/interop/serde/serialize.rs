@@ -10,7 +10,7 @@ use crate::value::shape::Shape;
 use crate::value::string::{Bytes, String};
 use crate::value::{device, dtype, sequence};
 
-/// A value at a depth of nesting.
+/// A value and the depth at which it is nested.
 struct Nested<'a>(&'a Any, usize);
 
 impl Serialize for Nested<'_> {
@@ -57,7 +57,7 @@ fn read<T: AnyCompatible, E: serde_core::ser::Error>(value: &Any) -> Result<T, E
     value.get().map_err(custom)
 }
 
-/// Passes the message of an error on.
+/// Converts an error of the library to one of the format, with the same message.
 fn custom<E: serde_core::ser::Error>(error: crate::Error) -> E {
     E::custom(error.message())
 }

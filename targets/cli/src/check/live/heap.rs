@@ -1,7 +1,7 @@
 //! Heap memory that a process has. Builds for C++ libraries allocate objects by `malloc`, as these
 //! do, so that no custom allocator counts them.
 
-/// Things that are counted.
+/// Unit of the count, for messages.
 pub const UNIT: &str = "bytes";
 
 /// Makes the count exact: freed blocks are not kept in lists that count as used. The variable
@@ -14,7 +14,7 @@ pub fn begin() {
     }
 }
 
-/// Returns the number of bytes that are allocated; 0 where the C library does not tell.
+/// Returns the number of allocated bytes; 0 if the C library does not report it.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn now() -> i64 {
     type MallInfo = unsafe extern "C" fn() -> libc::mallinfo2;
@@ -29,7 +29,7 @@ pub fn now() -> i64 {
     i64::try_from(info.uordblks.saturating_add(info.hblkhd)).unwrap_or(i64::MAX)
 }
 
-/// Returns 0: the C library does not tell.
+/// Returns 0: the C library does not report allocated bytes.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn now() -> i64 {
     0

@@ -1,4 +1,4 @@
-//! Memory that calls leave behind.
+//! Counts the memory that is in use, to find leaks of calls.
 
 #[cfg_attr(feature = "cxx-abi", path = "heap.rs")]
 #[cfg_attr(not(feature = "cxx-abi"), path = "objects.rs")]

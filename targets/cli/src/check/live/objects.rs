@@ -1,4 +1,4 @@
-//! Objects that a process has: a custom allocator counts them.
+//! Counts the live objects of the process, with a custom allocator.
 
 use core::ffi::c_void;
 use std::alloc::{Layout, alloc, dealloc};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use ferrite::abi::{TVMFFICustomAllocator, TVMFFIObject, TVMFFIObjectAllocHeader};
 use ferrite::object_alloc;
 
-/// Things that are counted.
+/// Unit of the count, for messages.
 pub const UNIT: &str = "objects";
 
 /// Number of objects that were allocated since [`begin`], and not freed.
@@ -26,7 +26,7 @@ struct Counting(TVMFFICustomAllocator);
 // SAFETY: the record is never written; its context is null.
 unsafe impl Sync for Counting {}
 
-/// Counts the objects that are allocated from now on.
+/// Begins to count, by installing the custom allocator.
 pub fn begin() {
     // SAFETY: the record is static, and its function meets the contract of an allocator.
     unsafe { object_alloc::set_custom_allocator((&raw const COUNTING.0).cast_mut()) };

@@ -6,7 +6,7 @@ use crate::stubs::quote::{c_comment as comment, c_literal as literal, code};
 
 use super::types::{form, is_none};
 
-/// Place where the called function is found.
+/// Location of the called function.
 #[derive(Clone, Copy)]
 pub enum Target<'a> {
     /// Symbol of a library that the program links.
@@ -21,9 +21,9 @@ pub enum Target<'a> {
 pub struct Call<'a> {
     /// Name in C.
     pub name: String,
-    /// Function that it calls.
+    /// The called function.
     pub function: &'a Callable,
-    /// Place where that is found.
+    /// Location of the called function.
     pub target: Target<'a>,
 }
 
@@ -107,7 +107,7 @@ impl Call<'_> {
 
 /// Code for the result of a call.
 struct Output {
-    /// Parameter for it.
+    /// Out-parameter for the result, if there is one.
     parameter: Option<String>,
     /// Lines before the call.
     before: String,

@@ -15,7 +15,7 @@ use super::quote::{c_comment as comment, c_literal as literal};
 
 use calls::{Call, Target};
 
-/// Functions that the others call.
+/// Helper functions of every header.
 const HELPERS: &str = include_str!("helpers.h");
 
 /// Returns the header.

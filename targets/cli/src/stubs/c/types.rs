@@ -2,18 +2,19 @@
 
 use crate::signature::Type;
 
-/// Form of a value in C.
+/// Representation of a type in C.
 pub struct Form {
     /// Type of a parameter, with a space at its end unless it is a pointer.
     pub parameter: &'static str,
-    /// Helper that makes a cell of a parameter.
+    /// Helper that converts a parameter to a cell.
     pub to_cell: &'static str,
-    /// Type of a result, and the helper that takes it out of a cell; `None` for results that stay
-    /// in their cell.
+    /// Type of a result, and the helper that converts a cell to it; `None` for results that are
+    /// returned as cells.
     pub result: Option<(&'static str, &'static str)>,
 }
 
-/// Returns the form of a type. Values of several types, and those of unknown ones, are cells.
+/// Returns the representation of a type: a cell for values of several types, and a handle for
+/// objects.
 pub fn form(wanted: &Type) -> Form {
     let name = wanted.name.strip_prefix("ffi.").unwrap_or(&wanted.name);
     let (parameter, to_cell, result) = match name {

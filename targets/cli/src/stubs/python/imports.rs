@@ -15,7 +15,7 @@ pub struct Imports {
 }
 
 impl Imports {
-    /// Begins without an import.
+    /// Creates an empty list of imports.
     pub fn new(tree: &Tree<'_>) -> Imports {
         let defined =
             tree.defined.keys().cloned().chain(tree.hidden().map(|name| format!("_{name}")));

@@ -144,7 +144,7 @@ fn label(function: &Callable, index: usize) -> String {
     }
 }
 
-/// Returns a declaration with its documentation, or with dots.
+/// Returns a declaration whose body is its documentation, or `...` without one.
 fn body(head: &str, doc: &Option<String>) -> String {
     match doc {
         Some(doc) => format!("{head}\n{}", indented(&python_doc(doc)).trim_end()),

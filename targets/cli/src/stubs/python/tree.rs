@@ -7,11 +7,11 @@ use crate::stubs::api::{Api, Callable, Class};
 use crate::stubs::names::{Names, identifier, is_identifier};
 use crate::stubs::quote::rust_literal;
 
-/// Words that cannot be names.
+/// Reserved words of Python.
 const KEYWORDS: &str = "False None True and as assert async await break class continue def del elif else except finally for from \
     global if import in is lambda nonlocal not or pass raise return try while with yield __debug__";
 
-/// Returns `true` for names that a program can write.
+/// Returns `true` for an identifier that is not a reserved word.
 pub fn is_name(name: &str) -> bool {
     is_identifier(name) && !KEYWORDS.split_whitespace().any(|word| word == name)
 }
@@ -20,7 +20,7 @@ pub fn is_name(name: &str) -> bool {
 pub struct Tree<'a> {
     /// The module.
     pub top: Scope<'a>,
-    /// Names of classes, from the module on, by type key.
+    /// Qualified names of classes within the module, by type key.
     pub paths: BTreeMap<&'a str, String>,
     /// Classes by type key.
     pub classes: BTreeMap<&'a str, &'a Class>,
@@ -33,19 +33,19 @@ pub struct Tree<'a> {
 pub struct Scope<'a> {
     /// Name of the class; empty for the module.
     pub name: String,
-    /// Beginning of the global names in it.
+    /// Prefix of the global names in the scope.
     pub prefix: String,
-    /// Scopes in it.
+    /// Nested scopes.
     pub children: Vec<Scope<'a>>,
     /// Classes, with their names.
     pub classes: Vec<(String, &'a Class)>,
     /// Functions, with their names.
     pub functions: Vec<(String, &'a Callable)>,
-    /// Functions that have no name here, with the reason.
+    /// Functions that the stub omits, with the reason.
     pub unnamed: Vec<String>,
 }
 
-/// A function or a class, by the parts of its name that are left.
+/// A function or a class, and the rest of its dotted name.
 struct Entry<'a> {
     parts: Vec<&'a str>,
     item: Item<'a>,
@@ -192,7 +192,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Returns a name that a program can write.
+/// Converts a name to an identifier that is not a reserved word.
 fn writable(name: &str) -> String {
     let name = identifier(name);
     if is_name(&name) { name } else { format!("{name}_") }

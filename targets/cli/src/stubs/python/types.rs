@@ -5,7 +5,7 @@ use crate::signature::Type;
 use super::imports::{BUILTINS, Imports};
 use super::tree::Tree;
 
-/// Converts types.
+/// Translates types of the ABI to type annotations of Python.
 pub struct Types<'a> {
     /// Names of other modules.
     pub imports: Imports,
@@ -13,12 +13,12 @@ pub struct Types<'a> {
     pub tree: &'a Tree<'a>,
 }
 
-/// Way of a value.
+/// Direction in which a value passes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// To a function, which also takes what converts.
+    /// Argument of a function, which also accepts values that convert.
     In,
-    /// From a function.
+    /// Result of a function.
     Out,
 }
 

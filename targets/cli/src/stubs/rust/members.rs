@@ -7,7 +7,7 @@ use crate::stubs::quote::{code, rust_doc, rust_literal};
 use super::tree;
 use super::types::Types;
 
-/// Place where a called function is found.
+/// Location of a called function.
 #[derive(Clone, Copy)]
 pub enum Receiver<'a> {
     /// The struct with the exported functions.

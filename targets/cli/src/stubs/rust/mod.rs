@@ -20,7 +20,7 @@ use members::{Receiver, class, function};
 use tree::{Scope, Tree};
 use types::Types;
 
-/// Lookups that the others call.
+/// Helper functions of every module, which look up functions.
 const HELPERS: &str = include_str!("helpers.txt");
 
 /// Returns the module.

@@ -26,9 +26,9 @@ pub struct Tree<'a> {
 pub struct Scope<'a> {
     /// Name of the module; empty for the outermost.
     pub name: String,
-    /// Beginning of the global names in it.
+    /// Prefix of the global names in the module.
     pub prefix: String,
-    /// Modules in it.
+    /// Nested modules.
     pub children: Vec<Scope<'a>>,
     /// Classes, with their names.
     pub classes: Vec<(String, &'a Class)>,
@@ -115,7 +115,7 @@ const USED: &[&str] = &[
     "arg9", "arg10", "arg11",
 ];
 
-/// Takes a name that a program can write.
+/// Reserves an identifier for a name; reserved words become raw identifiers or get a suffix.
 pub fn name(wanted: &str, names: &mut Names) -> String {
     let name = names.take(&identifier(wanted));
     if NEVER.contains(&name.as_str()) {

@@ -4,16 +4,16 @@ use crate::signature::Type;
 
 use super::tree::Tree;
 
-/// Converts types.
+/// Translates types of the ABI to types of Rust.
 pub struct Types<'a> {
     /// Classes of the module.
     pub tree: &'a Tree<'a>,
-    /// Number of modules around.
+    /// Number of enclosing modules.
     pub depth: usize,
 }
 
 impl Types<'_> {
-    /// Returns the path from here of a name in the outermost module.
+    /// Returns the path of a name in the outermost module, relative to the current one.
     pub fn path(&self, name: &str) -> String {
         let up = if self.depth == 0 { "self::".into() } else { "super::".repeat(self.depth) };
         format!("{up}{name}")

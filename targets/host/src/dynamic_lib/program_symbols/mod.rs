@@ -17,11 +17,11 @@ pub use symbol::Symbol;
 
 /// Symbols of a program.
 pub struct SymbolTable {
-    /// The symbols, in any order. The first one tells whether the process shows them already.
+    /// The symbols, in any order. If the process exports the first one, it exports all.
     pub symbols: &'static [Symbol],
 }
 
-/// Table of the symbols that are yet to be shown; null if there is none.
+/// Table of symbols to export on the first load of a library; null if there is none.
 static HIDDEN: AtomicPtr<SymbolTable> = AtomicPtr::new(ptr::null_mut());
 
 /// Offers symbols of the program to the libraries that it will load. They are shown when the first

@@ -34,7 +34,7 @@ pub(super) fn normal(engine: &mut Engine) -> [f32; 2] {
     }
 }
 
-/// Form of the elements that `random_fill` writes.
+/// Representation of the elements that `random_fill` writes.
 #[derive(Clone, Copy)]
 pub(super) enum Fill {
     Bytes,
@@ -44,7 +44,7 @@ pub(super) enum Fill {
 }
 
 impl Fill {
-    /// Returns the form of elements with so many bits; `None` if there is none.
+    /// Returns the representation of elements with `bits` bits; `None` if there is none.
     pub(super) fn of_bits(bits: u8) -> Option<Fill> {
         Some(match bits {
             8 => Fill::Bytes,

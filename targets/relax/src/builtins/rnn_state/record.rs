@@ -1,4 +1,4 @@
-//! The object of states.
+//! The object class of the states of a recurrent model.
 
 use core::mem::ManuallyDrop;
 
@@ -70,12 +70,12 @@ impl RnnState {
         unsafe { &(*self.as_object().as_ptr().cast::<Record>()).content }
     }
 
-    /// Returns the values.
+    /// Returns the storage of the values.
     pub(super) fn storage(&self) -> &Storage {
         &self.content().storage
     }
 
-    /// Returns the sequences, locked.
+    /// Locks the sequences.
     pub(super) fn sequences(&self) -> impl core::ops::DerefMut<Target = Sequences> {
         self.content().sequences.lock()
     }

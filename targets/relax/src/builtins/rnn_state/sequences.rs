@@ -94,7 +94,7 @@ impl Sequences {
         Ok(())
     }
 
-    /// Gives a slot back that no sequence got.
+    /// Returns a slot to the free list.
     pub(super) fn give_back(&mut self, slot: i64) {
         // There is room: it was taken from there.
         let _ = self.free.try_push(slot);
@@ -152,10 +152,11 @@ impl Sequences {
         Ok(())
     }
 
-    /// Takes steps of a sequence back.
+    /// Rolls a sequence back by `steps` steps.
     ///
     /// # Errors
-    /// InternalError if there is no such sequence, or it cannot take as many back.
+    /// InternalError if there is no such sequence, `steps` is negative, or the history has fewer
+    /// steps.
     pub(super) fn take_back(&mut self, id: i64, steps: i64) -> Result<()> {
         let history = self.history;
         let sequence = self.at(id, "space state")?;
@@ -222,12 +223,13 @@ impl Sequences {
         Ok(step)
     }
 
-    /// Sets the places of the step on the device. Returns those of the step before.
+    /// Sets the tensors with the slots and positions of the step. Returns those of the previous
+    /// step.
     pub(super) fn set_views(&mut self, views: [Tensor; 2]) -> Option<[Tensor; 2]> {
         self.views.replace(views)
     }
 
-    /// Returns the places of the step on the device.
+    /// Returns the tensors with the slots and positions of the step.
     ///
     /// # Errors
     /// InternalError if there is no step, or the sequences changed since it began.

@@ -68,7 +68,7 @@ impl Storage {
         })
     }
 
-    /// Returns no sequences for these values.
+    /// Creates an empty set of sequences for this storage.
     ///
     /// # Errors
     /// MemoryError.

@@ -45,7 +45,7 @@ impl Default for ValueList {
 }
 
 impl ValueList {
-    /// Creates a list of so many values, all None.
+    /// Creates a list of `len` values, all None.
     pub(crate) fn try_new(len: usize) -> Result<ValueList, AllocError> {
         let mut words = Buffer::new();
         let count = len.checked_mul(VALUE).and_then(|count| count.checked_add(HEADER + PADDING));

@@ -14,7 +14,7 @@ use crate::machine::Machine;
 pub(crate) struct ValueList(Buffer<TVMFFIAny>);
 
 impl ValueList {
-    /// Creates a list of so many values, all None.
+    /// Creates a list of `len` values, all None.
     pub(crate) fn try_new(len: usize) -> Result<ValueList, AllocError> {
         let mut values = Buffer::new();
         values.try_resize(len, TVMFFIAny::NONE)?;

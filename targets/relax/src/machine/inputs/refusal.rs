@@ -61,7 +61,7 @@ fn unaligned(program: &Program, info: &FunctionInfo, index: usize, alignment: us
     Error::from_parts(ferrite_core::__error_site!(), ferrite_core::error::kind::VALUE_ERROR, &write)
 }
 
-/// Writes which argument of which function is meant.
+/// Writes `The argument NAME of FUNCTION`, with the index of a nameless argument.
 pub(super) fn write_argument(
     out: &mut Writer<'_>,
     program: &Program,
