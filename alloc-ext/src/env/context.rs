@@ -107,7 +107,7 @@ pub fn check_signals() -> Result<()> {
     Ok(())
 }
 
-/// Creates the error for one that a signal handler set in the host language.
+/// Creates the error which reports that a signal handler of the host language raised an exception.
 #[cold]
 fn already_set() -> Error {
     Error::from_parts(ferrite_core::__error_site!(), ENV_ERROR_ALREADY_SET, &|out| {

@@ -25,7 +25,7 @@ pub(super) enum Form {
     Other,
 }
 
-/// A type, with the form of the data in its nodes.
+/// A type, with the representation of the data in its nodes.
 #[derive(Clone, Copy)]
 pub(super) struct NodeType {
     key: &'static [u8],

@@ -5,10 +5,10 @@ use ferrite_core::{Function, String, plain_error};
 
 use super::{Module, globals, system_lib};
 
-/// Type of file names: paths where there is an operating system, else text.
+/// Type of file names: a path on hosts, a string without an operating system.
 #[cfg(feature = "std")]
 pub type FileName = std::path::Path;
-/// Type of file names: paths where there is an operating system, else text.
+/// Type of file names: a path on hosts, a string without an operating system.
 #[cfg(not(feature = "std"))]
 pub type FileName = str;
 

@@ -5,7 +5,7 @@ use ferrite_core::value::any::Any;
 
 use crate::containers::{DictObject, MapObject};
 
-/// A Map or Dict. Who calls a method other than `len` has a Dict borrowed.
+/// A Map or Dict. A Dict must be borrowed during calls of methods other than `len`.
 #[derive(Clone, Copy)]
 pub(super) enum MapOrDict<'a> {
     Map(&'a MapObject),

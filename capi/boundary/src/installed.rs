@@ -35,7 +35,7 @@ pub fn ensure_installed() {
     }
 }
 
-/// Looks an empty name up, which installs the built-ins first.
+/// Installs the built-ins by looking up an empty name.
 #[cold]
 fn install() {
     let name = TVMFFIByteArray { data: ptr::null(), size: 0 };

@@ -31,7 +31,7 @@ impl Views {
         Views(Buffer::new())
     }
 
-    /// Returns the tensor object that tvm-ffi gets for an array. Null is returned unchanged.
+    /// Returns the tensor object to pass to tvm-ffi for an array. Null is returned unchanged.
     ///
     /// # Errors
     /// MemoryError.
@@ -43,7 +43,7 @@ impl Views {
         unsafe { self.convert(array, to_current) }
     }
 
-    /// Returns the tensor object that the legacy API gets for a tensor.
+    /// Returns the tensor object to pass to the legacy API for a tensor.
     ///
     /// # Errors
     /// Errors of [`to_former`].

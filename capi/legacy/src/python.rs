@@ -27,7 +27,7 @@ impl Hook {
         NonNull::new(self.function.load(Ordering::Acquire))
     }
 
-    /// Looks the function up in the library that defines another one, and stores its address.
+    /// Looks up the function in the library that defines `known`, and stores its address.
     #[cold]
     fn find_beside(&self, known: &Hook) -> Option<NonNull<c_void>> {
         let found = driver::symbol_beside(known.get()?, self.name)?;

@@ -20,7 +20,7 @@ use super::{Object, ObjectRecordOf};
 
 /// Static description of a class, with the state of its registration.
 pub struct Class {
-    /// The type index, by which the class has its key in this binary.
+    /// Binding of the class to the type index that its key has in this binary.
     pub(super) binding: KeyBinding,
     /// The type index of new objects, or [`UNREGISTERED`] while Rust code may create none.
     pub(super) creation: AtomicI32,

@@ -16,7 +16,7 @@ use crate::value::any::{Any, AnyView};
 use crate::{Error, plain_ensure, plain_error};
 
 impl ObjectRef {
-    /// Returns the value of a field, as reflection has it.
+    /// Returns the value of a field, read by its registered getter.
     ///
     /// # Errors
     /// AttributeError if the class has no such field; RuntimeError if the object is borrowed

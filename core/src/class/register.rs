@@ -182,7 +182,7 @@ impl Class {
         Ok(index)
     }
 
-    /// Returns the type index of the parent, which it registers.
+    /// Registers the parent and returns its type index.
     fn parent_index(&self) -> Result<i32> {
         self.options.parent.map_or(Ok(type_index::OBJECT), |parent| parent().registered_index())
     }

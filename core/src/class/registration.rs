@@ -142,7 +142,8 @@ macro_rules! __class_at_load {
     ($class:ty) => {};
 }
 
-/// Runs a registration when no caller could be told of its failure, which is logged.
+/// Runs a registration while a library is loaded. A failure is logged, since no caller can receive
+/// it.
 pub(crate) fn at_load(name: &str, register: impl FnOnce() -> Result<()>) {
     crate::platform::unwind::contain_panic(|| {
         if let Err(error) = register() {

@@ -12,7 +12,7 @@ use core::fmt::Write;
 
 use super::{Error, compose, kind};
 
-/// The most causes of one error that are kept. A faulty `source` may name itself.
+/// Maximum number of causes that an error stores. A faulty `source` may return itself.
 const MOST_CAUSES: usize = 16;
 
 /// An error type that `?` converts to an [`Error`]: an empty `impl` suffices.

@@ -203,7 +203,8 @@ impl Param for Output<'_> {
 
     const TENSOR_USE: TensorUse = TensorUse::Write;
 
-    /// Refuses all values: an output is compared with the other arguments of a call.
+    /// Returns `None`: an output is compared with the other arguments, which
+    /// [`argument`](Param::argument) can do.
     fn param<'a>(_: &'a AnyView<'a>) -> Result<Option<Output<'a>>> {
         Ok(None)
     }

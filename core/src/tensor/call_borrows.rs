@@ -8,7 +8,7 @@ use crate::plain_error;
 use crate::value::any::AnyView;
 use crate::value::callee::{Call, TensorUse};
 
-/// The arguments of a function whose elements it reads and writes, a bit for each.
+/// Sets of arguments whose elements a function reads and writes, with one bit for each argument.
 #[derive(Clone, Copy)]
 pub(crate) struct TensorUses {
     reads: u16,
@@ -109,7 +109,7 @@ fn borrow_each<const WRITES: bool>(
     Ok(())
 }
 
-/// Creates the error of an argument of which another borrow conflicts with the call.
+/// Creates the error for an argument whose elements another borrow makes unavailable.
 #[cold]
 #[inline(never)]
 fn conflict(call: &Call<'_>, index: usize, writes: bool) -> Error {

@@ -1,4 +1,4 @@
-//! Checks of tensors that a function is given, in one line.
+//! Checks of tensor arguments, chained in one expression.
 
 use core::fmt;
 use core::ops::Deref;
@@ -361,7 +361,7 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         )
     }
 
-    /// Checks that the tensor is on the device of another one.
+    /// Checks that two tensors are on the same device.
     ///
     /// # Errors
     /// ValueError.
@@ -389,13 +389,12 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         Ok(checked)
     }
 
-    /// Returns whether the elements are in main memory that is no device's.
+    /// Returns `true` if the device is the CPU.
     pub(super) fn is_on_host(self) -> bool {
         self.tensor.device().device_type == kind::CPU
     }
 
-    /// Checks all that a slice of the elements needs, one after the other, for a message that says
-    /// what is wrong.
+    /// Repeats the checks of a slice one by one, for a specific error message.
     #[cold]
     pub(super) fn explained<T: Element>(self) -> Result<Self> {
         let checked = self.dtype::<T>()?.device_type(kind::CPU)?.contiguous()?;
@@ -431,7 +430,7 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         )
     }
 
-    /// Writes the last stride that is not the one of a compact tensor.
+    /// Writes the innermost stride that differs from that of a compact tensor.
     fn put_wrong_stride(self, out: &mut Writer<'_>) {
         let mut compact = 1i64;
         let extents = self.tensor.shape().iter().zip(self.tensor.strides().unwrap_or_default());
@@ -464,7 +463,7 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         self.tensor
     }
 
-    /// Makes a check of the function's own: `what` of the tensor is as `expected`.
+    /// Checks a condition of the function's own: `what` of the tensor must be as `expected`.
     ///
     /// # Examples
     /// ```
@@ -555,7 +554,7 @@ impl<'a, S: ElementSource<'a>> TensorCheck<'a, S> {
         Ok((self.extents()?, elements))
     }
 
-    /// Checks all extents and all that a slice of the elements needs, and borrows these.
+    /// Checks all extents, and borrows the elements as a slice.
     ///
     /// # Examples
     /// ```

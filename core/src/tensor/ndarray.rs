@@ -304,7 +304,7 @@ impl<T: Element, D: Dimension> Param for ArrayView<'_, T, D> {
 
     const TENSOR_USE: TensorUse = TensorUse::Read;
 
-    /// Refuses all values: the elements are those of an argument of a call.
+    /// Returns `None`: the elements are those of an argument of a call.
     fn param<'a>(_: &'a AnyView<'a>) -> Result<Option<ArrayView<'a, T, D>>> {
         Ok(None)
     }

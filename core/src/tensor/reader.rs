@@ -263,7 +263,7 @@ impl<'a> TensorRef<'a> {
         Some(numel)
     }
 
-    /// Returns [`compact_numel`](Self::compact_numel) if so many elements of `T` fit into memory.
+    /// Returns [`compact_numel`](Self::compact_numel) if that many elements of `T` fit into memory.
     #[inline(always)]
     fn compact_len<T>(self) -> Option<usize> {
         let len = usize::try_from(self.compact_numel()?).ok();

@@ -121,7 +121,7 @@ impl<'a> TensorView<'a> {
         Ok((source, target.write_guard()?))
     }
 
-    /// Borrows so many elements. Those of an empty tensor need no borrow.
+    /// Borrows `len` elements. An empty tensor needs no borrow.
     #[inline(always)]
     fn borrow_elements<const WRITES: bool>(self, len: usize) -> Result<Borrow<'a, WRITES>> {
         Borrow::new(if len == 0 { AnyView::NONE } else { self.value })

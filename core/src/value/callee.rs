@@ -12,11 +12,11 @@ use crate::value::convert::{Param, TargetTexts, TypeText};
 /// Use of the elements of a tensor by a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TensorUse {
-    /// Nothing, or it borrows them itself.
+    /// The parameter borrows no elements, or the function borrows them itself.
     None,
-    /// Reads them until the call ends.
+    /// The elements are borrowed for reading until the call ends.
     Read,
-    /// Writes them until the call ends.
+    /// The elements are borrowed for writing until the call ends.
     Write,
 }
 
@@ -222,7 +222,7 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Converts the argument at `index` to `T`, whatever the others are.
+    /// Converts the argument at `index` to `T`, without a look at the others.
     ///
     /// # Errors
     /// TypeError for a wrong number or type of arguments; the errors of [`Param::param`].

@@ -123,7 +123,7 @@ fn examine(path: PathBuf, place: &'static str) -> Library {
     }
 }
 
-/// Returns the origin of a library, and the reason for which it does not fit.
+/// Returns the origin of a library, and the reason why a process cannot use it.
 fn read(path: &Path) -> Outcome<(&'static str, Option<String>)> {
     let bytes = crate::library::read(path)?;
     let file = LibraryFile::parse(path, &bytes)?;

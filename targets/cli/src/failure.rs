@@ -10,7 +10,7 @@ const BACKTRACE: &str = "\nbacktrace, most recent call first:";
 /// Result of a step of a command.
 pub type Outcome<T> = Result<T, Failure>;
 
-/// Reason for which a command ends, and its exit status.
+/// Reason why a command failed, and its exit status.
 #[derive(Debug)]
 pub struct Failure {
     kind: Kind,
@@ -37,7 +37,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind with this exit status; that of negative answers for any other status.
+    /// Returns the kind with this exit status; `Negative` for any other status.
     pub fn of_status(status: i32) -> Kind {
         let all = [Kind::Usage, Kind::Input, Kind::Missing, Kind::Crash, Kind::Load];
         all.into_iter().find(|kind| *kind as i32 == status).unwrap_or(Kind::Negative)

@@ -36,7 +36,7 @@ struct Handle(*mut libc::c_void);
 
 #[cfg(unix)]
 impl Handle {
-    /// The program and the libraries that show their symbols to all.
+    /// The program and the libraries whose symbols are global.
     const PROCESS: Handle = Handle(libc::RTLD_DEFAULT);
 
     fn open(path: &Path) -> Option<Handle> {

@@ -140,7 +140,7 @@ fn member(
     MemberReport { name: name(called), doc: optional(doc), metadata: optional(metadata), flags }
 }
 
-/// Copies a text of the type table; `None` if it is empty.
+/// Copies a string of the type table; `None` if it is empty.
 fn optional(text: &TVMFFIByteArray) -> Option<String> {
     Some(name(text)).filter(|text| !text.is_empty())
 }

@@ -29,7 +29,7 @@ pub struct Type {
 }
 
 impl Signature {
-    /// Reads the metadata of a function; `None` if it has no type of a function.
+    /// Reads the metadata of a function; `None` if it declares no function type.
     pub fn of_metadata(metadata: &str) -> Option<Signature> {
         let mut signature = Signature::of_schema(&schema_of(metadata)?)?;
         let names = names_of(metadata).unwrap_or_default();

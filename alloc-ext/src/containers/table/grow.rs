@@ -77,7 +77,7 @@ impl LargerStorage {
     }
 }
 
-/// Releases storage that no table got. The entries in it are the table's.
+/// Frees storage that was not moved to the table, which still owns the entries.
 impl Drop for LargerStorage {
     fn drop(&mut self) {
         // SAFETY: the storage has no other reference.

@@ -16,9 +16,9 @@ use crate::containers::key;
 /// Result of a key lookup.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyPlace {
-    /// The slot of its entry; [`NO_SLOT`] if there is none.
+    /// Slot of the entry; [`NO_SLOT`] if the key is absent.
     pub(crate) slot: usize,
-    /// Its hash in a dense table; not used in a small one.
+    /// Hash of the key in a dense table; not used in a small one.
     hash: u64,
 }
 
@@ -234,7 +234,7 @@ impl<'a> Table<'a> {
         self.find_hashed(key, hash)
     }
 
-    /// Returns the place of a key. Its hash is not used in a small table.
+    /// Looks up a key. The hash is not used in a small table.
     ///
     /// # Errors
     /// Errors of [`find`](Self::find).

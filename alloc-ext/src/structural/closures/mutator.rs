@@ -1,4 +1,4 @@
-//! Mutator: the node and the context that closures of a mutation get.
+//! Mutator: the context that closures of a mutation receive, with the current node.
 
 use core::cell::RefMut;
 
@@ -75,7 +75,7 @@ impl<S> Mutator<'_, S> {
         Ok((!known.is_none()).then_some(known))
     }
 
-    /// Sets what replaces a variable, or a graph node, where it is reached again.
+    /// Sets the replacement of a variable or graph node, used wherever the walk reaches it again.
     ///
     /// # Errors
     /// TypeError if the variable is no object; MemoryError.

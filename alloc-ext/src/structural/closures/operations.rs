@@ -60,7 +60,7 @@ pub trait Structural: AnyCompatible {
         self.structural_equal_with(other, Options::default())
     }
 
-    /// Returns `true` if this value and another are structurally equal, by these options.
+    /// Returns `true` if this value and another are structurally equal, with the given options.
     ///
     /// # Errors
     /// Errors of [`structural_equal`](Self::structural_equal).
@@ -124,7 +124,7 @@ pub trait Structural: AnyCompatible {
     }
 
     /// Returns the paths to the first difference as
-    /// [`first_structural_mismatch`](Self::first_structural_mismatch), by these options.
+    /// [`first_structural_mismatch`](Self::first_structural_mismatch), with the given options.
     ///
     /// # Errors
     /// Errors of [`structural_equal`](Self::structural_equal).
@@ -420,7 +420,7 @@ fn with_callbacks<R>(
     Function::scoped(closure, |function| run(function, &types))
 }
 
-/// Calls closures that may change what they capture with a node and its region.
+/// Calls closures, which may change their captures, with a node and its region.
 fn call<T, M>(closures: &RefCell<impl Callbacks<T, M>>, args: &[AnyView<'_>]) -> Result<Option<T>> {
     let [node, region] = args else { return Err(wrong_arguments()) };
     let Ok(mut closures) = closures.try_borrow_mut() else {

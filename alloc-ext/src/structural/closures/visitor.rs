@@ -1,4 +1,4 @@
-//! Visitor: the node and the context that closures of a visit get.
+//! Visitor: the context that closures of a visit receive, with the current node.
 
 use core::cell::{RefCell, RefMut};
 

@@ -1,4 +1,4 @@
-//! Orders of walks, and the search for the places of errors.
+//! Orders of walks, and the search for the access paths of an error.
 #![forbid(unsafe_code)]
 
 use ferrite_core::error::Result;

@@ -33,7 +33,7 @@ struct Measurement {
     repeat: i64,
     /// Minimum duration of a repetition. The number of calls is increased until it is reached.
     least: Duration,
-    /// Maximum number of times that it is increased while the clock does not advance.
+    /// Maximum number of increases of `number` while the clock does not advance.
     limit: i64,
     pause: Duration,
     repeats_until_pause: i64,

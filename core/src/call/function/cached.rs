@@ -1,4 +1,4 @@
-//! Global functions that a place in the code looks up once, on processors with compare-and-swap.
+//! Caches of global functions at call sites, on processors with compare-and-swap.
 
 use core::ptr;
 
@@ -9,10 +9,9 @@ use crate::object::{ObjectClass, ObjectRef};
 use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 
 /// A global function, looked up at the first use. [`cached_global!`](crate::cached_global) makes
-/// one for each place that it stands at.
+/// one for each call site.
 ///
-/// The function that was found stays: a later registration under the same name does not replace it
-/// here.
+/// A later registration under the same name does not replace the function that was found.
 pub struct CachedGlobal {
     /// Object of the function, of which a reference is kept for the life of the process; null
     /// before the first use.
@@ -20,7 +19,7 @@ pub struct CachedGlobal {
 }
 
 impl CachedGlobal {
-    /// Creates the place of a function that has not been looked up.
+    /// Creates an empty cache.
     #[allow(clippy::new_without_default, reason = "for static variables")]
     pub const fn new() -> CachedGlobal {
         CachedGlobal { found: AtomicPtr::new(ptr::null_mut()) }

@@ -19,7 +19,7 @@ impl FieldLayout {
     }
 }
 
-/// Returns `false`: nobody else declares classes of firmware in Rust.
+/// Returns `false`: firmware in Rust has no other declarations of its classes.
 pub(in crate::class) fn is_only_declared(_index: i32) -> bool {
     false
 }

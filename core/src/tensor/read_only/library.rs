@@ -1,4 +1,4 @@
-//! The read-only flag of tensors that were imported from DLPack, which is with the import.
+//! The read-only flag of tensors imported from DLPack, which the record of the import stores.
 
 use crate::abi::{DLPACK_FLAG_BITMASK_READ_ONLY, type_index};
 use crate::error::Result;

@@ -27,7 +27,7 @@ use crate::platform::text::Lossy;
 use crate::value::any::{Any, AnyView};
 use crate::value::big_int::BigInt;
 
-/// How deep values may be nested. Lists may contain themselves.
+/// Maximum depth of nested values. A List may contain itself.
 const MAX_DEPTH: usize = 128;
 
 /// Creates a value with the content of a data structure.

@@ -1,4 +1,4 @@
-//! Views of a text of Rust for look-ups: an object on the stack, without an allocation.
+//! Views of a `&str` as a string value for lookups: an object on the stack, without an allocation.
 
 use core::mem::offset_of;
 
@@ -6,7 +6,7 @@ use crate::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectDeleterSlot, type_in
 use crate::value::any::AnyView;
 use crate::value::string::{SMALL_MAX, String};
 
-/// A string object that owns neither its content nor itself.
+/// A string object on the stack, whose content is borrowed.
 #[repr(C, align(8))]
 struct Borrowed {
     header: TVMFFIObject,

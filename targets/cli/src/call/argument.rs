@@ -75,8 +75,8 @@ fn json(text: &str) -> Outcome<Value> {
     })
 }
 
-/// Converts JSON without a prefix: lists of numbers are tensors unless the signature says
-/// otherwise.
+/// Converts JSON without a prefix: lists of numbers are tensors unless the signature declares
+/// another type.
 fn plain(value: &Value, expected: Option<&Type>) -> Outcome<Any> {
     let expected = expected.map_or("", |expected| expected.name.as_str());
     match (value, expected) {

@@ -32,7 +32,7 @@ enum NumberKind {
 /// Widest number.
 const MOST_BITS: u32 = 64;
 
-/// Bytes in which any number lies, wherever its first bit is.
+/// Maximum number of bytes that one number occupies in part, at any bit offset.
 pub const WINDOW: usize = 9;
 
 impl ElementType {
@@ -132,7 +132,7 @@ impl ElementType {
     }
 }
 
-/// Reads a number, and the strings by which JSON writes infinities and NaN here.
+/// Reads a JSON number, or a string for an infinity or NaN.
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::String(text) => match text.to_ascii_lowercase().as_str() {

@@ -116,7 +116,7 @@ impl Minifloat {
         (nearest < count).then_some(nearest as u16)
     }
 
-    /// Returns the value of a magnitude as if there were no special ones.
+    /// Returns the value of a magnitude, as if it were finite.
     fn finite(self, magnitude: u16) -> f64 {
         let exponent = i32::from(magnitude >> self.mantissa_bits);
         let mantissa = magnitude & ((1 << self.mantissa_bits) - 1);

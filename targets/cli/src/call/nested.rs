@@ -1,4 +1,4 @@
-//! Elements of tensors as text: nested lists, of which large ones are abbreviated.
+//! Text of tensors: nested lists, abbreviated if they are large.
 #![forbid(unsafe_code)]
 
 use serde_json::Value;

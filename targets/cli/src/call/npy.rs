@@ -104,7 +104,7 @@ fn bits_of(code: &str, wanted: DLDataType) -> Result<DLDataType, String> {
     }
 }
 
-/// First letter of types in the other order of bytes.
+/// Byte-order character of types in the opposite byte order.
 const FOREIGN_ORDER: char = if cfg!(target_endian = "big") { '<' } else { '>' };
 
 /// Converts a type such as `<f4`.

@@ -133,7 +133,7 @@ fn text(report: &Report) -> String {
     text
 }
 
-/// Returns the findings in order, each with the symbols of all that say the same.
+/// Returns the findings in order. Equal findings are merged, with the symbols of all.
 fn grouped(findings: &[Finding]) -> Vec<(&Finding, Vec<&str>)> {
     let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
     for finding in findings {

@@ -65,7 +65,7 @@ pub fn add_descriptions(path: &Path, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// Time that a library has to load and to describe itself.
+/// Time limit for a library to load and to be described.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Loads a library in a child process, and returns its descriptions.

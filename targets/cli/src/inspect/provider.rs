@@ -1,4 +1,4 @@
-//! Libraries that are a `libtvm_ffi` themselves: whose, of which release, and with which features.
+//! Libraries that are a `libtvm_ffi` themselves: their origin, release and features.
 #![forbid(unsafe_code)]
 
 use serde::Serialize;

@@ -128,9 +128,9 @@ pub struct Kernel {
     pub name: String,
     /// Types of the parameters.
     pub parameters: Vec<String>,
-    /// Launch parameters, in the order of the arguments behind those of the kernel.
+    /// Launch parameters, in the order of the arguments that follow those of the kernel.
     pub launch: Vec<String>,
-    /// Size of its own code, for kinds with separate code; else 0.
+    /// Size of the kernel's own code; 0 for kinds whose kernels share their code.
     pub code_bytes: usize,
 }
 

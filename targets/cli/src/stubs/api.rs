@@ -37,7 +37,7 @@ pub struct Callable {
     pub signature: Option<Signature>,
     /// Documentation.
     pub doc: Option<String>,
-    /// Whether a method takes no object. Always so for functions.
+    /// Whether a method takes no object; `true` for functions.
     pub is_static: bool,
 }
 

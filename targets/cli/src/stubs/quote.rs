@@ -3,7 +3,7 @@
 
 use crate::visible::{line, visible};
 
-/// Returns a name for a code span of Markdown, which has no backtick in it.
+/// Returns a name without backticks, for a code span of Markdown.
 pub fn code(text: &str) -> String {
     line(text).replace('`', "'")
 }
@@ -34,7 +34,7 @@ pub fn c_literal(text: &str) -> String {
     out + "\""
 }
 
-/// Returns a string literal of Rust. One in ASCII shows what is in it.
+/// Returns a string literal of Rust. Characters other than printable ASCII are escaped.
 pub fn rust_literal(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
@@ -47,7 +47,7 @@ pub fn rust_literal(text: &str) -> String {
     out + "\""
 }
 
-/// Returns a documentation comment of Rust. Text with code or HTML in it is shown as it is: rustdoc
+/// Returns a documentation comment of Rust. Text that contains code or HTML is quoted: rustdoc
 /// would compile and run the code of a fence, or of an indented block, as a test of the program,
 /// and copy HTML to its pages.
 pub fn rust_doc(text: &str) -> String {

@@ -70,7 +70,7 @@ fn run() -> Outcome<()> {
     Ok(())
 }
 
-/// Returns the commands to go on with, each with what it shows.
+/// Returns the commands to suggest next, each with its purpose.
 fn next_commands(kernels: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let kernels = kernels.strip_prefix(&here).unwrap_or(kernels).display();

@@ -68,7 +68,7 @@ pub enum Instruction {
 }
 
 impl Instruction {
-    /// Returns the instruction in the form of the executable, where `Clear` and `Place` are calls.
+    /// Returns the instruction as the executable encodes it: `Clear` and `Place` become calls.
     pub fn plain(self) -> Instruction {
         match self {
             Instruction::Clear { function, destination } => {

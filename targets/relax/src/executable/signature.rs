@@ -1,4 +1,4 @@
-//! Types of inputs and numbers of results, as the code of a function tells them: it begins with
+//! Types of inputs and numbers of results, derived from the code of a function, which begins with
 //! checks of its inputs.
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,7 @@ use super::{FunctionInfo, FunctionKind, Program};
 /// Code of `vm.builtin.match_shape` for an extent that must equal a value.
 const EQUAL: i64 = 0;
 
-/// The type that a function demands of an input, as far as the executable tells.
+/// Declared type and shape of an input.
 #[derive(Clone, Copy, Default)]
 pub struct TensorType<'a> {
     dtype: Option<DLDataType>,

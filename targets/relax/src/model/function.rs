@@ -1,4 +1,4 @@
-//! Functions of a model, and what the executable says of their inputs and results.
+//! Functions of a model, and the declared types of their inputs and results.
 
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;

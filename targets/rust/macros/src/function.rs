@@ -43,7 +43,7 @@ pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     })
 }
 
-/// The most parameters that calls convert, of which a method's object is one.
+/// Maximum number of parameters of a call, including the object of a method.
 const MOST_PARAMETERS: usize = 12;
 
 /// Refuses functions that cannot be called with values.

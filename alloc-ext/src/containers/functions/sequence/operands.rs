@@ -69,7 +69,7 @@ impl<'a> ArrayOrList<'a> {
         unsafe { BriefShared::of(self.0.as_object()) }
     }
 
-    /// Returns the elements. For more than their number, a List must be borrowed.
+    /// Returns the elements. A List must be borrowed, unless only their number is read.
     #[inline(always)]
     pub(super) fn seq(self) -> Seq<'a> {
         // SAFETY: both are sequences; the callers borrow a List.

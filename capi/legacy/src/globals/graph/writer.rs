@@ -40,7 +40,7 @@ pub fn to_json(root: Any, dialect: Dialect) -> Result<String> {
 struct Graph {
     /// All nodes but node 0, which is None.
     nodes: Buffer<Any>,
-    /// Indices of the objects among them, which are compared by identity.
+    /// Indices in `nodes` of the objects, which are compared by identity.
     known: MapObject,
     dialect: Dialect,
 }

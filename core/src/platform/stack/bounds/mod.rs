@@ -17,6 +17,6 @@ pub enum TooDeep {
     /// The stack of the thread is used up.
     #[cfg(all(feature = "std", not(feature = "client")))]
     StackUsedUp,
-    /// As many calls as can be are nested, on a stack with unknown bounds.
+    /// The maximum number of calls is nested, on a stack with unknown bounds.
     TooManyCalls,
 }

@@ -103,7 +103,7 @@ fn c_name(api: &Api, name: &str) -> String {
 /// Ends of names in the headers that the stubs include, such as `size_t` and `INT64_MAX`.
 const ENDS: [&str; 5] = ["_t", "_MIN", "_MAX", "_C", "_WIDTH"];
 
-/// Words of C and C++ with an underscore in them.
+/// Keywords of C and C++ that contain an underscore.
 const KEYWORDS: &str = "and_eq co_await co_return co_yield const_cast dynamic_cast not_eq or_eq reinterpret_cast static_assert \
     static_cast thread_local typeof_unqual xor_eq";
 

@@ -1,4 +1,4 @@
-//! Names of other modules, where nothing of the stub hides them.
+//! Imports of a stub, under names that its own definitions do not hide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ pub struct Imports {
     defined: BTreeSet<String>,
     /// Names that are imported, by module.
     names: BTreeMap<&'static str, BTreeSet<&'static str>>,
-    /// Modules that are imported as a whole, with their names here.
+    /// Modules that are imported as a whole, with their local names.
     modules: BTreeMap<&'static str, String>,
 }
 
@@ -22,7 +22,7 @@ impl Imports {
         Imports { defined: defined.collect(), names: BTreeMap::new(), modules: BTreeMap::new() }
     }
 
-    /// Returns the expression for a name of a module, which is imported.
+    /// Imports a name of a module, and returns the expression for it.
     pub fn get(&mut self, module: &'static str, name: &'static str) -> String {
         if !self.defined.contains(name) {
             if module != BUILTINS {

@@ -102,7 +102,7 @@ impl<'a> Tree<'a> {
         Some(if self.is_hidden(top) { format!("_{path}") } else { path.clone() })
     }
 
-    /// Returns the parent of a class, if it is declared, too.
+    /// Returns the parent of a class if the stub declares it.
     pub fn parent(&self, class: &Class) -> Option<&'a Class> {
         self.classes.get(class.parent.as_deref()?).copied()
     }

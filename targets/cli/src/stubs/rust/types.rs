@@ -19,7 +19,7 @@ impl Types<'_> {
         format!("{up}{name}")
     }
 
-    /// Returns the type of a parameter: borrowed, unless it is a number or the like.
+    /// Returns the type of a parameter: borrowed, except for small values such as numbers.
     pub fn parameter(&self, wanted: &Type) -> String {
         match self.bare(wanted) {
             "str" | "String" | "const char*" | "std::string" => "&str".into(),

@@ -192,7 +192,7 @@ fn fork_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     Ok(Any::NONE)
 }
 
-/// Takes steps of a sequence back. The arguments are (sequence, number of steps).
+/// Rolls a sequence back. The arguments are (sequence, number of steps).
 fn take_back(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [sequence, steps] = args else { return Err(wrong_count(args)) };
     state.sequences().take_back(sequence.get()?, steps.get()?)?;

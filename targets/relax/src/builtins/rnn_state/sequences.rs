@@ -34,7 +34,7 @@ pub(super) struct Sequences {
 }
 
 impl Sequences {
-    /// Returns no sequences, with room for one in each slot.
+    /// Creates an empty set of sequences, with capacity for one in each slot.
     ///
     /// # Errors
     /// MemoryError.

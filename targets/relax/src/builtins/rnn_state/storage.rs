@@ -158,7 +158,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Writes the places of a step to the device. Returns them as tensors.
+    /// Copies the slots and positions of a step to the device. Returns them as tensors.
     ///
     /// # Errors
     /// RuntimeError while places of an earlier step are borrowed; MemoryError; errors of the

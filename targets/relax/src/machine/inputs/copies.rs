@@ -15,22 +15,22 @@ use super::{Addresses, is_aligned, is_usable};
 use crate::executable::{FunctionInfo, Program};
 use crate::memory::{Allocator, Placement, Storage, is_placed, required_alignment, tensor_over};
 
-/// A copy of a tensor from outside, and what its elements were.
+/// A copy of a tensor that the model received, and the original elements.
 pub(in crate::machine) struct InputCopy {
     copy: Tensor,
     bytes: usize,
     before: Before,
 }
 
-/// The elements of a copy before the function ran.
+/// The original elements, to find out whether the function changed the copy.
 enum Before {
-    /// Elements of an argument, which the caller keeps.
+    /// Address of the elements of an argument, which the caller keeps alive.
     Argument { parameter: usize, original: *const u8 },
     /// Hash of the elements of a result, whose owner may change or release them.
     Result { hash: u64 },
 }
 
-/// Where tensors come from.
+/// Origin of tensors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::machine) enum Origin {
     /// The caller of a function of the model.

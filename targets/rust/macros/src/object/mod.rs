@@ -135,7 +135,7 @@ impl Class<'_> {
         }
     }
 
-    /// Writes the checks of the parent's place. Returns its type, too.
+    /// Generates the checks of the parent field. Also returns its type.
     fn parent(&self) -> (TokenStream, Option<Type>) {
         let Some(field) = self.fields.first().filter(|field| matches!(field.role, Role::Parent))
         else {

@@ -81,8 +81,8 @@ impl AtEnd {
     }
 }
 
-/// Destroys the values that this thread has registered. Those that destructors register are
-/// announced anew.
+/// Destroys the registered values of this thread. A value that a destructor registers is destroyed
+/// by a later call.
 fn destroy_all() {
     let mut next = REGISTERED.replace(ptr::null());
     // SAFETY: registered values are in storage of this thread, which is valid while its destructors
