@@ -81,7 +81,7 @@ TVM_FFI_DLL int FerriteModelLoad(const char *path, TVMFFIObjectHandle *out);
  *
  * Returns 0 and stores the model, owned by the caller, in `out`. On failure, returns -1 with an
  * error raised: ValueError for a null pointer, InternalError for a malformed executable or a
- * missing kernel, TypeError for an object that is no module, MemoryError.
+ * missing kernel, TypeError for an object that is not a module, MemoryError.
  *
  * The caller must ensure:
  * The kernels are those of the model.
@@ -98,7 +98,7 @@ int FerriteModelLoadFromMemory(const void *executable,
  *
  * Returns 0 and stores the new model, owned by the caller, in `out`. It lives independently of
  * `model`. On failure, returns -1 with an error raised: ValueError for a null pointer, TypeError
- * for an object that is no model, MemoryError.
+ * for an object that is not a model, MemoryError.
  */
 TVM_FFI_DLL int FerriteModelDuplicate(TVMFFIObjectHandle model, TVMFFIObjectHandle *out);
 
@@ -166,7 +166,7 @@ TVM_FFI_DLL int FerriteModelCreateFromSystemLibrary(const char *prefix, TVMFFIOb
  * compiler.
  *
  * Returns 0 and stores the number in `count`. On failure, returns -1 with an error raised:
- * ValueError for a null pointer, TypeError for an object that is no model.
+ * ValueError for a null pointer, TypeError for an object that is not a model.
  */
 TVM_FFI_DLL int FerriteModelNumFunctions(TVMFFIObjectHandle model, int32_t *count);
 
@@ -207,9 +207,8 @@ int FerriteModelInputName(TVMFFIObjectHandle model,
                           TVMFFIByteArray *name);
 
 /**
- * Returns the element type and shape that a model's function demands of an input, as far as the
- * executable tells. It tells nothing of inputs that are tuples, and of functions that are native
- * code (exec_mode `compiled`).
+ * Returns the declared element type and shape of an input of a model's function. Inputs that are
+ * tuples, and those of native functions (exec_mode `compiled`), declare none.
  *
  * Returns 0 and stores the element type in `dtype`, with 0 bits if it is not known; the number of
  * dimensions in `ndim`, -1 if it is not known; and in `shape` the extents, at most `capacity` of
@@ -272,7 +271,7 @@ int FerriteModelReadParameters(const void *bytes,
  *
  * Only in host builds with the feature `relax`. Returns 0 and stores the bytes in `used` and
  * `peak`. On failure, returns -1 with an error raised: ValueError for a null pointer, TypeError
- * for an object that is no model, RuntimeError while another thread uses the model.
+ * for an object that is not a model, RuntimeError while another thread uses the model.
  */
 TVM_FFI_DLL int FerriteModelMemory(TVMFFIObjectHandle model, size_t *used, size_t *peak);
 

@@ -100,8 +100,8 @@ impl ClassIndex {
     }
 }
 
-/// Calls `body` with a view from which the called function may take the value, which is then in no
-/// other place.
+/// Calls `body` with a view that holds the only reference to the value, so that the called function
+/// may move the value out.
 ///
 /// # Errors
 /// Errors of `body`.

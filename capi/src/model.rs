@@ -106,7 +106,7 @@ pub unsafe extern "C" fn FerriteModelLoad(
 ///
 /// Returns 0 and stores the model, owned by the caller, in `out`. On failure, returns -1 with an
 /// error raised: ValueError for a null pointer, InternalError for a malformed executable or a
-/// missing kernel, TypeError for an object that is no module, MemoryError.
+/// missing kernel, TypeError for an object that is not a module, MemoryError.
 ///
 /// # Safety
 /// The kernels are those of the model.
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn FerriteModelLoadFromMemory(
 ///
 /// Returns 0 and stores the new model, owned by the caller, in `out`. It lives independently of
 /// `model`. On failure, returns -1 with an error raised: ValueError for a null pointer, TypeError
-/// for an object that is no model, MemoryError.
+/// for an object that is not a model, MemoryError.
 ///
 /// # Safety
 /// See the crate.

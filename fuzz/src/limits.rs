@@ -15,7 +15,7 @@
 //! | global functions of TVM's front ends and of models, found by name | some write files, or take addresses |
 //! | calls of functions in registers after a module for devices was loaded, where a driver is found | the driver would run damaged code |
 //! | damaged ELF files | the system's loader trusts them |
-//! | `library_ctx` that is no module | an address that the loader stores |
+//! | `library_ctx` that is not a module | an address that the loader stores |
 //! | `ffi.ferrite.ServeRelease` | serves an earlier release of upstream from then on, in the whole process |
 //! | hooks that create objects: `__ffi_new__`, `__ffi_init__`, `__ffi_shallow_copy__` | the library trusts the layout of the result |
 

@@ -1,5 +1,5 @@
-//! Conversions between containers and those of Rust. They fail where memory may be refused or
-//! elements may have other types.
+//! Conversions between containers and collections of the Rust standard library. They fail where
+//! memory may be refused or elements may have other types.
 #![forbid(unsafe_code)]
 
 use alloc::collections::BTreeMap;
@@ -12,7 +12,7 @@ use ferrite_core::value::convert::{FromAny, Value};
 
 use super::{Array, Dict, List, Map};
 
-/// Implements the conversions of a sequence, whose elements are made from those of the vector,
+/// Implements the conversions of a sequence, whose elements are converted from those of the vector,
 /// slice or array.
 macro_rules! sequences {
     ($($name:ident),*) => {$(
@@ -52,7 +52,7 @@ macro_rules! sequences {
 
 sequences!(Array, List);
 
-/// Implements the conversions of a map, whose entries are made from those of a map of Rust or an
+/// Implements the conversions of a map, whose entries are converted from those of a Rust map or an
 /// array of pairs.
 macro_rules! maps {
     ($($name:ident),*) => {$(

@@ -138,7 +138,7 @@ impl<'a> Slots<'a> {
     }
 
     fn table(&self) -> Table<'_> {
-        // SAFETY: `of` takes sequences and maps only, and this is called when it is no sequence.
+        // SAFETY: `of` takes sequences and maps only, and this is called when it is not a sequence.
         unsafe { Table::of(&self.container) }
     }
 }

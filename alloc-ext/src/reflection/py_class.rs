@@ -111,7 +111,7 @@ impl FieldClass {
             "The type `{}` is not made of fields",
             entry.type_key()
         );
-        // Zeros are no valid content of some classes, and nobody may derive from those either.
+        // Zeros are not valid content of some classes, and nobody may derive from those either.
         let is_final = type_table::attr(type_index, FINAL).try_get::<bool>()?.unwrap_or_default();
         plain_ensure!(
             !is_final,
@@ -208,9 +208,8 @@ impl FieldClass {
     }
 }
 
-/// Refuses types whose objects are more than zeros and the fields that reflection shows. The type,
-/// and ancestors of which no size is known, become types that no class in Rust takes from now on,
-/// whatever other threads do.
+/// Refuses types whose objects have state that reflection does not declare. The type, and ancestors
+/// without a known size, become types that no class in Rust can claim from now on, on any thread.
 ///
 /// # Errors
 /// ValueError for a class in Rust, a class derived from a final one, and a size smaller than that
@@ -241,8 +240,9 @@ fn claim(entry: &TypeEntry, total_size: i32) -> Result<()> {
     Ok(())
 }
 
-/// Returns the size of the smallest objects of a type. If none is known, makes it `new_size` and
-/// the type one of zeros. No object is large enough for a type whose objects other code makes.
+/// Returns the minimum size of objects of a type. If it is unknown, claims the type for objects of
+/// zeros with `new_size` bytes. Returns the maximum for a type whose objects other code creates, so
+/// that no size is large enough.
 fn size_of_objects(index: i32, new_size: i32) -> Result<i32> {
     match type_table::members(index).total_size {
         Some(size) => Ok(size),

@@ -74,7 +74,7 @@ impl Views {
     }
 }
 
-/// Returns the tensor that tvm-ffi gets in place of an array; `None` for the array itself.
+/// Returns the tensor to pass to tvm-ffi in place of an array; `None` to pass the array itself.
 ///
 /// # Errors
 /// MemoryError.
@@ -94,7 +94,8 @@ pub fn to_current(array: &Tensor) -> Result<Option<Tensor>> {
     }
 }
 
-/// Returns the array that the legacy API gets in place of a tensor; `None` for the tensor itself.
+/// Returns the array to pass to the legacy API in place of a tensor; `None` to pass the tensor
+/// itself.
 ///
 /// # Errors
 /// TypeError if the legacy API has no such data type; MemoryError.

@@ -12,7 +12,7 @@ use crate::boundary::{self, arg};
 /// compiler.
 ///
 /// Returns 0 and stores the number in `count`. On failure, returns -1 with an error raised:
-/// ValueError for a null pointer, TypeError for an object that is no model.
+/// ValueError for a null pointer, TypeError for an object that is not a model.
 ///
 /// # Safety
 /// See the crate.
@@ -114,9 +114,8 @@ fn no_input(input: i32) -> Error {
     plain_error!(INDEX_ERROR, "The function has no input {}", input)
 }
 
-/// Returns the element type and shape that a model's function demands of an input, as far as the
-/// executable tells. It tells nothing of inputs that are tuples, and of functions that are native
-/// code (exec_mode `compiled`).
+/// Returns the declared element type and shape of an input of a model's function. Inputs that are
+/// tuples, and those of native functions (exec_mode `compiled`), declare none.
 ///
 /// Returns 0 and stores the element type in `dtype`, with 0 bits if it is not known; the number of
 /// dimensions in `ndim`, -1 if it is not known; and in `shape` the extents, at most `capacity` of

@@ -14,7 +14,7 @@ use crate::boundary::{self, arg};
 ///
 /// Only in host builds with the feature `relax`. Returns 0 and stores the bytes in `used` and
 /// `peak`. On failure, returns -1 with an error raised: ValueError for a null pointer, TypeError
-/// for an object that is no model, RuntimeError while another thread uses the model.
+/// for an object that is not a model, RuntimeError while another thread uses the model.
 ///
 /// # Safety
 /// See the crate.

@@ -36,7 +36,7 @@ macro_rules! export_function {
 
             assert!(!$crate::call::export::is_reserved(stringify!($name)), "the loader does not call a symbol of this name");
 
-            // The only use of the function, so that a type that is no value is one error.
+            // The only use of the function, so that a type that is not a value is one error.
             const FUNCTION: $crate::call::export::ExportedFunction =
                 $crate::call::export::ExportedFunction::new($function);
 

@@ -132,15 +132,16 @@ pub fn is_bound(index: i32, except: Option<&KeyBinding>) -> bool {
     })
 }
 
-/// Returns `true` if a class in Rust, of this binary or of another one, defines the type or is
-/// bound to it, so that its content need not be made of the fields that reflection shows.
+/// Returns `true` if a class in Rust, of this binary or another one, defines the type or is bound
+/// to it, so that its content may have more than the declared fields.
 pub fn is_defined_in_rust(index: i32) -> bool {
     is_bound(index, None) || type_table::fields(index).iter().any(is_of_rust)
 }
 
 /// Returns `true` if Rust code reads fields of objects of the type without a borrow: those of a
 /// class in Rust that never changes, or of a class of the library or of another language to which a
-/// class of this binary is bound. Such fields are set only while nobody else can reach the object.
+/// class of this binary is bound. Such fields are set only while no other code can reach the
+/// object.
 #[cfg(not(feature = "client"))]
 pub fn is_frozen(entry: &TypeEntry) -> bool {
     let is_read = |index: i32| {

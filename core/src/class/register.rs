@@ -22,8 +22,8 @@ use super::binding::UNREGISTERED;
 use super::description::{Class, Default, Field, Method, MethodKind};
 use super::elsewhere;
 
-/// Flag of a field whose accessors follow the borrows of its object, as those of classes in Rust
-/// do. Upstream has no such bit.
+/// Flag of a field whose accessors respect the borrows of the object, as in classes in Rust.
+/// Upstream has no such bit.
 pub(super) const BORROWS: i64 = 1 << 62;
 /// Flag of a field of a class whose objects are borrowed exclusively.
 pub(super) const MUTABLE: i64 = 1 << 61;
@@ -134,8 +134,8 @@ impl Class {
     }
 
     /// Returns the type index, which the type table assigns on the first call. Decides whether this
-    /// class defines the type: it does if nobody else has registered the key, or if others only
-    /// declared it, as C++ code does for a class that it uses.
+    /// class defines the type: it does if the key is not registered, or only declared, as C++ code
+    /// declares the classes that it uses.
     fn allocate_index(&'static self) -> Result<i32> {
         let known = self.binding.index();
         if known != UNREGISTERED {

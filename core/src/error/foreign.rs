@@ -1,5 +1,5 @@
-//! Errors of Rust's libraries as errors of this one, for `?`. The kinds are those that Python has
-//! for the same failures.
+//! Conversions of the errors of Rust's standard library, for `?`. The kinds are those that Python
+//! has for the same failures.
 #![forbid(unsafe_code)]
 
 use super::{Error, ErrorKind};

@@ -99,7 +99,7 @@ pub fn take() -> Option<Error> {
 }
 
 /// Drops the error of this thread's slot if it was raised before a point in time. Does nothing in
-/// builds that cannot tell.
+/// builds that do not number errors.
 #[cfg(any(feature = "std", feature = "client"))] // who else asks a custom allocator
 #[cold]
 pub(crate) fn drop_earlier(than: Mark) {

@@ -13,9 +13,9 @@ use crate::value::convert::{ArgumentPlace, Described, Param, TypeText};
 ///
 /// It takes tensor objects and DLTensor pointers, of any device, and keeps nothing alive. Its
 /// messages name the parameter and the function if the function is exported by the attribute
-/// `export`. The call borrows the elements of a tensor object until the function returns: nobody
-/// writes them meanwhile, and if somebody does already, the call is a RuntimeError. Those of a
-/// DLTensor pointer come from a caller in C, who is trusted not to write them.
+/// `export`. The call borrows the elements of a tensor object until the function returns: other
+/// code cannot write them meanwhile, and an existing writer makes the call a RuntimeError. The
+/// elements of a DLTensor pointer are not tracked: the caller in C is trusted not to write them.
 ///
 /// # Examples
 /// ```
@@ -100,9 +100,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// A parameter that a function writes. It shares no memory with another tensor among the arguments
-/// of the call, and is not read-only as far as its library knows, which is checked before the
-/// function begins.
+/// A parameter that a function writes. Before the function begins, the call checks that the tensor
+/// shares no memory with another tensor argument, and that it is not known to be read-only.
 ///
 /// The call borrows the elements of a tensor object exclusively until the function returns. If
 /// somebody uses them (the caller by [`Tensor::as_slice`](super::Tensor::as_slice), another thread,
@@ -264,8 +263,7 @@ fn has_shape(tensor: TensorRef<'_>, shape: &[usize]) -> bool {
         && actual.iter().zip(shape).all(|(actual, expected)| *actual == *expected as i64)
 }
 
-/// Returns whether an element of a tensor, whose span is given, may share memory with one of
-/// another.
+/// Returns `true` if elements of two tensors with the given spans may share memory.
 fn overlap(a: TensorRef<'_>, (a_start, a_end): (u64, u64), b: TensorRef<'_>) -> bool {
     // Where `data` is the handle of a buffer, spans are of offsets within it.
     let comparable = is_direct_address(a.device()) || a.data_ptr() == b.data_ptr();

@@ -496,8 +496,8 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         self.pass(condition, error, |_| {})
     }
 
-    /// Returns the checks again if the condition holds. Otherwise returns the error, with the place
-    /// of the argument and what `got` writes, if anything.
+    /// Returns the checks again if the condition holds. Otherwise returns the error, extended by
+    /// the index of the argument and the output of `got`.
     #[inline(always)]
     pub(super) fn pass(
         self,

@@ -150,9 +150,8 @@ impl<'a> TensorRef<'a> {
         base.wrapping_add(tensor.byte_offset)
     }
 
-    /// Returns the addresses of the first byte of the elements and of that behind the last one, for
-    /// any strides. They are equal if there are no elements, and those of all memory if the strides
-    /// lead out of it.
+    /// Returns the address range of the elements, for any strides: the first byte and one past the
+    /// last. Empty if there are no elements; all of memory if the strides lead beyond it.
     pub(super) fn span(self) -> (u64, u64) {
         let start = self.start();
         if let Some(bytes) =
@@ -168,8 +167,8 @@ impl<'a> TensorRef<'a> {
         }
     }
 
-    /// Returns the distances in bytes from the first element to the lowest byte and to that behind
-    /// the highest one, both 0 if there are no elements. `None` if they overflow.
+    /// Returns the byte range of the elements relative to the first element, (0, 0) if there are no
+    /// elements. `None` on overflow.
     fn reach(self) -> Option<(i64, i64)> {
         let (shape, strides) = (self.shape(), self.strides());
         let (mut low, mut high, mut compact) = (0i64, 1i64, 1i64);

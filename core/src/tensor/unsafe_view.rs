@@ -40,7 +40,7 @@ impl Tensor {
     ///
     /// # Safety
     /// Same requirements as [`Tensor::create_unsafe_view`], with data that lives as long as
-    /// `owner`. If the owner is no tensor, the new one has borrows of its own: nothing else may
+    /// `owner`. If the owner is not a tensor, the new one has borrows of its own: nothing else may
     /// give access to the elements, except for views of it.
     pub unsafe fn from_owner(owner: &ObjectRef, prototype: &DLTensor) -> Result<Tensor> {
         // SAFETY: the caller guarantees the lists, and the tensor owns a reference to `owner`.

@@ -171,7 +171,7 @@ pub(crate) fn for_each(
             let _borrow = unsafe { sequence.read()? };
             // SAFETY: the borrow excludes writers.
             let Some(word) = (unsafe { sequence.word(index) }) else { return Ok(Some(true)) };
-            // SAFETY: as above; without the reference, only a value that is no object is used.
+            // SAFETY: as above; without the reference, only a value that is not an object is used.
             let element = unsafe { AnyView::from_raw(word) };
             // Objects could be released while they are read; other values are in the copied word.
             (element, element.object_ptr().and_then(|_| element.retain()))

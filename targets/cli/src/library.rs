@@ -69,8 +69,8 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 /// Fails unless a process of this machine can load the file at `path`.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library, or one for another
-/// processor.
+/// [`Kind::Input`](crate::failure::Kind::Input) for a file that is not a shared library, or one for
+/// another processor.
 pub fn require_loadable(path: &Path) -> Outcome<()> {
     let bytes = read(path)?;
     let file = LibraryFile::parse(path, &bytes)?;
@@ -89,8 +89,8 @@ impl<'a> LibraryFile<'a> {
     /// Parses the bytes of the file at `path`.
     ///
     /// # Errors
-    /// [`Kind::Input`](crate::failure::Kind::Input) for what is no library, and for malformed or
-    /// truncated ones.
+    /// [`Kind::Input`](crate::failure::Kind::Input) for a file that is not a library, and for
+    /// malformed or truncated ones.
     pub fn parse(path: &Path, bytes: &'a [u8]) -> Outcome<LibraryFile<'a>> {
         let refuse = |why: &dyn std::fmt::Display| {
             Failure::input(format!("{} is no library, or truncated: {why}", path.display()))

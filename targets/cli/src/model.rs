@@ -69,7 +69,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     }
 }
 
-/// Returns the clone of which this program is: that in which cargo runs it, or was built.
+/// Returns the clone of the repository in which cargo runs this program, or in which it was built.
 fn clone() -> Option<PathBuf> {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(BUILT_IN.into());
     let root = Path::new(&package).join("../..");

@@ -7,7 +7,7 @@ use serde_json::Value;
 pub struct Signature {
     /// Types of the parameters, as the ABI names them; `None` if any number is accepted.
     pub parameters: Option<Vec<Type>>,
-    /// Names of the parameters, as many as there are; empty if the library does not say them.
+    /// Names of the parameters; empty if the library does not declare them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Type of the result.
@@ -158,9 +158,8 @@ impl Type {
     }
 }
 
-/// Writes the signature as errors of the function have it:
-/// `(x: Tensor([n], float32), by: float) -> float` with the author's text, and
-/// `(0: int, 1: Array<int>) -> float` from types alone.
+/// Writes the signature as error messages show it: `(x: Tensor([n], float32), by: float) -> float`
+/// if the author's text is known, and `(0: int, 1: Array<int>) -> float` from types alone.
 impl std::fmt::Display for Signature {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(text) = &self.text {

@@ -50,8 +50,8 @@ pub fn features() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     })
 }
 
-/// Returns the newest release of upstream whose C symbols are all defined; `None` if some of each
-/// are missing.
+/// Returns the newest upstream release whose C symbols are all defined; `None` if no release is
+/// complete.
 pub fn newest_release(defines: &dyn Fn(&str) -> bool) -> Option<&'static str> {
     let is_complete = |release: &&str| {
         let key = release_key(release);

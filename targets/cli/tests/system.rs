@@ -213,7 +213,7 @@ fn installed(name: &str) -> Outcome<PathBuf> {
 #[cfg(unix)]
 fn ferrite_of(prefix: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome<Ran> {
     let mut command = Command::new(prefix.join("bin/ferrite"));
-    // No folder is no clone.
+    // Neither folder is a clone.
     command.env_remove("FERRITE").env("CARGO_MANIFEST_DIR", "").current_dir(prefix.join("work"));
     let output = command.args(arguments).envs(variables.iter().copied()).output()?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -836,7 +836,7 @@ fn workspaces_are_reused_on_their_stream_only() -> Result<()> {
     set_stream(one)?;
     let (first, second) = (alloc_workspace(2, 0, 5000)?, alloc_workspace(2, 0, 5000)?);
     assert_ne!(first, second);
-    // SAFETY: each workspace is freed once; pointers that are no workspaces are rejected.
+    // SAFETY: each workspace is freed once; pointers that are not workspaces are rejected.
     unsafe {
         free_workspace(2, 0, first)?;
         assert_eq!(alloc_workspace(2, 0, 8192)?, first, "sizes are rounded up to 4096");

@@ -55,7 +55,7 @@ fn inputs_have_the_types_that_their_checks_demand() {
         ]
     );
     assert_eq!(signature("control", "choose"), ["c 6/8 Some([])", "x 2/32 Some([Some(4)])"]);
-    // A Shape is no tensor.
+    // A Shape is not a tensor.
     assert_eq!(signature("values", "fill"), ["s  None"]);
 }
 

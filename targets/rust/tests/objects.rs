@@ -356,7 +356,7 @@ fn a_key_of_another_class_is_refused() -> Result<()> {
         "The type key `test.Counter` belongs to another class of this program or library"
     );
     assert!(Impostor { value: 1, more: 2 }.into_arc().is_err());
-    // Objects of the other class are no instances.
+    // Objects of the other class are not instances.
     assert!(Any::from(Counter::new(1).into_arc()?).downcast::<Impostor>().is_err());
     Ok(())
 }

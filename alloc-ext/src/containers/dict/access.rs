@@ -109,8 +109,8 @@ pub(super) unsafe fn insert(dict: &ObjectRef, key: Any, value: Any) -> Result<()
     unsafe { insert_or_grow(dict, key, value) }
 }
 
-/// Sets the value of a key whose type may have hooks, or for which the dict must grow, which may
-/// call those of other keys.
+/// Sets the value of a key whose type may have hooks, or for which the dict must grow. Growing may
+/// call the hooks of other keys.
 ///
 /// # Errors
 /// Errors of [`insert`].

@@ -11,7 +11,7 @@ use super::cells::Seq;
 use crate::containers::cell::{self, CELL_BYTES};
 use crate::containers::storage;
 
-/// The memory of a List's elements. Owned by the holder, who gives it to a List or releases it.
+/// The memory of a List's elements. The owner moves it to a List or releases it.
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
     data: *mut c_void,
@@ -102,8 +102,8 @@ impl Seq<'_> {
         (block, len)
     }
 
-    /// Gives an empty block back to a List that has got none since
-    /// [`take_block`](Self::take_block). Returns `false` and changes nothing if it has one.
+    /// Moves an empty block to a List without one, such as after [`take_block`](Self::take_block).
+    /// Returns `false` and changes nothing if the List has a block.
     pub(crate) fn give_block(self, block: Block) -> bool {
         let is_without = self.cells().is_null();
         if is_without {

@@ -36,7 +36,7 @@ fn out_of_bounds(index: i64, len: usize) -> Error {
 /// A borrowed sequence object, with raw access to its cells.
 ///
 /// No Rust reference to the record or its cells outlives a call, since other code, such as C++, may
-/// write to both. Who calls a method of a List has it borrowed, exclusively for a change, or is its
+/// write to both. Callers of methods of a List hold a borrow, exclusive for a change, or are its
 /// only owner; an Array changes only through its only reference. Without a borrow, only
 /// [`len_now`](Self::len_now) and [`capacity_now`](Self::capacity_now) may be called.
 #[derive(Clone, Copy)]

@@ -24,11 +24,11 @@ pub(crate) struct KeyPlace {
 
 /// A borrowed table in one of the two layouts.
 ///
-/// No Rust reference to the fields or entries outlives a call. Who calls a method of a Dict has it
-/// borrowed, exclusively for a change, or is its only owner; a Map changes only through its only
-/// reference. Key hooks are user callbacks. They run under a shared borrow, which does not stop
-/// those of C++ from changing this very table in place: read the layout again with [`of`](Self::of)
-/// after calling one.
+/// No Rust reference to the fields or entries outlives a call. Callers of methods of a Dict hold a
+/// borrow, exclusive for a change, or are its only owner; a Map changes only through its only
+/// reference. Key hooks are user callbacks. They run under a shared borrow, but hooks in C++ may
+/// still change this very table in place: read the layout again with [`of`](Self::of) after calling
+/// one.
 #[derive(Clone, Copy)]
 pub(crate) enum Table<'a> {
     Small(Small<'a>),

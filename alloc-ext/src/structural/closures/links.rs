@@ -12,15 +12,15 @@ use super::answers::Answer;
 use super::types::Types;
 use crate::structural::DefRegion;
 
-/// Closures of walks and maps: one closure, or a tuple of up to twelve, of which the first that
-/// accepts a node gets it.
+/// Closures of walks and maps: one closure, or a tuple of up to twelve. The first closure that
+/// accepts a node is called with it.
 ///
 /// A closure takes the node as a value (`|n: i64|`), as a reference (`|s: &str|`, `|any: &Any|`) or
 /// as the content of an object whose class is frozen (`|v: &Var|`), then optionally the
 /// [`DefRegion`] of the node. It accepts the nodes that convert to the type of its parameter
 /// without change: `f64` does not accept an integer. The types of parameters have to be written.
 ///
-/// `Marker` is inferred; it tells the forms of closures apart.
+/// `Marker` is inferred; it distinguishes the kinds of closures.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be called for the nodes of a value",
     note = "closures take a value (`|n: i64|`), a reference (`|s: &str|`) or the content of a frozen class (`|v: &Var|`), whose types \
@@ -64,9 +64,9 @@ pub trait Callbacks<T, Marker> {
     fn call(&mut self, node: &AnyView<'_>, region: DefRegion) -> Result<Option<T>>;
 }
 
-/// Closures of visits and mutations, which get a `Context` after the node: a
-/// [`Visitor`](super::Visitor) or [`Mutator`](super::Mutator). Otherwise as [`Callbacks`]. They
-/// call themselves for children, and so are `Fn`.
+/// Closures of visits and mutations, which take a `Context` after the node: a
+/// [`Visitor`](super::Visitor) or [`Mutator`](super::Mutator). They are called recursively for
+/// children, and so must be `Fn`. Otherwise the rules of [`Callbacks`] apply.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be called for the nodes of a value",
     note = "closures that are `Fn` take a value (`|n: i64, v: &mut Visitor|`), a reference or the content of a frozen class, whose types \
@@ -96,7 +96,7 @@ pub struct ByReference<N, A>(PhantomData<(N, A)>);
 pub struct ByContent<N, A>(PhantomData<(N, A)>);
 /// Marks closures that take a string.
 pub struct ByText<A>(PhantomData<A>);
-/// Marks closures of the form `M` that also take the [`DefRegion`].
+/// Marks closures of kind `M` that also take the [`DefRegion`].
 pub struct InRegion<M>(PhantomData<M>);
 /// Marks tuples of closures.
 pub struct Nested<M>(PhantomData<M>);
@@ -110,7 +110,7 @@ fn accept<'a, N: FromView<'a>>(node: &'a AnyView<'a>) -> Result<Option<N>> {
     N::from_view(node)
 }
 
-/// Implements the traits for closures of a form: `MARKER: PARAMETER, NODE, |node| argument`.
+/// Implements the traits for a kind of closures: `MARKER: PARAMETER, NODE, |node| argument`.
 macro_rules! closures {
     ($([$($generics:tt)*] $form:ty: $parameter:ty, $held:ty, |$node:ident| $argument:expr;)*) => {$(
         impl<F, T, A: Answer<T>, $($generics)*> Callbacks<T, $form> for F

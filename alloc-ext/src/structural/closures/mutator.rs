@@ -39,12 +39,13 @@ impl<S> Mutator<'_, S> {
     }
 
     /// Rewrites the children of the node, and returns the node with the new children: the same
-    /// object if none changes, otherwise a copy. A container to which nobody else refers, nor the
-    /// closure, which takes it as a [`Node`](super::Node), is changed in place.
+    /// object if none changes, otherwise a copy. A container with no other reference is changed in
+    /// place, provided that the closure takes it as a [`Node`](super::Node) instead of borrowing
+    /// it.
     ///
     /// # Errors
     /// Errors of closures, hooks, field getters and setters; TypeError for an object that cannot be
-    /// copied, or if the result is no `R`; ValueError if calls are nested too deeply.
+    /// copied, or if the result does not convert to `R`; ValueError if calls are nested too deeply.
     pub fn mutate_children<R: FromAny>(&mut self) -> Result<R> {
         if self.is_unshared
             && let Some(changed) = operations::mutate_in_place(self.mutator, self.node)?
@@ -56,7 +57,7 @@ impl<S> Mutator<'_, S> {
     }
 
     /// Rewrites a value, which need not be a child of the node, and returns the result. The value
-    /// itself stays as it is.
+    /// itself is not changed.
     ///
     /// # Errors
     /// Same errors as [`mutate_children`](Self::mutate_children).
@@ -64,11 +65,10 @@ impl<S> Mutator<'_, S> {
         operations::mutate(self.mutator.clone(), AnyArg(value.view().to_owned()?))?.into_value()
     }
 
-    /// Returns what replaces a variable, or a graph node, where it is reached again; `None` if
-    /// nothing was set.
+    /// Returns the replacement of a variable or graph node; `None` if none was set.
     ///
     /// # Errors
-    /// TypeError for a value that is no object.
+    /// TypeError for a value that is not an object.
     pub fn replacement(&mut self, variable: &impl AnyCompatible) -> Result<Option<Any>> {
         let known =
             operations::var_remap_get(self.mutator.clone(), AnyArg(variable.view().to_owned()?))?;
@@ -78,7 +78,7 @@ impl<S> Mutator<'_, S> {
     /// Sets the replacement of a variable or graph node, used wherever the walk reaches it again.
     ///
     /// # Errors
-    /// TypeError if the variable is no object; MemoryError.
+    /// TypeError if the variable is not an object; MemoryError.
     pub fn replace(
         &mut self,
         variable: &impl AnyCompatible,
@@ -88,8 +88,8 @@ impl<S> Mutator<'_, S> {
         operations::var_remap_set(self.mutator.clone(), AnyArg(variable), AnyArg(replacement))
     }
 
-    /// Calls `body` in a definition region: what it rewrites defines variables there. A pattern
-    /// that is around extends to everything inside it.
+    /// Calls `body` in a definition region: variables that it rewrites are defined there. An
+    /// enclosing pattern region extends to everything inside it.
     pub fn in_region<R>(&mut self, region: DefRegion, body: impl FnOnce(&mut Self) -> R) -> R {
         let mutator = self.mutator;
         walker::in_region(mutator, self.region().enter(region), || body(self))

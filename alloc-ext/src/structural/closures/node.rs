@@ -6,8 +6,9 @@ use ferrite_core::error::Result;
 use ferrite_core::value::any::AnyView;
 use ferrite_core::value::convert::{Described, FromView, TypeText};
 
-/// A node of type `N`, to which the closure that takes it does not refer:
-/// [`Mutator::mutate_children`](super::Mutator::mutate_children) may change it in place.
+/// A node of type `N`, for a closure that does not borrow its node.
+/// [`Mutator::mutate_children`](super::Mutator::mutate_children) may therefore change the node in
+/// place.
 ///
 /// # Examples
 /// ```

@@ -22,13 +22,13 @@ use crate::structural::equal::{
 use crate::structural::visit::WalkOrder;
 use crate::structural::{DefRegion, operations};
 
-/// Structural operations on values: by content, with variables identified by where they are defined
-/// instead of by name.
+/// Structural operations on values: by content, with variables identified by the place of their
+/// definition instead of their name.
 ///
 /// [`structural_walk`](Self::structural_walk) and [`structural_map`](Self::structural_map) reach
 /// all nodes by themselves; [`structural_visit`](Self::structural_visit) and
-/// [`structural_mutate`](Self::structural_mutate) leave the children of a node to the closure that
-/// takes it. Closures choose their nodes by the type of their parameter; see [`Callbacks`].
+/// [`structural_mutate`](Self::structural_mutate) leave it to the closure to visit the children of
+/// a node. Closures choose their nodes by the type of their parameter; see [`Callbacks`].
 ///
 /// # Upstream
 /// `extra/structural_equal.h`, `extra/structural_hash.h`, `extra/structural_visit.h` and
@@ -137,7 +137,7 @@ pub trait Structural: AnyCompatible {
     }
 
     /// Calls closures for the nodes of this value, itself included, before or after their children.
-    /// None is no node. Returns the value of the interrupt that a closure returned, if any.
+    /// None is not a node. Returns the value of the interrupt that a closure returned, if any.
     ///
     /// Closures may be `FnMut`, and return `()`, a [`Walk`], or a `Result` of one.
     ///
@@ -274,12 +274,12 @@ pub trait Structural: AnyCompatible {
         Ok(interrupt.map(|interrupt| interrupt.value()))
     }
 
-    /// Replaces the nodes of this value, itself included, by what closures return for them, before
-    /// or after their children. Nodes that no closure accepts stay. Returns the new value, which
-    /// shares what is unchanged; what nobody else refers to is changed in place.
+    /// Replaces the nodes of this value, itself included, by the results of closures, before or
+    /// after their children. Nodes that no closure accepts are kept. Returns the new value, which
+    /// shares unchanged parts; objects without another reference are changed in place.
     ///
-    /// The keys of maps stay. Closures may be `FnMut`, and return a value or a `Result` of one. In
-    /// pre-order, the children of the replacement are mapped, too.
+    /// The keys of maps are not replaced. Closures may be `FnMut`, and return a value or a `Result`
+    /// of one. In pre-order, the children of the replacement are mapped, too.
     ///
     /// # Examples
     /// ```
@@ -318,14 +318,13 @@ pub trait Structural: AnyCompatible {
         mapped.into_value()
     }
 
-    /// Replaces the nodes of this value by what closures return for them, which leave it to the
-    /// closures whether the children of a node are rewritten, by [`Mutator::mutate_children`] and
-    /// [`Mutator::mutate`]. The children of nodes that no closure accepts are rewritten. Returns
-    /// the new value, which shares what is unchanged; containers to which nobody else refers are
-    /// changed in place.
+    /// Replaces the nodes of this value by the results of closures, which decide whether the
+    /// children of a node are rewritten, by [`Mutator::mutate_children`] and [`Mutator::mutate`].
+    /// The children of nodes that no closure accepts are rewritten. Returns the new value, which
+    /// shares unchanged parts; containers without another reference are changed in place.
     ///
     /// Closures take the node and a [`Mutator`], are `Fn`, and return a value or a `Result` of one.
-    /// A closure that takes its node as a [`Node`](super::Node) does not refer to it.
+    /// A closure that takes its node as a [`Node`](super::Node) does not borrow it.
     ///
     /// # Examples
     /// ```

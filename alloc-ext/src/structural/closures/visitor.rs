@@ -52,8 +52,8 @@ impl<S> Visitor<'_, S> {
         flow_of(operations::visit(self.visitor.clone(), AnyArg(value.view().to_owned()?))?)
     }
 
-    /// Calls `body` in a definition region: what it visits defines variables there. A pattern that
-    /// is around extends to everything inside it.
+    /// Calls `body` in a definition region: variables that it visits are defined there. An
+    /// enclosing pattern region extends to everything inside it.
     pub fn in_region<R>(&mut self, region: DefRegion, body: impl FnOnce(&mut Self) -> R) -> R {
         let visitor = self.visitor;
         walker::in_region(visitor, self.region().enter(region), || body(self))

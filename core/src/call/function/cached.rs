@@ -59,8 +59,8 @@ impl CachedGlobal {
 // A reference to a function is the address of its object.
 const _: () = assert!(size_of::<Function>() == size_of::<*mut TVMFFIObject>());
 
-/// Returns a global function, `Result<&'static Function>`, which this place in the code looks up
-/// once. Cores without compare-and-swap, such as Cortex-M0, have no such macro.
+/// Returns a global function, `Result<&'static Function>`, which this call site looks up once.
+/// Cores without compare-and-swap, such as Cortex-M0, have no such macro.
 ///
 /// ```
 /// use ferrite_core::{Function, Result, cached_global};

@@ -1,4 +1,4 @@
-//! Calls and global functions with types of Rust.
+//! Calls with Rust types, and lookups of global functions.
 
 use super::{Arguments, Function};
 use crate::call::typed::{Callee, TypedFn};

@@ -42,8 +42,8 @@ pub(in crate::class) fn claim_for_library(_index: i32) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns the number of bytes: nobody else makes objects of a type that no class in Rust is bound
-/// to.
+/// Returns the number of bytes: in firmware, no other code creates objects of a type without a
+/// class in Rust.
 ///
 /// # Errors
 /// None in this build.

@@ -1,6 +1,6 @@
 //! Verification of classes whose type key another binary or another language has defined: their
-//! layout is compared with what reflection declares there, and a layout that reflection does not
-//! declare in full is refused.
+//! layout is compared with the declared fields, and a layout that is not declared in full is
+//! refused.
 //!
 //! | The class is defined | Fields may be | Rust code may |
 //! |---|---|---|
@@ -47,20 +47,20 @@ struct ClassPath<'a> {
     before: Option<&'a ClassPath<'a>>,
 }
 
-/// Returns `true` if a type has neither members nor functions that make objects, so that a class in
-/// Rust may define it. C++ code registers such a type before it loads the library that defines the
-/// class, whose layout it knows from a header.
+/// Returns `true` if a type has neither members nor functions that create objects, so that a class
+/// in Rust may define it. C++ code registers such a type if it knows the layout of a class from a
+/// header, and loads the library that defines the class later.
 pub(in crate::class) fn is_only_declared(index: i32) -> bool {
     let makes_objects = |name: &[u8]| !type_table::attr(index, name).is_none();
     !has_members(index) && !makes_objects(b"__ffi_new__") && !makes_objects(b"__ffi_shallow_copy__")
 }
 
-/// The attribute that says who makes the objects of a type, set once: the bytes of objects of zeros
-/// as a negative number, 0 for the code of a library, or the address of the description of a class.
+/// Attribute that records, once, the creator of the objects of a type: a negative number of bytes
+/// for objects of zeros, 0 for the code of a library, or the address of the description of a class.
 const MAKER: &[u8] = b"__ferrite_maker__";
 
-/// Sets who makes the objects of a type, unless that is set. Returns what is set. The type table,
-/// which all binaries of the process share, decides among threads.
+/// Records the creator of the objects of a type, unless one is recorded. Returns the recorded
+/// creator. The type table, which all binaries of the process share, decides among threads.
 ///
 /// # Errors
 /// InternalError for an unknown type; MemoryError.
@@ -77,7 +77,7 @@ fn claim(index: i32, maker: i64) -> Result<i64> {
 }
 
 /// Claims a type whose key is new, or was only declared, for a class of this binary. Returns
-/// `false` if others make its objects.
+/// `false` if other code creates its objects.
 ///
 /// # Errors
 /// MemoryError.
@@ -86,8 +86,8 @@ pub(in crate::class) fn claim_for_class(class: &'static Class, index: i32) -> Re
     Ok(!has_members(index) && claim(index, maker)? == maker)
 }
 
-/// Claims a type for code of a library that makes its objects, in this binary or another one.
-/// Returns `false` if others make them.
+/// Claims a type for code of a library that creates its objects, in this binary or another one.
+/// Returns `false` if other code creates them.
 ///
 /// # Errors
 /// MemoryError.
@@ -95,9 +95,9 @@ pub(in crate::class) fn claim_for_library(index: i32) -> Result<bool> {
     Ok(claim(index, 0)? == 0)
 }
 
-/// Records that objects of zeros, of this number of bytes or more, are made of a type or of types
-/// that are derived from it. Returns the number that is recorded, which may be another one, or
-/// `None` if a class in Rust or a library makes the objects.
+/// Records that the type, or types derived from it, have objects of zeros with at least this number
+/// of bytes. Returns the recorded number, which may differ, or `None` if a class in Rust or a
+/// library creates the objects.
 ///
 /// # Errors
 /// InternalError for an unknown type; MemoryError.

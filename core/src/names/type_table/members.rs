@@ -196,7 +196,7 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
         "unsafe `{}`",
         name
     );
-    // SAFETY: the value is no address.
+    // SAFETY: the value is not an address.
     unsafe { register_attr_unchecked(type_index, name, value) }
 }
 

@@ -1,5 +1,5 @@
-//! The read-only flag of tensors that were imported from DLPack, which the loaded library knows:
-//! Ferrite's exports it again, upstream's forgets it.
+//! The read-only flag of tensors imported from DLPack, which the loaded library stores: Ferrite
+//! exports it again, upstream does not keep it.
 
 use core::ptr;
 use core::sync::atomic::{AtomicU8, Ordering};

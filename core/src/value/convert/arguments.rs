@@ -10,7 +10,7 @@ use crate::value::convert::{AnyCompatible, IntoAny, slice_into_any};
 /// A value that can be passed in a call.
 ///
 /// Types that are [`AnyCompatible`], by value or by reference, are viewed in place. Strings,
-/// vectors and maps of Rust are copied to objects first.
+/// vectors and maps are copied to objects first.
 ///
 /// # Upstream
 /// `IntoArgHolder` of the crate `tvm-ffi`.

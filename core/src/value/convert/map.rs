@@ -1,5 +1,5 @@
-//! Maps of Rust as values. They are read and made by the library's global functions, so that any
-//! build has them that has containers.
+//! Rust maps as values. They are read and created by the library's global functions, so every build
+//! with containers supports them.
 #![forbid(unsafe_code)]
 
 use alloc::collections::BTreeMap;
@@ -12,8 +12,8 @@ use crate::call::function::Function;
 use crate::error::{Result, out_of_memory};
 use crate::value::any::{Any, AnyView};
 
-/// Calls `each` with each entry of a Map or Dict until it returns `false`. Returns `None` for other
-/// values, else what the last call returned, or `true`.
+/// Calls `each` with each entry of a Map or Dict until it returns `false`. Returns the last result
+/// of `each`, `true` without entries, or `None` for other values.
 fn for_each(
     view: &AnyView<'_>,
     each: &mut dyn FnMut(&Any, &Any) -> Result<bool>,

@@ -20,7 +20,7 @@ impl ObjectRef {
     ///
     /// # fn main() -> ferrite_core::Result<()> {
     /// let object: ObjectRef = Any::from(Shape::from_slice(&[2, 3])?).get()?;
-    /// let object = object.downcast::<Tensor>().unwrap_err(); // it is no tensor
+    /// let object = object.downcast::<Tensor>().unwrap_err(); // it is not a tensor
     /// assert_eq!(object.downcast::<Shape>().unwrap().as_slice(), [2, 3]);
     /// # Ok(())
     /// # }

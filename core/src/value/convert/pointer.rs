@@ -1,5 +1,5 @@
-//! Addresses as values. Reading one is safe; a function that gets one may follow it, so making one
-//! is not.
+//! Addresses as values. Reading an address is safe; creating one is not, since a function that
+//! receives it may dereference it.
 
 use core::ffi::c_void;
 

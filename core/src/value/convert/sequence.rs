@@ -1,5 +1,5 @@
-//! Sequences of Rust as values: Arrays, or bytes if the elements are `u8`. Arrays of fixed length
-//! need no allocator on the Rust side, `Vec<T>` and `Box<[T]>` need the feature `alloc`.
+//! Rust sequences as values: Arrays, or bytes if the elements are `u8`. Arrays of fixed length need
+//! no allocator on the Rust side, `Vec<T>` and `Box<[T]>` need the feature `alloc`.
 #![forbid(unsafe_code)]
 
 use super::{Described, IntoAny, TypeText};

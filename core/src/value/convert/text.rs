@@ -1,4 +1,4 @@
-//! Strings and bytes of Rust as values: `&str`, `char`, `&[u8]`, and owned strings with the feature
+//! Rust strings and bytes as values: `&str`, `char`, `&[u8]`, and owned strings with the feature
 //! `alloc`.
 #![forbid(unsafe_code)]
 

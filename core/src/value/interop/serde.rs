@@ -1,8 +1,9 @@
-//! Data structures of Rust as values, and values in the formats of the crate `serde`.
+//! Conversions between Rust data structures and values, and values in the formats of the crate
+//! `serde`.
 //!
-//! [`to_value`] makes a value of whatever implements `Serialize`: structs and maps become Maps,
-//! sequences and tuples Arrays, unit variants of enums strings, other variants Maps of one entry,
-//! `None` and `()` the value None. [`from_value`] goes back.
+//! [`to_value`] converts any type that implements `Serialize` to a value: structs and maps become
+//! Maps, sequences and tuples Arrays, unit variants of enums strings, other variants Maps of one
+//! entry, `None` and `()` the value None. [`from_value`] converts back.
 //!
 //! [`Any`], strings, bytes, shapes, data types and devices implement `Serialize` and `Deserialize`
 //! themselves, and so do the containers of `ferrite-ffi-alloc`. Other objects, such as tensors and

@@ -56,7 +56,7 @@ fn calibrate(calls: &Calls<'_>) -> Outcome<u64> {
 }
 
 /// Returns `true` if these calls take as long as a run should, each time: a process that is
-/// suspended once is no slow function.
+/// suspended once is not a slow function.
 fn takes_long(calls: &Calls<'_>, count: u64) -> Outcome<bool> {
     for _ in 0..TRIALS {
         let mut outcome = Ok(());

@@ -20,11 +20,11 @@ pub enum Instructions {
     Unavailable { reason: String },
 }
 
-/// Most calls that are counted: the number of instructions hardly differs between calls.
+/// Maximum number of calls that are counted: the number of instructions hardly differs between
+/// calls.
 const MOST: u64 = 10_000;
 
-/// Numbers of calls that valgrind runs, which is slow: the difference between two processes leaves
-/// what the calls take.
+/// Numbers of calls in the two processes that run under valgrind, which is slow.
 const FEW: u64 = 8;
 const MORE: u64 = 108;
 
@@ -67,8 +67,8 @@ fn by_processor(work: &Calls<'_>, counter: &PerfEvent, calls: u64) -> Outcome<In
     Ok(Instructions::Counted { per_call: net.max(0.0) / calls as f64, by: "perf_event_open" })
 }
 
-/// Runs two processes under valgrind. Each has as many rounds of a loop, so that loops and all else
-/// cancel out.
+/// Counts instructions under valgrind. One process makes more calls and fewer rounds of the empty
+/// loop than the other, so that the difference is the cost of the calls alone.
 fn by_valgrind(options: &Bench) -> Outcome<f64> {
     let more = valgrind(options, MORE, FEW)?;
     let few = valgrind(options, FEW, MORE)?;

@@ -74,13 +74,13 @@ impl ElementType {
         self.bits as usize * number
     }
 
-    /// Returns the number of bytes that a number touches whose first bit is that of the first byte.
+    /// Returns the number of bytes that a number occupies, in whole or in part, at a bit offset in
+    /// its first byte.
     pub fn bytes_from(&self, first_bit: usize) -> usize {
         (first_bit + self.bits as usize).div_ceil(8)
     }
 
-    /// Reads a number from bytes, of which it begins at the bit `first_bit`, counted from the
-    /// lowest one.
+    /// Reads a number from bytes, starting at bit `first_bit`, counted from the lowest bit.
     pub fn read(&self, mut bytes: [u8; WINDOW], first_bit: usize) -> Value {
         if cfg!(target_endian = "big") && self.bits > 8 {
             bytes[..self.bits as usize / 8].reverse();

@@ -51,9 +51,9 @@ pub fn run(options: &Call) -> Outcome<()> {
 /// Loads a library, finds a function of it, and makes its arguments.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library of this machine,
-/// [`Kind::Usage`](crate::failure::Kind::Usage) for unknown functions and malformed arguments; the
-/// error of loading it.
+/// [`Kind::Input`](crate::failure::Kind::Input) for a file that is not a shared library of this
+/// machine, [`Kind::Usage`](crate::failure::Kind::Usage) for unknown functions and malformed
+/// arguments; the error of loading it.
 pub fn prepare(library: &Path, function: &str, arguments: &[String]) -> Outcome<Prepared> {
     library::require_loadable(library)?;
     let module = loading::load(library)?;

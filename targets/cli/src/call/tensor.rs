@@ -250,7 +250,7 @@ pub fn parse_name(text: &str) -> Option<DLDataType> {
     }
 }
 
-/// Returns the name of a type, with what to write in its place if there is such a name.
+/// Returns the name of a type, and for an ambiguous one the names to use instead.
 fn described(dtype: DLDataType) -> String {
     match (dtype.code, dtype.bits) {
         (code::FLOAT, bits @ (4 | 6 | 8)) => {

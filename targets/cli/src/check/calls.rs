@@ -1,4 +1,4 @@
-//! Mistakes that calls of a function show. Each function is called in a child process of its own.
+//! Checks that call functions. Each function is called in a child process of its own.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,12 +18,12 @@ use super::{live, sample};
 /// Time limit of the calls of one function.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Number of calls that must leave objects behind before that is a leak: caches are filled by the
-/// first.
+/// Number of consecutive calls that must leave objects behind to be reported as a leak: the first
+/// may fill caches.
 const CALLS: usize = 4;
 
-/// Status of a function that fails, and of one whose error is stored by the environment, such as a
-/// signal of Python.
+/// Status of a failed function, and of one whose error the environment stores, such as a signal of
+/// Python.
 const FAILED: i32 = -1;
 const ENVIRONMENT: i32 = -2;
 
@@ -36,10 +36,10 @@ pub enum Loaded {
     Refused(String),
 }
 
-/// Loads the library in a child process. `is_all` says that no function is going to be checked.
+/// Loads the library in a child process. `is_all` is `true` if no function will be checked.
 ///
 /// # Errors
-/// [`Kind::Crash`] if that ends the process, and no other check would find it.
+/// [`Kind::Crash`] if the process crashes, and no other check would find it.
 pub fn load(library: &Path, is_all: bool) -> Outcome<Loaded> {
     match loaded::ask_child(library) {
         Ok(found) => Ok(Loaded::Unresolved(found.unresolved)),
@@ -128,8 +128,8 @@ impl Checker<'_> {
         self.call_repeatedly(function, &[], "without arguments");
     }
 
-    /// Calls the function with an argument of each type in its signature, and with None in their
-    /// place.
+    /// Calls the function with a sample of each parameter type, and with None in place of the
+    /// samples.
     fn call_with_samples(&mut self, function: &Function, signature: &Signature) -> Outcome<()> {
         let Some(arguments) = sample::arguments(signature)? else { return Ok(()) };
         if arguments.is_empty() {

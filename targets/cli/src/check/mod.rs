@@ -82,7 +82,7 @@ pub fn run(options: &Check) -> Outcome<()> {
 }
 
 fn call_all(options: &Check, file: &LibraryFile<'_>, report: &mut Report) -> Outcome<()> {
-    // A loader would jump into what is no code.
+    // A loader would jump into something that is not code.
     let mut functions = file.functions();
     functions.retain(|name| !file.is_data(&format!("__tvm_ffi_{name}")));
     match calls::load(&options.library, functions.is_empty())? {

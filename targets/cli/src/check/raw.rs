@@ -9,7 +9,7 @@ pub struct Returned {
     pub status: i32,
     /// Error that the function left raised.
     pub raised: Option<Error>,
-    /// Result cell, as the function left it; None on failure is what the ABI asks for.
+    /// Result cell, as the function left it; after a failure, the ABI requires None.
     pub result: TVMFFIAny,
     /// Whether the function changed the array of its arguments.
     pub changed_arguments: bool,

@@ -12,8 +12,7 @@ use crate::library::LibraryFile;
 use super::report::Report;
 use super::{file, needs, provider};
 
-/// Describes an archive. Members that are no objects, such as an index of another tool, are left
-/// out.
+/// Describes an archive. Skips members that are not objects, such as an index of another tool.
 ///
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) for malformed archives, and for those without an

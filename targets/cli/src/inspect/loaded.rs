@@ -71,9 +71,9 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Loads a library in a child process, and returns its descriptions.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for what is no shared library of this machine;
-/// [`Kind::Crash`](crate::failure::Kind::Crash) if the child ends by a signal; its own error
-/// otherwise.
+/// [`Kind::Input`](crate::failure::Kind::Input) for a file that is not a shared library of this
+/// machine; [`Kind::Crash`](crate::failure::Kind::Crash) if the child ends by a signal; its own
+/// error otherwise.
 pub fn ask_child(path: &Path) -> Outcome<Descriptions> {
     library::require_loadable(path)?;
     match child::ask(&["inspect", "--in-process"], path, LIMIT)? {

@@ -40,8 +40,8 @@ pub fn run(options: &Inspect) -> Outcome<()> {
 /// Describes the file at `path` without running it.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for what is no library or archive, and for
-/// malformed ones.
+/// [`Kind::Input`](crate::failure::Kind::Input) for a file that is not a library or archive, and
+/// for malformed ones.
 pub fn describe(path: &Path) -> Outcome<Report> {
     let bytes = library::read(path)?;
     if library::is_archive(&bytes) {

@@ -13,8 +13,8 @@ pub struct Provider {
     /// Version that the library returns, with `--run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Newest release of upstream whose C symbols it has all; `None` if it lacks some of every
-    /// release, as builds for firmware do.
+    /// Newest upstream release whose C symbols the library has; `None` if no release is complete,
+    /// as in builds for firmware.
     pub release: Option<&'static str>,
     /// Number of C symbols.
     pub c_symbols: usize,

@@ -104,8 +104,8 @@ impl Api {
         }
     }
 
-    /// Returns the parts of a global function's or class's name, without the prefix of all. What is
-    /// nested deeper than declarations are stays one part.
+    /// Returns the parts of the name of a global function or class, without the common prefix.
+    /// Parts beyond the maximum depth are not split.
     pub fn path<'a>(&self, name: &'a str) -> Vec<&'a str> {
         name.strip_prefix(&self.prefix).unwrap_or(name).splitn(DEEPEST, '.').collect()
     }

@@ -70,8 +70,8 @@ fn has_markup(text: &str) -> bool {
     if ["```", "~~~", "    "].iter().any(|block| text.contains(block)) {
         return true;
     }
-    // Types such as `Array<int>` are no tags. What a backslash or an unpaired quote delimits is not
-    // known.
+    // Types such as `Array<int>` are not tags. What a backslash or an unpaired quote delimits is
+    // not known.
     let is_paired =
         |line: &str| !line.contains("``") && line.matches('`').count().is_multiple_of(2);
     if text.contains('\\') || !text.lines().all(is_paired) {

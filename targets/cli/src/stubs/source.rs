@@ -23,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// Reads the functions and classes of the library or the package of that name.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for what is no library of this machine;
+/// [`Kind::Input`](crate::failure::Kind::Input) for a file that is not a library of this machine;
 /// [`Kind::Missing`](crate::failure::Kind::Missing) for unknown packages; the error of loading or
 /// importing it; [`Kind::Crash`](crate::failure::Kind::Crash) if that ends the child process.
 pub fn read(source: &str) -> Outcome<Api> {

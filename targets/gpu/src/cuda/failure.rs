@@ -41,7 +41,7 @@ pub(super) fn check_made(api: &Api, call: &str, status: Status) -> Result<()> {
 }
 
 /// Converts the status of a call that returns nothing into a result. A driver that is shutting down
-/// is no error.
+/// is not an error.
 ///
 /// # Errors
 /// Same errors as [`error`].

@@ -56,8 +56,8 @@ crate::library::driver_table! {
     }
 }
 
-/// Held while the library is opened, which a fork waits for: the compiler is no device, so a child
-/// may use it.
+/// Held while the library is opened, which a fork waits for: the compiler is not a device, so a
+/// child may use it.
 pub(crate) static NVRTC_OPENING: Mutex<()> = Mutex::new(());
 
 /// Returns the library; opens it on first use.

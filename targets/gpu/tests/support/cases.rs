@@ -177,7 +177,7 @@ pub fn workspaces_are_reused<K: Kind>() -> Result<()> {
     let kind = K::DEVICE_TYPE;
     let (first, second) = (alloc_workspace(kind, 0, 5000)?, alloc_workspace(kind, 0, 5000)?);
     assert_ne!(first, second);
-    // SAFETY: each workspace is freed once; pointers that are no workspaces are rejected.
+    // SAFETY: each workspace is freed once; pointers that are not workspaces are rejected.
     unsafe {
         free_workspace(kind, 0, first)?;
         assert_eq!(alloc_workspace(kind, 0, 8192)?, first, "sizes are rounded up to 4096");

@@ -362,7 +362,7 @@ fn loss(by: Loss) {
 fn missing() {
     const ONLY_HERE: &str = "FERRITE_TEST_WITHOUT_DRIVER";
     if std::env::var_os(ONLY_HERE).is_none() {
-        // A file that is no library, in the folder of libraries that is searched first.
+        // A file that is not a library, in the folder of libraries that is searched first.
         let folder = std::env::temp_dir().join(format!("ferrite-no-vulkan-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("libvulkan.so.1"), "no library").expect("a file");

@@ -25,7 +25,7 @@ pub(super) fn with_demangled<R>(mangled: &[u8], read: impl FnOnce(&[u8]) -> R) -
     let mut writer = SliceWriter::new(&mut text);
     let rust_name =
         core::str::from_utf8(mangled).ok().and_then(|name| rustc_demangle::try_demangle(name).ok());
-    // Truncation is no error.
+    // Truncation is not an error.
     let _ = match rust_name {
         // The alternate form leaves out the hash at the end.
         Some(name) => write!(writer, "{name:#}"),

@@ -101,7 +101,7 @@ fn create_over_source(
         Source::Bytes(bytes) => Any::from(bytes.clone()).into_object().ok(),
         Source::Static(_) => None,
     };
-    // Bytes that are no object are too few for a tensor.
+    // Bytes that are not an object are too few for a tensor.
     let is_kept = keeper.is_some() || matches!(source, Source::Static(_));
     let start = data.as_ptr().cast_mut().cast::<c_void>();
     if is_kept && !data.is_empty() && start.addr().is_multiple_of(required_alignment(dtype)) {

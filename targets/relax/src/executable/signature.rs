@@ -94,9 +94,9 @@ impl Program {
         }
     }
 
-    /// Returns the number of results of a function: 1, or the length of the tuple that it makes.
-    /// Returns `None` if the code does not tell, because the result comes from another call or from
-    /// several places.
+    /// Returns the number of results of a function: 1, or the length of the returned tuple. `None`
+    /// if the number is not evident from the code, because the result comes from another call or
+    /// from several places.
     pub fn output_count(&self, function: &FunctionInfo) -> Option<usize> {
         let mut made = None;
         let mut returned = None;

@@ -84,7 +84,7 @@ impl Context<'_> {
     /// [`with`](Context::with) does.
     ///
     /// # Errors
-    /// Errors of `with`; TypeError if the argument is no pointer.
+    /// Errors of `with`; TypeError if the argument is not a pointer.
     pub fn with_argument<R>(
         machine: &AnyView<'_>,
         body: impl FnOnce(Context<'_>) -> Result<R>,

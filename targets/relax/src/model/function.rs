@@ -115,8 +115,8 @@ impl<'a> Input<'a> {
         self.name
     }
 
-    /// Returns the type that the function demands, as far as the executable tells. It tells nothing
-    /// of inputs that are tuples, and of functions that are native code.
+    /// Returns the declared type and shape. Inputs that are tuples, and those of native functions,
+    /// declare none.
     pub fn tensor_type(self) -> TensorType<'a> {
         self.program.input_type(self.info, self.index)
     }

@@ -60,8 +60,8 @@ pub unsafe fn register(name: &'static CStr, symbol: *mut c_void) -> Result<()> {
     // As the executable calls it: without the prefix of functions.
     let short = name.to_bytes_with_nul();
     let short = short.strip_prefix(FUNCTION_PREFIX).unwrap_or(short);
-    // SAFETY: functions have this type, as the caller guarantees; what is no function is never
-    // called.
+    // SAFETY: functions have this type, as the caller guarantees; anything that is not a function
+    // is never called.
     let call = unsafe { transmute::<*mut c_void, Option<TVMFFISafeCallType>>(symbol) };
     critical(|| {
         let at = TABLE.registered.load(Ordering::Relaxed);

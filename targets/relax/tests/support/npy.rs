@@ -78,7 +78,7 @@ impl Array {
         }
     }
 
-    /// Creates a tensor of truth values, which are no elements of a safe slice.
+    /// Creates a tensor of truth values, which are not elements of a safe slice.
     fn booleans(&self) -> Result<Tensor> {
         let dtype = DLDataType { code: 6, bits: 8, lanes: 1 };
         let tensor = Tensor::empty(&self.shape, dtype, DLDevice { device_type: 1, device_id: 0 })?;

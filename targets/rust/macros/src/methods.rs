@@ -85,8 +85,8 @@ fn foreign(class: &Type) -> Option<syn::Error> {
     (!is_own).then(|| syn::Error::new_spanned(class, message))
 }
 
-/// Writes the block of a generic type, whose `derive(Object)` is an error, and what is an error
-/// without that.
+/// Generates the block of a generic type, so that its other errors appear beside that of
+/// `derive(Object)`.
 fn generic(block: &ItemImpl, items: &TokenStream) -> TokenStream {
     let class = &block.self_ty;
     let mut checked = block.generics.clone();
@@ -289,8 +289,8 @@ fn returns_content(function: &ImplItemFn) -> bool {
     }
 }
 
-/// Returns the names of the parameters after the receiver, and their types. Patterns get names of
-/// their own.
+/// Returns the names of the parameters after the receiver, and their types. Patterns are given
+/// generated names.
 fn parameters(function: &ImplItemFn) -> (Vec<Ident>, Vec<&Type>) {
     let typed = function.sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(typed) => Some(typed),

@@ -13,7 +13,7 @@ impl Mark {
     }
 
     /// Returns whether this thread's last error was raised after this point in time. `None` in
-    /// builds that cannot tell.
+    /// builds that do not number errors.
     pub fn precedes_raised(self) -> Option<bool> {
         None
     }

@@ -66,7 +66,7 @@ fn run_provider() {
     }
     // SAFETY: only `provide` stores there.
     let provider = unsafe { core::mem::transmute::<*mut c_void, TypeProvider>(provider) };
-    // A nested call is no failure, and a lack of memory shows at the lookup of a missing type.
+    // A nested call is not a failure, and a lack of memory shows at the lookup of a missing type.
     let _ = in_progress::init(&IN_PROGRESS, &DONE, |done| {
         match library_members::run_as_library(provider) {
             Ok(()) => {

@@ -44,7 +44,7 @@ pub fn class(name: &str, class: &Class, types: &mut Types<'_>) -> String {
     if members.is_empty() {
         return format!("class {name}({parent}): ...");
     }
-    // A comment is no body.
+    // A comment is not a body.
     if members.iter().all(|member| member.starts_with('#')) {
         members.push("...".into());
     }
@@ -81,8 +81,8 @@ fn method(class: &Class, method: &Callable, types: &mut Types<'_>) -> String {
     body(&format!("def {}({parameters}) -> {result}:", method.name), &method.doc)
 }
 
-/// Returns what stands for a member whose declaration would be refused: of a name that programs
-/// cannot write, and of one that an ancestor has, whose type the member may contradict.
+/// Returns a comment in place of a member that cannot be declared: its name is not an identifier,
+/// or an ancestor declares the name, perhaps with a contradicting type.
 fn undeclared(class: &Class, name: &str, types: &mut Types<'_>) -> Option<String> {
     if !is_name(name) {
         return Some(format!(
@@ -109,8 +109,8 @@ fn ancestor_has(class: &Class, name: &str, types: &Types<'_>) -> bool {
     false
 }
 
-/// Returns the parameters of a function, which are positional: their names only tell. `receiver` is
-/// `self`, or empty.
+/// Returns the parameters of a function, which are positional-only; their names document.
+/// `receiver` is `self`, or empty.
 fn parameters(function: &Callable, receiver: &str, types: &mut Types<'_>) -> String {
     let mut list: Vec<_> =
         Some(receiver).filter(|name| !name.is_empty()).map(String::from).into_iter().collect();

@@ -28,7 +28,7 @@ pub struct Tree<'a> {
     pub defined: BTreeMap<String, usize>,
 }
 
-/// Names of a module, or of a class that stands for a part of a name.
+/// Names of a module, or of a class that represents a part of a dotted name.
 #[derive(Default)]
 pub struct Scope<'a> {
     /// Name of the class; empty for the module.

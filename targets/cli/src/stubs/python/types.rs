@@ -72,8 +72,8 @@ impl Types<'_> {
         }
     }
 
-    /// Returns a class of the stub; another class is an Object, and what has no dot in its name may
-    /// be anything.
+    /// Returns a class of the stub. Other classes become `Object`; a key without a dot becomes
+    /// `Any`.
     fn class(&mut self, key: &str) -> String {
         match self.tree.path(key) {
             Some(path) => path,

@@ -1,4 +1,4 @@
-//! Modules of Rust: a struct with the exported functions, and functions and classes in modules
+//! Rust modules: a struct with the exported functions, and functions and classes in modules named
 //! after the parts of their names.
 //!
 //! | file | does |
@@ -6,7 +6,7 @@
 //! | `tree` | functions and classes by the parts of their names |
 //! | `types` | types of the ABI as Rust writes them |
 //! | `members` | functions, methods and fields |
-//! | `helpers.txt` | lookups that the others call |
+//! | `helpers.txt` | helper functions of every module, which look up functions |
 
 mod members;
 mod tree;
@@ -97,7 +97,7 @@ fn put(out: &mut String, depth: usize, lines: &str) {
     }
 }
 
-/// Returns the file or the package for a line of documentation, in which it is no HTML.
+/// Returns the file or the package, escaped for a line of documentation.
 fn origin(api: &Api) -> String {
     code(&api.origin).replace('<', "&lt;")
 }

@@ -107,8 +107,8 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Names that the module's code writes without a path: of the language, and of variables, for which
-/// no class may stand in patterns.
+/// Names that the generated code uses without a path: prelude names, and variables, which a class
+/// of the same name would turn into patterns.
 const USED: &[&str] = &[
     "Option", "From", "Ok", "bool", "i64", "f64", "str", "f", "object", "value", "args", "all",
     "library", "file", "arg0", "arg1", "arg2", "arg3", "arg4", "arg5", "arg6", "arg7", "arg8",

@@ -83,8 +83,8 @@ impl Types<'_> {
         format!("::ferrite::{name}<{}>", elements.collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns a class of the module; another class is an object, and what has no dot in its name
-    /// may be anything.
+    /// Returns a class of the module. Other classes become `ObjectRef`; a key without a dot becomes
+    /// `Any`.
     fn class(&self, key: &str) -> String {
         match self.tree.paths.get(key) {
             Some(path) => self.path(path),

@@ -78,7 +78,7 @@ fn named(name: &String) -> Result<Tensor> {
 /// Returns the tensors of the names among the arguments.
 ///
 /// # Errors
-/// ValueError if an argument is no string, or a tensor is missing.
+/// ValueError if an argument is not a string, or a tensor is missing.
 pub(super) fn array_of_names(args: &[AnyView<'_>]) -> Result<Any> {
     let mut params = Array::<Tensor>::new()?;
     for (at, arg) in args.iter().enumerate() {

@@ -40,7 +40,7 @@ pub(in crate::machine) enum Origin {
 }
 
 /// Replaces the tensors in values that kernels cannot use, elements of tuples included. Returns the
-/// copies. A result that lies in a storage of the model stays where it is.
+/// copies. A result in a storage of the model is not copied.
 ///
 /// # Errors
 /// MemoryError; ValueError for tuples that are nested too deep.
@@ -88,7 +88,7 @@ struct Replacer<'a> {
 }
 
 impl Replacer<'_> {
-    /// Returns the value that kernels can use in place of this one; `None` for this one.
+    /// Returns the value to pass to kernels in place of `value`; `None` to pass `value` itself.
     fn replacement(&mut self, value: &Any) -> Result<Option<Any>> {
         let view = value.view();
         if let Some(tensor) = TensorRef::from_view(&view) {
@@ -173,8 +173,8 @@ unsafe fn elements(copy: &Tensor, bytes: usize) -> &[u8] {
     unsafe { core::slice::from_raw_parts(copy.dl_tensor().data.cast::<u8>().cast_const(), bytes) }
 }
 
-/// Checks that a function left the copies of its inputs as they were: the owner of the originals
-/// would not see what it wrote.
+/// Checks that a function did not change the copies of its inputs: the owner of the originals would
+/// not see the change.
 ///
 /// # Errors
 /// ValueError that names the argument.

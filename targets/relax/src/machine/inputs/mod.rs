@@ -1,7 +1,7 @@
-//! Alignment of the tensors that come into the model, as arguments of a call or as results of the
-//! functions that it calls: kernels assume that of the model's own storages.
+//! Checks of the alignment of tensors from outside the model: arguments of a call, and results of
+//! functions that the model calls. Kernels assume the alignment of the model's own storages.
 //!
-//! Each address is looked at once. Tensors in main memory that kernels cannot use are replaced by
+//! Each address is checked once. Tensors in main memory that kernels cannot use are replaced by
 //! copies (`copies`). In builds without all builtins, such arguments are errors (`refusal`), and
 //! results are used as they are: their kernels rely on the alignment of an element only, and a
 //! check would take 262 bytes of flash.
@@ -25,10 +25,11 @@ use ferrite_core::{Any, AnyView};
 
 use crate::memory::required_alignment;
 
-/// Addresses with any of these bits are looked at: no alignment that kernels rely on is larger.
+/// Addresses with any of these bits need a check: no alignment that kernels rely on is larger.
 const LOW_BITS: usize = 63;
 
-/// The addresses of a call's tensors, all in one number: each tensor takes two instructions.
+/// The addresses of a call's tensors, combined in one number: adding a tensor takes two
+/// instructions.
 #[derive(Default)]
 pub(super) struct Addresses {
     data: usize,
@@ -48,8 +49,8 @@ impl Addresses {
         Some(unsafe { &*core::ptr::from_ref(arg).cast::<Any>() }.clone())
     }
 
-    /// Adds the address of a value if it is a tensor. Elements of a tuple are not added: a tuple is
-    /// always looked at.
+    /// Adds the address of a value if it is a tensor. Elements of a tuple are not added, since a
+    /// tuple always needs a check.
     #[inline(always)]
     fn add_value(&mut self, value: &AnyView<'_>) {
         match TensorRef::from_view(value) {
