@@ -160,8 +160,8 @@ impl<'w> Entries<'w> {
         }
     }
 
-    /// Looks up the value of a key, with a fast path for the key of the next entry, which it
-    /// advances past.
+    /// Looks up the value of a key. If the key is that of the next entry, advances past the entry,
+    /// which is the fast path.
     ///
     /// # Errors
     /// Errors of key hooks.

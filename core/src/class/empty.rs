@@ -52,7 +52,7 @@ impl<T: Object> Empty for ObjectArc<T> {
     }
 }
 
-/// Creates an initial value at a depth.
+/// Function that creates an initial value at a depth.
 pub type MakeEmpty<T> = fn(u8) -> Result<T>;
 
 /// Constant access to the initial value of a type that may have none: `Probe::<T>::EMPTY`, for

@@ -33,9 +33,8 @@ pub struct Group {
     pub wrap: Option<Wrap>,
 }
 
-/// Creates the replacement of a default when a function is registered under its name: a function
-/// that serves some calls itself and forwards the others to `registered`. `None` uses `registered`
-/// itself.
+/// Function that creates the replacement of a default when a function is registered under its name:
+/// a function that serves some calls itself and forwards the others to `registered`.
 pub type Wrap =
     fn(default: &'static StaticFunction, registered: &Function) -> Result<Option<Function>>;
 

@@ -164,7 +164,7 @@ pub unsafe trait ObjectClass: Sized {
     /// The type key of the class.
     const TYPE_KEY: &'static str;
 
-    /// The type index of the class.
+    /// Returns the type index of the class.
     fn type_index() -> i32;
 
     /// Borrows the untyped reference.

@@ -70,7 +70,7 @@ impl<'a> ElementSource<'a> for &'a Tensor {
     }
 }
 
-/// Marks checks of an argument, whose elements the call has borrowed.
+/// Marker of checks of an argument, whose elements the call has borrowed.
 #[derive(Clone, Copy)]
 pub struct Argument(());
 

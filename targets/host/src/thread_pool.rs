@@ -14,7 +14,7 @@
 //! | `thread_pool/configure.rs`, `affinity.rs` | `runtime.config_threadpool` and `runtime.NumThreads`; processor affinity |
 //! | `thread_pool/caller.rs` | state of the launching thread |
 //! | `thread_pool/process.rs` | detection of forks |
-//! | `thread_pool/detached.rs` | start of a detached thread |
+//! | `thread_pool/detached/` | start of a detached thread |
 //! | `thread_pool/system/` | processors and threads of the operating system |
 //!
 //! Threads are created by the first launch that needs them. A launch reserves a worker for every

@@ -55,7 +55,7 @@ use Entries::*;
 /// The dict that an operation changes.
 type This = Operand<0, Dict>;
 
-/// Reads a Map or Dict argument that the operation does not change.
+/// Reader of a Map or Dict argument that the operation does not change.
 pub(crate) enum Shared {}
 
 impl Read for Shared {

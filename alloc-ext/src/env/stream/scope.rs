@@ -42,7 +42,7 @@ pub unsafe fn scope<R>(
     Ok(body())
 }
 
-/// Restores the stream of a device when it is dropped.
+/// Guard that restores the stream of a device when it is dropped.
 struct Restored {
     device: DeviceKey,
     earlier: *mut c_void,

@@ -88,17 +88,17 @@ pub trait Recursive<Context, T, Marker> {
     fn call(&self, node: &AnyView<'_>, context: &mut Context) -> Result<Option<T>>;
 }
 
-/// Marks closures that take a node of type `N` as a value, and return an `A`.
+/// Marker of closures that take a node of type `N` as a value, and return an `A`.
 pub struct ByValue<N, A>(PhantomData<(N, A)>);
-/// Marks closures that take a node as a reference.
+/// Marker of closures that take a node as a reference.
 pub struct ByReference<N, A>(PhantomData<(N, A)>);
-/// Marks closures that take the content of an object.
+/// Marker of closures that take the content of an object.
 pub struct ByContent<N, A>(PhantomData<(N, A)>);
-/// Marks closures that take a string.
+/// Marker of closures that take a string.
 pub struct ByText<A>(PhantomData<A>);
-/// Marks closures of kind `M` that also take the [`DefRegion`].
+/// Marker of closures of kind `M` that also take the [`DefRegion`].
 pub struct InRegion<M>(PhantomData<M>);
-/// Marks tuples of closures.
+/// Marker of tuples of closures.
 pub struct Nested<M>(PhantomData<M>);
 
 /// Converts a node to the type of a closure's parameter, if it is of that type.

@@ -85,7 +85,7 @@ impl Function {
     }
 }
 
-/// Ends the scope of a function when it is dropped, also by a panic.
+/// Guard that ends the scope of a function when it is dropped, also by a panic.
 struct Scope(Function);
 
 impl Drop for Scope {

@@ -55,7 +55,7 @@ pub fn write_line(filename: &[u8], line: i64, func: &[u8], sink: &mut dyn FnMut(
         writeln!(Pieces(sink), "  File \"{}\", line {line}, in {}", Lossy(filename), Lossy(func));
 }
 
-/// Writes a backtrace to the sink, in one or more pieces.
+/// Function that writes a backtrace to the sink, in one or more pieces.
 ///
 /// May run on any thread and while an error is being created, so it must not raise an error.
 pub type BacktraceProvider = fn(sink: &mut dyn FnMut(&[u8]), request: &BacktraceRequest<'_>);

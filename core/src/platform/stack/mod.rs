@@ -41,7 +41,7 @@ pub fn nest<R, E: From<TooDeep>>(body: impl FnOnce() -> Result<R, E>) -> Result<
     body()
 }
 
-/// Counts one nested call on a stack with unknown bounds, until it is dropped.
+/// Guard that counts one nested call on a stack with unknown bounds, until it is dropped.
 struct NestedCall;
 
 impl NestedCall {

@@ -5,7 +5,7 @@ mod lossy;
 
 use core::fmt::{self, Write};
 
-/// Displays bytes as text, replacing invalid UTF-8 with the replacement character.
+/// Display adapter for bytes, which replaces invalid UTF-8 by the replacement character.
 pub struct Lossy<'a>(pub &'a [u8]);
 
 impl fmt::Display for Lossy<'_> {
@@ -33,8 +33,7 @@ impl fmt::Debug for Lossy<'_> {
     }
 }
 
-/// Writes text into a byte slice. Text beyond the end of the slice is dropped, but its length is
-/// counted.
+/// Writer into a byte slice. Bytes beyond the end of the slice are dropped, but counted.
 pub struct Writer<'a> {
     target: &'a mut [u8],
     /// Number of bytes written so far, including dropped ones.
@@ -106,7 +105,7 @@ impl Write for Writer<'_> {
     }
 }
 
-/// Writes text into a byte slice. Text beyond the end of the slice is dropped.
+/// Writer into a byte slice. Text beyond the end of the slice is dropped.
 pub struct SliceWriter<'a> {
     target: &'a mut [u8],
     /// Number of bytes written so far.

@@ -1,4 +1,4 @@
-//! Shared bytes of the crate `bytes`, to values and back without a copy.
+//! Conversions between the shared bytes of the crate `bytes` and values, without a copy.
 
 use core::ptr;
 

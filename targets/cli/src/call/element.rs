@@ -159,7 +159,7 @@ fn float_of_text(text: String) -> Value {
     }
 }
 
-/// Appends numbers of any width to bytes, the first one in the lowest bits.
+/// Writer that appends numbers of any width to bytes, from the lowest bit of each byte.
 #[derive(Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,

@@ -95,7 +95,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Returns the shortest text of a number, with an exponent if it would have many zeros.
+/// Formats a number with the fewest digits, with an exponent if it would have many zeros.
 pub fn float(number: f64) -> String {
     match number.abs() {
         0.0 | 1e-5..1e16 => number.to_string(),

@@ -14,7 +14,7 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::platform::sync::Mutex;
 use ferrite_core::platform::sync::atomic::{AtomicUsize, Ordering};
 
-/// Identifies one load of a shared object, of which there may be several.
+/// Identity of one load of a shared object, which may be loaded several times.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct LoadId(usize);
 

@@ -107,7 +107,7 @@ impl Machine {
     }
 }
 
-/// Ends the profile when `body` fails or panics.
+/// Guard that ends the profile when `body` fails or panics.
 struct End<'a>(&'a Entry<'a>);
 
 impl Drop for End<'_> {

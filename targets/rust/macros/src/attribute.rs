@@ -62,7 +62,7 @@ pub fn unknown(meta: &ParseNestedMeta<'_>, known: &str) -> syn::Error {
     meta.error(format!("unknown argument, expected one of: {known}"))
 }
 
-/// The arguments of `function` and `export`: the name, if given, and the crate.
+/// Reads the arguments of `function` and `export`: the name, if given, and the crate.
 pub fn name_and_crate(options: TokenStream) -> syn::Result<(Option<LitStr>, Crate)> {
     let (mut name, mut root) = (None, Crate::default());
     let parser = syn::meta::parser(|meta| {

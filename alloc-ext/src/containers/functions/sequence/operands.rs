@@ -35,7 +35,7 @@ type This = Operand<0, List>;
 type Index = Operand<1, i64>;
 type Stop = Operand<2, i64>;
 
-/// Reads an Array or List argument that the operation does not change.
+/// Reader of an Array or List argument that the operation does not change.
 pub(crate) enum Elements {}
 
 impl Read for Elements {

@@ -55,7 +55,7 @@ enum Progress {
     Built,
 }
 
-/// Builds nodes after the nodes that they refer to.
+/// Builder of nodes, which builds each node after the nodes that it refers to.
 struct Builder {
     nodes: ArrayObject,
     values: Buffer<(Progress, Any)>,

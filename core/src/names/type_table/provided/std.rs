@@ -11,8 +11,8 @@ use crate::error::Result;
 
 use super::super::library_members;
 
-/// Registers the library's types and attributes that are not registered yet. Called again if it
-/// fails.
+/// Function that registers the library's types and attributes that are not registered yet. Called
+/// again if it fails.
 pub type TypeProvider = fn() -> Result<()>;
 
 /// The installed provider; null before [`provide`].

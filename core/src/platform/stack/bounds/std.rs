@@ -10,7 +10,7 @@ use crate::platform::sync::{Mutex, per_thread};
 /// [`nest`](super::super::nest): user callbacks, and the creation of errors with backtraces.
 const RESERVE: usize = 128 << 10;
 
-/// Returns the address range of the calling thread's stack, or `None` if unknown.
+/// Function that returns the address range of the calling thread's stack, or `None` if unknown.
 ///
 /// Called once per thread; may allocate, and must not call this module.
 pub type StackBoundsProvider = fn() -> Option<Range<usize>>;

@@ -134,7 +134,7 @@ texts! {
     DLDevice: "the name of a device", |text| DLDevice::parse(text.as_bytes());
 }
 
-/// Reads bytes, in formats without them also from a sequence of numbers or a string.
+/// Visitor that reads bytes, and in formats without them also a sequence of numbers or a string.
 struct BytesVisitor;
 
 impl<'de> Visitor<'de> for BytesVisitor {

@@ -5,7 +5,7 @@ use crate::signature::Type;
 use super::imports::{BUILTINS, Imports};
 use super::tree::Tree;
 
-/// Translates types of the ABI to type annotations of Python.
+/// Translation of types of the ABI to type annotations of Python.
 pub struct Types<'a> {
     /// Names of other modules.
     pub imports: Imports,

@@ -4,7 +4,7 @@ use crate::signature::Type;
 
 use super::tree::Tree;
 
-/// Translates types of the ABI to types of Rust.
+/// Translation of types of the ABI to types of Rust.
 pub struct Types<'a> {
     /// Classes of the module.
     pub tree: &'a Tree<'a>,

@@ -7,7 +7,7 @@ use ferrite::{Result, Tensor};
 use crate::parallel;
 use crate::simd::{sum_of, vectorized};
 
-/// The sum of each row.
+/// Computes the sum of each row.
 ///
 /// x: [rows, cols]; out: [rows].
 #[ferrite::export]

@@ -17,7 +17,7 @@ impl LoadError {
         LoadError(NonNull::new(unsafe { libc::dlerror() }))
     }
 
-    /// The message of a failure that this module finds itself.
+    /// Creates the message of a failure that this module finds itself.
     fn of_text(text: &'static CStr) -> LoadError {
         LoadError(NonNull::new(text.as_ptr().cast_mut()))
     }

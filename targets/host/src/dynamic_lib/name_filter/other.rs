@@ -16,7 +16,7 @@ impl NameFilter {
         None
     }
 
-    /// Cannot be called, since no filter exists.
+    /// Unreachable: no filter exists.
     pub(in super::super) fn lacks(&self, _name: &CStr) -> bool {
         match *self {}
     }

@@ -79,7 +79,7 @@ fn need_a_look(args: &[Any]) -> bool {
     addresses.need_a_look()
 }
 
-/// Replaces the tensors of one value.
+/// State of replacing the tensors of one value.
 struct Replacer<'a> {
     parameter: usize,
     origin: Origin,
