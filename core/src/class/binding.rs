@@ -154,7 +154,8 @@ pub fn is_frozen(entry: &TypeEntry) -> bool {
     entry.ancestors().iter().any(is_inherited) || is_read(entry.type_index())
 }
 
-/// Searches the list. The caller is in a critical section.
+/// Returns `true` if `is_it` accepts a binding in the list. The caller must be in a critical
+/// section.
 fn find(is_it: impl Fn(&'static KeyBinding) -> bool) -> bool {
     let mut at: *const KeyBinding = LAST.load(Ordering::Acquire);
     // SAFETY: null or the address of a binding, which is borrowed forever where it is listed.

@@ -1,4 +1,4 @@
-//! The command line: commands, options, and the strings that are made of them.
+//! The command line: commands and options, and the help strings that are generated from them.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ pub struct Arguments {
     pub command: Option<Command>,
 }
 
-/// Commands.
+/// Commands of the program.
 #[derive(Subcommand)]
 pub enum Command {
     Inspect(Inspect),

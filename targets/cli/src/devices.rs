@@ -9,7 +9,7 @@ use crate::output;
 const NO_DEVICE: &str = "no device was found: OpenCL, Vulkan, CUDA and ROCm come with the driver of a GPU; on Debian, \
     `apt-get install ocl-icd-libopencl1 pocl-opencl-icd` makes an OpenCL device of the processor";
 
-/// A device.
+/// A device with its name, as the command reports it.
 #[derive(Serialize)]
 struct Found {
     device: String,

@@ -22,7 +22,7 @@ struct Report {
     tools: Vec<Tool>,
 }
 
-/// A library.
+/// A library named `libtvm_ffi` that a process may load.
 #[derive(Serialize)]
 struct Library {
     path: PathBuf,
@@ -34,7 +34,7 @@ struct Library {
     problem: Option<String>,
 }
 
-/// A tool.
+/// A program that some tasks need, such as a C compiler.
 #[derive(Serialize)]
 struct Tool {
     name: &'static str,

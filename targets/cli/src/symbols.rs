@@ -1,7 +1,7 @@
 //! Symbols of `libtvm_ffi`: the release of upstream that has each, and the part of this library
 //! that has it.
 
-/// A symbol of upstream's library or of ours.
+/// A symbol of upstream's library or of this one.
 #[derive(Clone, Copy, Debug)]
 pub struct Known {
     name: &'static str,
@@ -41,7 +41,7 @@ pub fn of_cxx() -> impl Iterator<Item = &'static str> {
     all().filter(|known| known.ours == Some("cxx-abi")).map(|known| known.name)
 }
 
-/// Returns the features of this library that have symbols of their own, each with those of the
+/// Returns the features of this library with symbols of their own, each with its symbols of the
 /// newest release.
 pub fn features() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     ["backend", "relax", "cxx-abi"].into_iter().map(|feature| {

@@ -64,7 +64,7 @@ impl ForkGate {
         self.0.load(Ordering::Relaxed) & CLOSED == 0
     }
 
-    /// Counts a call, if the gate is open.
+    /// Counts a call and returns `true` if the gate is open.
     fn try_enter(&self) -> bool {
         // Acquire pairs with the Release of `parent`: the fork has copied the memory.
         let enter = |state: usize| (state & CLOSED == 0).then_some(state + CALL);

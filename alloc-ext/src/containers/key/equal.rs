@@ -78,8 +78,8 @@ fn equal_by_content(lhs: &AnyView<'_>, rhs: &AnyView<'_>) -> Option<bool> {
     }
 }
 
-/// Compares two different objects of one type by their `__any_equal__` hook. Without a hook, they
-/// are unequal.
+/// Returns whether two different objects of one type are equal by its `__any_equal__` hook; `false`
+/// without a hook.
 pub(crate) fn equal_by_hook(lhs: AnyView<'_>, rhs: AnyView<'_>) -> Result<bool> {
     // C++ writes a bool to the lowest byte and leaves the others as they were.
     Ok(EQUAL_HOOKS.call(&[lhs, rhs])?.is_some_and(|result| result as u8 != 0))

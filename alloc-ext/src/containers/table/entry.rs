@@ -220,7 +220,7 @@ pub(crate) unsafe fn entry_has_key(
     }
 }
 
-/// General case of [`entry_has_key`], for keys compared by content or by a hook.
+/// General case of [`entry_has_key`]: returns `true` if the keys are equal by content or by a hook.
 ///
 /// # Safety
 /// The contract of [`entry_has_key`].

@@ -52,7 +52,7 @@ pub fn claim_for_zeros(_index: i32, bytes: i32) -> Result<Option<i32>> {
     Ok(Some(bytes))
 }
 
-/// Refuses the class.
+/// Returns an error: firmware cannot use a class that is defined elsewhere.
 ///
 /// # Errors
 /// TypeError.

@@ -217,7 +217,7 @@ pub fn find_method(type_index: i32, name: &[u8]) -> Option<&'static TVMFFIMethod
     })
 }
 
-/// Compares the name of a registered member.
+/// Returns `true` if a registered member has this name.
 pub(crate) fn is_named(member: &TVMFFIByteArray, name: &[u8]) -> bool {
     // SAFETY: names of registered members live as long as the process (ABI).
     unsafe { member.as_slice() == name }

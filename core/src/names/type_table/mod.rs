@@ -116,7 +116,7 @@ pub(crate) fn metadata_of(field: &TVMFFIFieldInfo) -> &[u8] {
     unsafe { field.metadata.as_slice() }
 }
 
-/// Compares the name of a registered member.
+/// Returns `true` if a registered member has this name.
 pub(crate) fn is_named(member: &TVMFFIByteArray, name: &[u8]) -> bool {
     // SAFETY: names of registered members live forever.
     unsafe { member.as_slice() == name }

@@ -8,7 +8,7 @@ use crate::failure::Outcome;
 
 use super::calls::Calls;
 
-/// Nanoseconds per call.
+/// Statistics of the nanoseconds per call.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Times {
     /// Median of the runs.
@@ -23,10 +23,10 @@ pub struct Times {
     pub calls: u64,
 }
 
-/// Time that a run takes at least: far more than the clock's resolution.
+/// Minimum time of a run: far more than the clock's resolution.
 const RUN: Duration = Duration::from_millis(5);
 
-/// Number of times that calls must take that long.
+/// Number of trials that must all take the minimum time.
 const TRIALS: usize = 3;
 
 /// Measures the calls in `runs` runs, and subtracts the time of the loop.
@@ -46,7 +46,7 @@ pub fn measure(calls: &Calls<'_>, runs: usize) -> Outcome<Times> {
     Ok(Times::of(nanoseconds, count))
 }
 
-/// Returns a number of calls that takes at least as long as a run should. Also warms up caches.
+/// Returns a number of calls that takes at least the minimum time of a run. Also warms up caches.
 fn calibrate(calls: &Calls<'_>) -> Outcome<u64> {
     let mut count = 1;
     while !takes_long(calls, count)? {
@@ -55,8 +55,8 @@ fn calibrate(calls: &Calls<'_>) -> Outcome<u64> {
     Ok(count)
 }
 
-/// Returns `true` if these calls take as long as a run should, each time: a process that is
-/// suspended once is not a slow function.
+/// Returns `true` if these calls take the minimum time of a run in every trial: one suspension of
+/// the process must not count.
 fn takes_long(calls: &Calls<'_>, count: u64) -> Outcome<bool> {
     for _ in 0..TRIALS {
         let mut outcome = Ok(());

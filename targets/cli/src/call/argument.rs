@@ -1,4 +1,4 @@
-//! Arguments of functions, as the command line writes them.
+//! Parser of the arguments of functions on the command line.
 
 use ferrite::abi::DLDataType;
 use ferrite::{Any, Array, Shape, Tensor};
@@ -13,7 +13,7 @@ use super::{npy, tensor};
 pub struct Argument {
     /// Value.
     pub value: Any,
-    /// Whether it is a new tensor, for results.
+    /// Whether the argument is a new tensor, for results.
     pub is_output: bool,
 }
 
@@ -60,7 +60,7 @@ fn new_tensor(text: &str) -> Option<(DLDataType, Outcome<Vec<i64>>)> {
     Some((dtype, extents.collect()))
 }
 
-/// Parses `float32:JSON`; `None` if there is no type in front.
+/// Parses `float32:JSON`; `None` without a type prefix.
 fn prefixed(text: &str) -> Option<(DLDataType, &str)> {
     let (name, rest) = text.split_once(':')?;
     let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic());

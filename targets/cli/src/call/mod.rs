@@ -48,7 +48,7 @@ pub fn run(options: &Call) -> Outcome<()> {
     if options.json { print_json(&result, arguments) } else { print(&result, arguments) }
 }
 
-/// Loads a library, finds a function of it, and makes its arguments.
+/// Loads a library, finds a function in it, and creates the arguments.
 ///
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) for a file that is not a shared library of this

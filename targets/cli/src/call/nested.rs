@@ -17,8 +17,8 @@ const WIDTH: usize = 100;
 /// Number of elements at both ends of each dimension of an abbreviated text.
 const EDGES: [usize; 3] = [3, 2, 1];
 
-/// Returns the elements as nested lists: in the line of the head if they are short, else in lines
-/// of their own. `None` if even abbreviated there are too many.
+/// Returns the elements as nested lists: after the head on one line if they are short, else on
+/// lines of their own. `None` if even the abbreviated lists have too many elements.
 pub fn text(reader: &ElementReader<'_>) -> Option<String> {
     let edge = edge_of(reader.shape())?;
     let line = Writer { reader, edge, lines: false }.write(&mut Vec::new());

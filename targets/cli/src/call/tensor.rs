@@ -1,4 +1,4 @@
-//! Tensors of JSON lists, and the elements of tensors as numbers.
+//! Conversions between tensors and JSON lists of numbers.
 
 use ferrite::Tensor;
 use ferrite::abi::{DLDataType, DLDevice};
@@ -225,7 +225,7 @@ fn row_major(shape: &[i64]) -> Vec<i64> {
     strides
 }
 
-/// Returns the name of a type. That of complex numbers is NumPy's, since the ABI has none.
+/// Returns the name of a type. Complex types have NumPy's names, since the ABI defines none.
 pub fn name(dtype: DLDataType) -> String {
     if dtype.code == code::COMPLEX {
         let lanes = if dtype.lanes == 1 { String::new() } else { format!("x{}", dtype.lanes) };

@@ -50,7 +50,7 @@ pub fn load(library: &Path, is_all: bool) -> Outcome<Loaded> {
     }
 }
 
-/// Text with which the dynamic linker ends a process that needs a symbol that it does not find.
+/// Error message of the dynamic linker when it ends a process for a missing symbol.
 const SYMBOL_LOOKUP: &str = "symbol lookup error: ";
 
 /// Checks a function in a child process.
@@ -123,7 +123,7 @@ impl Checker<'_> {
         Signature::of_metadata(&text)
     }
 
-    /// Calls the function without arguments. Most functions refuse that.
+    /// Calls the function without arguments, which most functions reject.
     fn call_without_arguments(&mut self, function: &Function) {
         self.call_repeatedly(function, &[], "without arguments");
     }

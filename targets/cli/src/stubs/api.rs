@@ -41,7 +41,7 @@ pub struct Callable {
     pub is_static: bool,
 }
 
-/// A class.
+/// A class to declare.
 #[derive(Clone, Serialize)]
 pub struct Class {
     /// Type key.
@@ -60,7 +60,7 @@ pub struct Class {
     pub methods: Vec<Callable>,
 }
 
-/// A field.
+/// A field to declare.
 #[derive(Clone, Serialize)]
 pub struct Field {
     /// Name.
@@ -73,14 +73,14 @@ pub struct Field {
     pub is_writable: bool,
 }
 
-/// Depth of declarations in scopes: compilers refuse what is nested much deeper.
+/// Maximum depth of nested declarations: compilers refuse much deeper ones.
 const DEEPEST: usize = 16;
 
 /// Name under which constructors are registered.
 pub const INIT: &str = "__ffi_init__";
 
 impl Api {
-    /// Takes the descriptions that a library or a package gave.
+    /// Creates the declarations from the descriptions of a library or package.
     pub fn new(origin: String, name: String, prefix: String, found: Descriptions) -> Api {
         let exported = found.functions.into_iter().map(|(name, texts)| Callable {
             name,
@@ -163,7 +163,7 @@ impl Callable {
         self.signature.as_ref().map_or_else(Type::any, |signature| signature.result.clone())
     }
 
-    /// Returns what the function is for, and its types, each on lines of their own.
+    /// Returns the documentation of the function, followed by its types on separate lines.
     pub fn description(&self) -> String {
         let types = match &self.signature {
             Some(signature) => format!("`{}`", code(&format!("{}{signature}", self.name))),

@@ -2,9 +2,9 @@
 //!
 //! | file | does |
 //! |---|---|
-//! | `api` | functions and classes that declarations are made of |
+//! | `api` | the functions and classes to declare, without the target language |
 //! | `source` | reads them from a library or a Python package, in a child process |
-//! | `names` | names that are free in a scope |
+//! | `names` | distinct names in a scope |
 //! | `quote` | names and documentation as comments and literals |
 //! | `python` | `.pyi` files |
 //! | `c` | headers in C89 |

@@ -1,4 +1,4 @@
-//! Quotes names and documentation from libraries for C, Rust and Python: the only place that does.
+//! Quotes names and documentation from libraries for C, Rust and Python. No other module does.
 //! Strings of a library become comments or literals, never code.
 
 use crate::visible::{line, visible};

@@ -6,7 +6,7 @@ use crate::abi::{TVMFFIByteArray, TVMFFIFieldInfo, TVMFFITypeInfo};
 use super::super::arena::Arena;
 use super::super::entry::TypeEntry;
 
-/// An absent index.
+/// Empty substitute for the index of field names.
 pub(in crate::names::type_table) struct FieldNames;
 
 impl FieldNames {

@@ -32,7 +32,8 @@ pub fn is_small(shape: &[i64]) -> bool {
     bits < u64::from(usize::BITS)
 }
 
-/// The slow path of [`has_possible_size`]: computes the size. Out of line.
+/// Slow path of [`has_possible_size`], out of line: returns `true` if the size can be computed
+/// without overflow.
 #[cold]
 fn has_bytes(shape: &[i64], dtype: DLDataType) -> bool {
     data_size_bytes(shape, dtype).is_some()

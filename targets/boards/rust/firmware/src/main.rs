@@ -45,7 +45,7 @@ fn classify_all(classify: &Function) -> Result<Outcome> {
     Ok(Outcome { right, instructions: ticks * INSTRUCTIONS_PER_TICK / calls as u32 })
 }
 
-/// Makes calls that must fail, each with an error of this kind.
+/// Returns `true` if calls with wrong arguments raise errors of the expected kind.
 fn mistakes(classify: &Function) -> Result<bool> {
     let scores = Tensor::empty(&[1, DIGITS as i64], FLOAT32, CPU)?;
     let small = Tensor::from_slice(&[0.0f32; 3], &[1, 3])?;

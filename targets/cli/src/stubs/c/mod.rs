@@ -2,9 +2,9 @@
 //!
 //! | file | does |
 //! |---|---|
-//! | `types` | types of the ABI as C passes them |
+//! | `types` | representation of the types of the ABI in C |
 //! | `calls` | the functions |
-//! | `helpers.h` | what every header needs once: cells, conversions, lookups |
+//! | `helpers.h` | helper functions of every header: cells, conversions, lookups |
 
 mod calls;
 mod types;
@@ -90,8 +90,8 @@ fn members(api: &Api, class: &Class, names: &mut Names) -> String {
     text
 }
 
-/// Returns the name of a function, which begins with the library's, and is none that C, C++ or
-/// their headers have.
+/// Returns the name of a function, which begins with the library's name and does not clash with C,
+/// C++ or their headers.
 fn c_name(api: &Api, name: &str) -> String {
     let name = identifier(&format!("{}_{name}", api.name));
     let is_reserved = name.starts_with('_')
@@ -100,7 +100,7 @@ fn c_name(api: &Api, name: &str) -> String {
     if is_reserved { format!("stub_{name}") } else { name }
 }
 
-/// Ends of names in the headers that the stubs include, such as `size_t` and `INT64_MAX`.
+/// Suffixes of names in the included headers, such as `size_t` and `INT64_MAX`.
 const ENDS: [&str; 5] = ["_t", "_MIN", "_MAX", "_C", "_WIDTH"];
 
 /// Keywords of C and C++ that contain an underscore.

@@ -1,4 +1,4 @@
-//! Types of the ABI as C passes them.
+//! Representation of the types of the ABI in C.
 
 use crate::signature::Type;
 

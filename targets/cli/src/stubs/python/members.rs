@@ -1,4 +1,4 @@
-//! Functions, methods and fields as Python declares them.
+//! Python declarations of functions, methods and fields.
 
 use crate::stubs::api::{Callable, Class, Field};
 use crate::stubs::names::Names;

@@ -3,8 +3,8 @@
 //! | file | does |
 //! |---|---|
 //! | `tree` | functions and classes by the parts of their names |
-//! | `imports` | names of other modules, where nothing of the stub hides them |
-//! | `types` | types of the ABI as Python writes them |
+//! | `imports` | imports, under names that definitions of the stub do not hide |
+//! | `types` | type annotations for the types of the ABI |
 //! | `members` | functions, methods and fields |
 
 mod imports;

@@ -84,7 +84,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// Returns the names at the top that something inside hides.
+    /// Returns the top-level names that a nested definition hides.
     pub fn hidden(&self) -> impl Iterator<Item = &str> {
         let tops = self.top.children.iter().map(|child| child.name.as_str());
         let tops = tops.chain(self.top.classes.iter().map(|(name, _)| name.as_str()));
@@ -95,7 +95,8 @@ impl<'a> Tree<'a> {
         self.defined.get(name).is_some_and(|count| *count > 1)
     }
 
-    /// Returns the name of a class as any scope can write it; `None` for classes of others.
+    /// Returns the qualified name of a class, valid in any scope; `None` for a class that the stub
+    /// does not declare.
     pub fn path(&self, key: &str) -> Option<String> {
         let path = self.paths.get(key)?;
         let top = path.split('.').next().unwrap_or_default();
@@ -107,7 +108,7 @@ impl<'a> Tree<'a> {
         self.classes.get(class.parent.as_deref()?).copied()
     }
 
-    /// Defines the names of a scope: functions first, since programs write their names.
+    /// Defines the names of a scope: functions first, since programs write the names of functions.
     fn scope(
         &mut self,
         name: String,

@@ -1,4 +1,4 @@
-//! Types of the ABI as Python writes them.
+//! Type annotations for the types of the ABI in Python.
 
 use crate::signature::Type;
 
@@ -72,7 +72,7 @@ impl Types<'_> {
         }
     }
 
-    /// Returns a class of the stub. Other classes become `Object`; a key without a dot becomes
+    /// Returns a class of the stub. Classes of other packages become `Object`, all other names
     /// `Any`.
     fn class(&mut self, key: &str) -> String {
         match self.tree.path(key) {

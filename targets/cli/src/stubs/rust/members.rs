@@ -1,4 +1,4 @@
-//! Functions, methods and fields as Rust declares them.
+//! Rust definitions of functions, methods and fields.
 
 use crate::stubs::api::{Callable, Class, Field, INIT};
 use crate::stubs::names::Names;
@@ -18,7 +18,7 @@ pub enum Receiver<'a> {
     Class(&'a str),
 }
 
-/// Number of arguments that a tuple may have.
+/// Maximum number of arguments in a tuple.
 const MOST: usize = 12;
 
 /// Returns the definition of a function.
@@ -131,7 +131,7 @@ pub fn class(name: &str, class: &Class, types: &mut Types<'_>) -> String {
     definition + &methods + &ancestors(name, class, types)
 }
 
-/// Returns the functions that read and, if that is allowed, set a field.
+/// Returns a field's getter and, if it is writable, its setter.
 fn access(field: &Field, names: &mut Names, types: &Types<'_>) -> String {
     let get = tree::name(&field.name, names);
     let value = types.owned(&field.value);

@@ -4,7 +4,7 @@
 //! | file | does |
 //! |---|---|
 //! | `tree` | functions and classes by the parts of their names |
-//! | `types` | types of the ABI as Rust writes them |
+//! | `types` | Rust types for the types of the ABI |
 //! | `members` | functions, methods and fields |
 //! | `helpers.txt` | helper functions of every module, which look up functions |
 

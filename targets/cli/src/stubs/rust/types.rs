@@ -1,4 +1,4 @@
-//! Types of the ABI as Rust writes them.
+//! Rust types for the types of the ABI.
 
 use crate::signature::Type;
 
@@ -83,7 +83,7 @@ impl Types<'_> {
         format!("::ferrite::{name}<{}>", elements.collect::<Vec<_>>().join(", "))
     }
 
-    /// Returns a class of the module. Other classes become `ObjectRef`; a key without a dot becomes
+    /// Returns a class of the module. Classes of other packages become `ObjectRef`, all other names
     /// `Any`.
     fn class(&self, key: &str) -> String {
         match self.tree.paths.get(key) {

@@ -16,7 +16,7 @@ impl NameFilter {
         None
     }
 
-    /// Unreachable: no filter exists.
+    /// Unreachable, since there is no filter.
     pub(in super::super) fn lacks(&self, _name: &CStr) -> bool {
         match *self {}
     }

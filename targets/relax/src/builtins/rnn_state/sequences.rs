@@ -4,7 +4,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Tensor, plain_ensure, plain_error};
 
-/// A sequence.
+/// A sequence: its number, slot and history.
 #[derive(Clone, Copy)]
 struct Sequence {
     id: i64,

@@ -30,7 +30,7 @@ enum Before {
     Result { hash: u64 },
 }
 
-/// Origin of tensors.
+/// Source of the tensors to check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::machine) enum Origin {
     /// The caller of a function of the model.
