@@ -26,7 +26,7 @@ pub enum End<T> {
     Late,
 }
 
-/// Interval between looks at a child process with a time limit.
+/// Polling interval of a child process with a time limit.
 const LOOK: Duration = Duration::from_millis(2);
 
 /// Runs this program with the given arguments and the path of a library, and reads the last line of
@@ -85,7 +85,7 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String
     })
 }
 
-/// Waits for the end; `None` if the time is over, when the process is killed.
+/// Waits for the process to end. Kills it and returns `None` at the time limit.
 fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     let start = Instant::now();
     while start.elapsed() < limit {
@@ -99,7 +99,7 @@ fn wait(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus
     Ok(None)
 }
 
-/// Reads the last line: the library itself may have printed lines before.
+/// Parses the last line, since the library itself may have printed other lines before.
 fn answer<T: DeserializeOwned>(stdout: &str) -> End<T> {
     match serde_json::from_str(stdout.lines().last().unwrap_or_default()) {
         Ok(answer) => End::Answer(answer),

@@ -5,8 +5,8 @@ use std::fmt;
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// Longest C++ name in bytes. Repeated substitutions let a short symbol stand for a name of any
-/// length.
+/// Maximum length of a C++ name in bytes. Repeated substitutions let a short symbol encode a name
+/// of any length.
 const MOST_BYTES: usize = 1 << 16;
 
 /// String that cannot grow beyond [`MOST_BYTES`].

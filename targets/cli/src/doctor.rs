@@ -83,8 +83,7 @@ pub fn run(json: bool) -> Outcome<()> {
     }
 }
 
-/// Returns the libraries in the order in which the dynamic linker looks, then those of Python
-/// packages.
+/// Returns the libraries in the search order of the dynamic linker, then those of Python packages.
 fn libraries() -> Vec<Library> {
     let name = format!("{DLL_PREFIX}tvm_ffi{DLL_SUFFIX}");
     let variable = if cfg!(target_os = "macos") { "DYLD_LIBRARY_PATH" } else { "LD_LIBRARY_PATH" };

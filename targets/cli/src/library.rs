@@ -27,7 +27,7 @@ pub struct LibraryFile<'a> {
     defined: Vec<Defined>,
 }
 
-/// Sizes of the sections that a process has in memory, in bytes.
+/// Sizes of the sections that are loaded into memory, in bytes.
 #[derive(Debug, Default, serde::Serialize)]
 pub struct Sizes {
     /// The whole file.
@@ -192,7 +192,8 @@ impl<'a> LibraryFile<'a> {
         self.defined.iter().map(|symbol| symbol.name.as_str())
     }
 
-    /// Returns `true` if a symbol is data; `false` for functions, and if the format does not tell.
+    /// Returns `true` if a symbol is data; `false` for functions, and in formats without symbol
+    /// types.
     pub fn is_data(&self, name: &str) -> bool {
         match self.find(name) {
             Some(symbol) if symbol.kind == SymbolKind::Unknown => {

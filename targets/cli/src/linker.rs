@@ -1,12 +1,12 @@
-//! The dynamic linker's own answers about a library that this process has loaded.
+//! Queries to the dynamic linker about libraries, which this process loads.
 
 use std::path::Path;
 
 /// Version, in the layout that `TVMFFIGetVersion` writes.
 type Version = [u32; 3];
 
-/// Loads a `libtvm_ffi` and asks it for its version, which only its code knows; `None` if it does
-/// not load or has no such function.
+/// Loads a `libtvm_ffi` and returns the version that its code reports; `None` if it does not load
+/// or has no such function.
 pub fn version_of(path: &Path) -> Option<String> {
     let library = Handle::open(path)?;
     let symbol = library.find("TVMFFIGetVersion")?;

@@ -1,4 +1,4 @@
-//! Libraries loaded into this process, and what to do about those that do not load.
+//! Loading of libraries into this process, and advice for those that do not load.
 
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub fn load(path: &Path) -> Outcome<Module> {
     }
 }
 
-/// Returns what a library needs from `libtvm_ffi`; `None` if the file cannot be read.
+/// Returns the needs of a library from `libtvm_ffi`; `None` if the file cannot be read.
 fn needs_of(path: &Path) -> Option<Needs> {
     let bytes = library::read(path).ok()?;
     Some(needs::of(&LibraryFile::parse(path, &bytes).ok()?.undefined()))
@@ -54,13 +54,13 @@ fn refused(path: &Path, reason: &str, needs: Option<&Needs>) -> Failure {
     Failure::load(format!("{} does not load: {}{advice}", path.display(), with_cxx_name(reason)))
 }
 
-/// Returns the text of the dynamic linker in a message; the whole message if it has none.
+/// Returns the part of a message that the dynamic linker wrote; the whole message if there is none.
 fn reason<'a>(message: &'a str, path: &Path) -> &'a str {
     let opening = format!("Failed to load dynamic shared library {} ", path.display());
     message.split_once(&opening).map_or(message, |(_, reason)| reason).trim_end()
 }
 
-/// Adds the C++ name of the symbol at the end, if there is one.
+/// Appends the C++ name of the symbol that ends the message, if there is one.
 fn with_cxx_name(reason: &str) -> String {
     let symbol = reason.rsplit_once("undefined symbol: ").map(|(_, symbol)| symbol.trim());
     match symbol.and_then(demangled) {
@@ -69,8 +69,8 @@ fn with_cxx_name(reason: &str) -> String {
     }
 }
 
-/// Returns what to do for a library with modules of a kind that this build has no loader for;
-/// `None` for other messages.
+/// Returns advice for a library with modules of a kind that this build cannot load; `None` for
+/// other messages.
 fn advice_for_devices(message: &str) -> Option<String> {
     let kind = message.split_once("ffi.Module.load_from_bytes.")?.1.trim();
     let is_of_devices = ["opencl", "vulkan", "cuda", "hip", "hsaco"].contains(&kind);
@@ -83,7 +83,7 @@ fn advice_for_devices(message: &str) -> Option<String> {
 const FEATURES: [&str; 3] =
     ["backend", "relax", if cfg!(feature = "cxx-abi") { "cxx-abi" } else { "" }];
 
-/// Returns what to do for a library with these needs; `None` if this command has all.
+/// Returns advice for a library with these needs; `None` if this command provides all of them.
 fn advice(needs: &Needs) -> Option<String> {
     let lacking: Vec<_> =
         needs.features.iter().filter(|feature| !FEATURES.contains(feature)).collect();

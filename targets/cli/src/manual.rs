@@ -48,7 +48,7 @@ fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// Writes text so that roff prints it as it is.
+/// Escapes text so that roff prints it unchanged.
 fn escaped(line: &str) -> String {
     let text =
         line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq").replace('`', "\\(ga");

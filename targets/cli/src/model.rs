@@ -30,8 +30,8 @@ const FILES: &[(&str, &str)] = embedded! {
     "include/" => "include/" ["tvm_ffi_model.h" "tvm/ffi/c_api.h" "dlpack/dlpack.h"]
 };
 
-/// Folder of this package when the command was built. Empty in packages, which no path of the
-/// machine that made them gets into.
+/// Folder of this package when the command was built. Empty in packages, so that they contain no
+/// path of the build machine.
 const BUILT_IN: &str = match option_env!("FERRITE_PACKAGED") {
     Some(_) => "",
     None => env!("CARGO_MANIFEST_DIR"),

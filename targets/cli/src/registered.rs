@@ -26,7 +26,8 @@ pub struct TypeReport {
     /// Documentation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doc: Option<String>,
-    /// Whether it has a constructor that is derived from its fields, and not among the methods.
+    /// Whether the type has a constructor that is derived from its fields, and is not among the
+    /// methods.
     #[serde(default)]
     pub has_derived_init: bool,
     /// Fields, in order.
@@ -51,7 +52,7 @@ pub struct MemberReport {
 }
 
 impl MemberReport {
-    /// Returns `true` for fields that may be set.
+    /// Returns `true` for writable fields.
     pub fn is_writable(&self) -> bool {
         self.flags & 1 != 0
     }

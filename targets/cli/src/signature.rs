@@ -95,7 +95,7 @@ fn schema_of(metadata: &str) -> Option<Value> {
     }
 }
 
-/// Returns the parameters in the text of a signature, in one line.
+/// Returns the parameters of the author's signature on one line.
 fn text_of(metadata: &str) -> Option<String> {
     let metadata: Value = serde_json::from_str(metadata).ok()?;
     let text = metadata.get("signature")?.as_str()?;
@@ -103,8 +103,8 @@ fn text_of(metadata: &str) -> Option<String> {
     Some(text[from..].split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Returns the names in the text of a signature, such as `x` and `by` of
-/// `scale(x: Tensor([m, n], float32), by: float)`.
+/// Returns the parameter names of the author's signature, such as `x` and `by` of `scale(x:
+/// Tensor([m, n], float32), by: float)`.
 fn names_of(metadata: &str) -> Option<Vec<String>> {
     let metadata: Value = serde_json::from_str(metadata).ok()?;
     let (_, rest) = metadata.get("signature")?.as_str()?.split_once('(')?;
@@ -128,7 +128,7 @@ fn types(list: &[Value]) -> Vec<Type> {
     list.iter().map(Type::of_schema).collect()
 }
 
-/// Depth of type arguments that is read. Deeper ones are `Any`.
+/// Maximum depth of type arguments. Deeper ones are read as `Any`.
 const DEEPEST: usize = 16;
 
 impl Type {
@@ -181,7 +181,7 @@ impl std::fmt::Display for Signature {
     }
 }
 
-/// Writes the name that errors have: `int`, `ffi.Tensor`, `Array<int>`.
+/// Writes the name as error messages show it: `int`, `ffi.Tensor`, `Array<int>`.
 impl std::fmt::Display for Type {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Some((last, others)) =

@@ -5,7 +5,7 @@
 //! | `file` | symbols of the wrong type, slots that are missing or read-only, malformed embedded modules, unknown symbols |
 //! | `calls` | wrong statuses, errors and results, changed or retained arguments, leaks: in a child process per function |
 //! | `sample` | arguments for the types of a signature |
-//! | `live` | objects or memory that calls leave behind |
+//! | `live` | counts of objects or memory, to find leaks |
 //! | `raw` | calls without the conversions that would hide a mistake |
 
 mod calls;
@@ -33,9 +33,9 @@ struct Report {
     library: String,
     /// Functions that were called.
     called: Vec<String>,
-    /// Checks that could not be made, with the reason.
+    /// Checks that were skipped, with the reason.
     notes: Vec<String>,
-    /// Reason for which the library cannot be loaded.
+    /// Reason why the library cannot be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     load_error: Option<String>,
     findings: Vec<Finding>,
@@ -104,8 +104,8 @@ fn call_all(options: &Check, file: &LibraryFile<'_>, report: &mut Report) -> Out
 /// Number of symbols that a note names.
 const MOST_NAMES: usize = 5;
 
-/// Returns the note about symbols that nothing defines, such as those of a program that is expected
-/// to load the library.
+/// Returns the note about undefined symbols, such as those that only the program of a plug-in
+/// defines.
 fn unresolved(names: &[String]) -> String {
     let shown: Vec<_> = names.iter().take(MOST_NAMES).map(|name| readable(name)).collect();
     let more = if names.len() > shown.len() { ", ..." } else { "" };

@@ -48,7 +48,7 @@ impl Returned {
         self.result.type_index != type_index::NONE
     }
 
-    /// Returns `true` if bytes that the ABI asks to be zero are not.
+    /// Returns `true` if bytes that the ABI requires to be zero are not.
     pub fn has_padding(&self) -> bool {
         let is_small =
             matches!(self.result.type_index, type_index::SMALL_STR | type_index::SMALL_BYTES);

@@ -6,7 +6,7 @@ use ferrite_gpu::payload::{CodeLayout, Layout, Payload};
 
 use super::report::{Device, Kernel};
 
-/// Describes the payload of a device module; `None` if the kind is none of a device.
+/// Describes the payload of a device module; `None` for other kinds.
 pub fn describe(kind: &[u8], payload: &[u8]) -> Option<Result<Device>> {
     let layout = match kind {
         b"cuda" => Layout::CUDA,

@@ -43,7 +43,7 @@ pub struct Texts {
     pub metadata: Option<String>,
 }
 
-/// Adds what a child process finds out about the library.
+/// Adds the descriptions that a child process reads from the loaded library.
 ///
 /// # Errors
 /// [`Kind::Crash`](crate::failure::Kind::Crash) if the child ends by a signal; its own error

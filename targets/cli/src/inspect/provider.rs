@@ -29,7 +29,7 @@ pub struct Provider {
 /// Symbol that every `libtvm_ffi` has.
 const CALL: &str = "TVMFFIFunctionCall";
 
-/// Least number of C symbols of a `libtvm_ffi`.
+/// Minimum number of C symbols of a `libtvm_ffi`.
 const LEAST: usize = 8;
 
 /// Features whose code opens a library, by the name of that library.
@@ -40,12 +40,12 @@ const DRIVERS: [(&str, &[u8]); 4] = [
     ("rocm", b"libamdhip64.so"),
 ];
 
-/// Features with symbols of their own that the table of symbols does not have.
+/// Features whose symbols are not in the table of symbols.
 const SYMBOLS: [(&str, &str); 2] =
     [("legacy", "TVMFuncCall"), ("microtvm", "TVMFuncRegistry_Lookup")];
 
-/// Describes a library that defines the symbols for which `defines` is true, and has these bytes;
-/// `None` if it is no `libtvm_ffi`.
+/// Describes a library, given its content and a test for its symbols; `None` if it is not a
+/// `libtvm_ffi`.
 pub fn of(defines: &dyn Fn(&str) -> bool, bytes: &[u8]) -> Option<Provider> {
     let (has, lacks): (Vec<_>, Vec<_>) = symbols::in_every_build().partition(|name| defines(name));
     if !defines(CALL) || has.len() < LEAST {

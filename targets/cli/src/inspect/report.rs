@@ -23,7 +23,8 @@ pub struct Report {
     pub functions: Vec<FunctionReport>,
     /// Pointer slots that the loader fills.
     pub slots: Vec<String>,
-    /// Whether TVM compiled it before tvm-ffi, with modules in a form that is not described here.
+    /// Whether TVM before tvm-ffi compiled the library, with embedded modules in a format that is
+    /// not described here.
     pub is_packed: bool,
     /// Modules that are embedded in the library; `None` if there are none.
     pub embedded: Option<Embedded>,
@@ -51,7 +52,7 @@ pub struct Format {
     pub architecture: String,
     pub bits: u32,
     pub big_endian: bool,
-    /// Whether a process on this machine can load it.
+    /// Whether a process on this machine can load the library.
     pub runs_here: bool,
 }
 

@@ -113,7 +113,7 @@ fn write_functions(out: &mut String, functions: &[FunctionReport]) -> std::fmt::
     Ok(())
 }
 
-/// Returns what `--run` would add, in one note for all functions.
+/// Returns a note on the details that `--run` would add.
 fn not_asked(functions: &[FunctionReport]) -> String {
     let count = |has: fn(&FunctionReport) -> bool| {
         functions.iter().filter(|function| has(function)).count()

@@ -1,5 +1,5 @@
-//! Heap memory that a process has. Builds for C++ libraries allocate objects by `malloc`, as these
-//! do, so that no custom allocator counts them.
+//! Counts allocated heap memory. Builds for C++ libraries need this, since such libraries allocate
+//! objects by `malloc`, past any custom allocator.
 
 /// Unit of the count, for messages.
 pub const UNIT: &str = "bytes";
