@@ -14,8 +14,8 @@ use crate::linker;
 /// Loads a library.
 ///
 /// # Errors
-/// [`Kind::Load`](crate::failure::Kind::Load) with the text of the dynamic linker, and advice if a
-/// feature of this command is missing.
+/// [`Kind::Load`](crate::failure::Kind::Load) with the message of the dynamic linker, and advice if
+/// a feature of this command is missing.
 pub fn load(path: &Path) -> Outcome<Module> {
     let absolute = path.canonicalize().unwrap_or_else(|_| path.into());
     let needs = needs_of(path);

@@ -64,7 +64,7 @@ impl MemberReport {
 }
 
 impl Registered {
-    /// Returns the present names.
+    /// Returns the names that are registered now.
     pub fn now() -> Outcome<Registered> {
         let list = Function::global("ffi.FunctionListGlobalNamesFunctor")?
             .call_packed(&[])?

@@ -13,8 +13,7 @@ use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 ///
 /// A later registration under the same name does not replace the function that was found.
 pub struct CachedGlobal {
-    /// Object of the function, of which a reference is kept for the life of the process; null
-    /// before the first use.
+    /// Object of the function, whose reference is never released; null before the first use.
     found: AtomicPtr<TVMFFIObject>,
 }
 
