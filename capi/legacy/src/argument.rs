@@ -176,7 +176,7 @@ pub unsafe fn write_plain(
 ///
 /// # Safety
 /// The cell must be a valid argument, and `views` live, for as long as the value is used.
-pub unsafe fn show(
+pub unsafe fn to_tvm_value(
     argument: &TVMFFIAny,
     text: &mut result::Temporary,
     views: &mut Views,
@@ -201,7 +201,7 @@ pub unsafe fn show(
             type_index::BYTE_ARRAY_PTR if !argument.payload.v_ptr.is_null() => {
                 Ok((plain(argument), code::BYTES))
             }
-            _ => result::show(argument, text),
+            _ => result::to_tvm_value(argument, text),
         }
     }
 }

@@ -84,7 +84,7 @@ fn byte_array_of(object: *mut TVMFFIObject) -> *mut TVMFFIByteArray {
 ///
 /// # Safety
 /// `value` is valid, and both `value` and `bytes` live as long as the result is used.
-pub unsafe fn show(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue, c_int)> {
+pub unsafe fn to_tvm_value(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue, c_int)> {
     // SAFETY: the members of the payload are plain data, written in full; objects are alive
     // (contract of this function).
     unsafe {
@@ -165,7 +165,7 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMVal
         _ => {
             let mut unused = Temporary { data: ptr::null(), size: 0 };
             // SAFETY: the value is valid; its reference is transferred.
-            let shown = unsafe { show(value.as_raw(), &mut unused)? };
+            let shown = unsafe { to_tvm_value(value.as_raw(), &mut unused)? };
             let _ = value.into_raw();
             Ok(shown)
         }

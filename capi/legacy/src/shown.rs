@@ -85,7 +85,7 @@ impl Space {
                 let temporary = bytes.add(index);
                 temporary.write(Temporary { data: ptr::null(), size: 0 });
                 let (value, code) =
-                    argument::show(argument.as_raw(), &mut *temporary, &mut self.views)?;
+                    argument::to_tvm_value(argument.as_raw(), &mut *temporary, &mut self.views)?;
                 values.add(index).write(value);
                 codes.add(index).write(code);
             }

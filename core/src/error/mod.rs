@@ -344,7 +344,7 @@ impl Error {
     /// releases memory on the way out of a failed operation calls this afterwards.
     #[must_use]
     pub fn with_numbers(self) -> Error {
-        if static_error::is(&self) { out_of_memory::restated() } else { self }
+        if static_error::is(&self) { out_of_memory::in_place_of_static() } else { self }
     }
 
     /// Creates an error as [`Error::new`] does, with a message that `write` composes in place.

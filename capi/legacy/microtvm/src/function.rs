@@ -120,7 +120,7 @@ unsafe fn call_object(
         if TVMFFIFunctionCall(func, args, num_args, &mut result) != 0 {
             return -1;
         }
-        match value::show(&result) {
+        match value::to_tvm_value(&result) {
             Some((value, type_code)) if value::may_be_result(type_code) => {
                 ret_val.write(value);
                 ret_type_code.write(type_code);
@@ -160,7 +160,7 @@ unsafe extern "C" fn call_from_ffi(
     // The state is a compiled function, as its registration promised.
     unsafe {
         for at in 0..count {
-            let Some((value, type_code)) = value::show(&*args.add(at)) else {
+            let Some((value, type_code)) = value::to_tvm_value(&*args.add(at)) else {
                 return fail(c"TypeError", c"an argument has no type code");
             };
             values.add(at).write(value);

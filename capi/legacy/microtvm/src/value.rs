@@ -56,7 +56,7 @@ pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
 ///
 /// # Safety
 /// The tvm-ffi value outlives every use of the result.
-pub unsafe fn show(value: &TVMFFIAny) -> Option<(TVMValue, c_int)> {
+pub unsafe fn to_tvm_value(value: &TVMFFIAny) -> Option<(TVMValue, c_int)> {
     // SAFETY: the members of the payload are plain data, written in full; objects are alive.
     unsafe {
         let object = value.payload.v_obj;

@@ -29,7 +29,7 @@ pub(in crate::error) fn error_of(asked: usize) -> Error {
 }
 
 /// Creates the MemoryError in place of which the static error was raised.
-pub(in crate::error) fn restated() -> Error {
+pub(in crate::error) fn in_place_of_static() -> Error {
     message(UNSTATED[0].load(Relaxed), UNSTATED[1].load(Relaxed))
 }
 

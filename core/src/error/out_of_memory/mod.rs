@@ -7,4 +7,4 @@ mod imp;
 
 #[cfg(not(any(feature = "std", feature = "client")))]
 pub(crate) use imp::out_of_memory_with_free;
-pub(super) use imp::{error_of, restated};
+pub(super) use imp::{error_of, in_place_of_static};

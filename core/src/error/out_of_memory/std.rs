@@ -15,6 +15,6 @@ pub(in crate::error) fn error_of(asked: usize) -> Error {
 
 /// Returns the static error: hosts run out of memory for errors only when the process is about to
 /// end.
-pub(in crate::error) fn restated() -> Error {
+pub(in crate::error) fn in_place_of_static() -> Error {
     static_error::out_of_memory()
 }

@@ -23,7 +23,7 @@ use crate::plain_error;
 use crate::value::string::String;
 
 use slot::FunctionSlot;
-use texts::{Texts, TextsCell};
+use texts::{FunctionDocs, FunctionDocsCell};
 
 #[cfg(feature = "std")]
 pub(crate) use {exchange::RETIRED, texts::TEXTS};
@@ -32,7 +32,7 @@ pub(crate) use {exchange::RETIRED, texts::TEXTS};
 pub(crate) struct GlobalEntry {
     function: FunctionSlot,
     /// The documentation and metadata. Written together with `function`, by [`exchange`].
-    texts: TextsCell,
+    texts: FunctionDocsCell,
 }
 
 pub(crate) static TABLE: NameTable<GlobalEntry> = NameTable::new();
@@ -103,7 +103,7 @@ fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'stati
     let function = builtin.to_function()?;
     let make = || GlobalEntry {
         function: FunctionSlot::new(Some(function)),
-        texts: TextsCell::new(Texts::of_static(builtin, yields)),
+        texts: FunctionDocsCell::new(FunctionDocs::of_static(builtin, yields)),
     };
     Ok(&TABLE.get_or_insert(builtin.name().as_bytes(), make)?.value)
 }
@@ -136,7 +136,7 @@ fn materialize(builtin: &'static StaticFunction, yields: bool) -> Result<&'stati
 /// # Upstream
 /// `TVMFFIFunctionSetGlobal`, which rejects the same function, too.
 pub fn set(name: &[u8], function: &Function, allow_override: bool) -> Result<()> {
-    register(name, function, Texts::Nothing, allow_override, taken)
+    register(name, function, FunctionDocs::Nothing, allow_override, taken)
 }
 
 fn taken(name: &[u8]) -> Error {
@@ -158,14 +158,14 @@ pub fn set_with_texts(
     metadata: &[u8],
     allow_override: bool,
 ) -> Result<()> {
-    let texts = Texts::given(doc, metadata)?;
+    let texts = FunctionDocs::from_registration(doc, metadata)?;
     register(name, function, texts, allow_override, texts::taken)
 }
 
 fn register(
     name: &[u8],
     function: &Function,
-    texts: Texts,
+    texts: FunctionDocs,
     allow_override: bool,
     taken: fn(&[u8]) -> Error,
 ) -> Result<()> {
@@ -195,7 +195,10 @@ fn find_or_insert(name: &[u8], may_be_default: bool) -> Result<&'static GlobalEn
 }
 
 fn empty_slot() -> GlobalEntry {
-    GlobalEntry { function: FunctionSlot::new(None), texts: TextsCell::new(Texts::Nothing) }
+    GlobalEntry {
+        function: FunctionSlot::new(None),
+        texts: FunctionDocsCell::new(FunctionDocs::Nothing),
+    }
 }
 
 /// Removes the function registered under a name. Returns `true` if there was one.

@@ -111,7 +111,7 @@ unsafe impl Space for Chunks {
         };
         match self.take(size, class, type_index) {
             Some(body) => Ok(set_up(body, class, type_index)),
-            None => Err(source::refusal(size)),
+            None => Err(source::allocation_error(size)),
         }
     }
 }
@@ -136,7 +136,7 @@ impl Chunks {
             _ if may_share && bytes <= self.next_bytes() / PART => self.place_in_next(bytes),
             _ => {
                 self.total = self.total.saturating_add(bytes);
-                source::object(size, class, type_index)
+                source::allocate_object(size, class, type_index)
             }
         }
     }

@@ -196,9 +196,9 @@ fn allocate_class(
     let Some(size) = object_bytes(class, trailing_bytes) else {
         return Err(error::out_of_memory(usize::MAX));
     };
-    match source::object(size, class, type_index) {
+    match source::allocate_object(size, class, type_index) {
         Some(body) => Ok(set_up(body, class, type_index)),
-        None => Err(source::refusal(size)),
+        None => Err(source::allocation_error(size)),
     }
 }
 
@@ -207,7 +207,7 @@ fn allocate_class(
 #[cfg(not(feature = "client"))]
 pub(crate) fn allocate_error<R: ObjectRecord>(trailing_bytes: usize) -> Option<NonNull<R>> {
     let class = const { &RecordLayout::of::<R>() };
-    let body = source::error(object_bytes(class, trailing_bytes)?, class)?;
+    let body = source::allocate_error(object_bytes(class, trailing_bytes)?, class)?;
     Some(set_up(body, class, type_index::ERROR).cast())
 }
 

@@ -11,7 +11,7 @@ use super::Builtin;
 use super::arguments::context;
 use super::tensor::in_main_memory;
 use crate::builtin;
-use crate::machine::{Closure, Context, bind_last_arguments, owned};
+use crate::machine::{Closure, Context, bind_last_arguments, to_owned_values};
 
 /// The builtins of this file.
 pub const BUILTINS: &[Builtin] = &[
@@ -98,7 +98,7 @@ fn make_closure(args: &[AnyView<'_>]) -> Result<Any> {
         plain_bail!(TYPE_ERROR, "vm.builtin.make_closure takes 1 or more arguments, but got none");
     };
     let closure: Closure = closure.get()?;
-    let function = bind_last_arguments(closure.function().clone(), owned(last)?)?;
+    let function = bind_last_arguments(closure.function().clone(), to_owned_values(last)?)?;
     Ok(Closure::new(closure.name().clone(), function)?.into())
 }
 

@@ -23,7 +23,7 @@ use ferrite_core::abi::{TVMFFIAny, type_index};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::{plain_ensure, plain_error};
 
-use crate::machine::result_needs_a_look;
+use crate::machine::result_needs_check;
 
 /// Returns the address of an element; `None` if the list is one of this crate, and does not have
 /// it.
@@ -128,7 +128,7 @@ pub unsafe fn move_from_packed_return(
         // A result that borrows would be a text of C, which functions do not return.
         debug_assert!((*from).type_index != type_index::RAW_STR);
         // Looked at where it is, which takes fewer instructions.
-        if result_needs_a_look(&*from.cast::<Any>()) {
+        if result_needs_check(&*from.cast::<Any>()) {
             return move_usable(list, to, from);
         }
         let value = mem::take(&mut *from.cast::<Any>());

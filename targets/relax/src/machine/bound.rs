@@ -30,7 +30,7 @@ pub(crate) fn with_views<R>(values: &[Any], body: impl FnOnce(&[AnyView<'_>]) ->
 ///
 /// # Errors
 /// MemoryError; errors of [`AnyView::to_owned`].
-pub(crate) fn owned(args: &[AnyView<'_>]) -> Result<Buffer<Any>> {
+pub(crate) fn to_owned_values(args: &[AnyView<'_>]) -> Result<Buffer<Any>> {
     let mut values = Buffer::try_with_capacity(args.len())?;
     for arg in args {
         values.try_push((*arg).to_owned()?)?;

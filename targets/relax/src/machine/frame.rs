@@ -110,7 +110,7 @@ impl<'a> CallFrame<'a> {
             // SAFETY: the frame has that register, whose value is None.
             unsafe { call.registers.add(index).write(value) };
         }
-        if addresses.need_a_look() {
+        if addresses.need_check() {
             #[cfg(feature = "all-builtins")]
             call.align_inputs(args.len())?;
             #[cfg(not(feature = "all-builtins"))]

@@ -24,7 +24,7 @@ pub(super) fn is_set(entry: &Entry<'_>) -> bool {
 /// result, arguments…). If the instrument returns 1 before the call, the call is skipped and its
 /// result is None.
 #[cold]
-pub(super) fn around(
+pub(super) fn call_instrumented(
     entry: &Entry<'_>,
     pools: &Pools,
     function: usize,

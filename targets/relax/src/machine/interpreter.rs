@@ -218,7 +218,7 @@ impl Interpreter<'_> {
     #[inline(always)]
     unsafe fn write_result(&self, destination: Destination, value: Any) -> Result<()> {
         let is_stored = destination.register().is_some();
-        let value = if is_stored && inputs::result_needs_a_look(&value) {
+        let value = if is_stored && inputs::result_needs_check(&value) {
             self.entry.align_result(value)?
         } else {
             value
@@ -264,8 +264,9 @@ impl Interpreter<'_> {
                 (self.arguments(operands), self.pools.callees.get_unchecked(function));
             let invoke = || self.invoke(callee, function, args);
             #[cfg(feature = "std")]
-            let invoke = || profile::timed(self.entry, function, invoke);
-            let value = instrument::around(self.entry, self.pools, function, args, invoke)?;
+            let invoke = || profile::call_timed(self.entry, function, invoke);
+            let value =
+                instrument::call_instrumented(self.entry, self.pools, function, args, invoke)?;
             self.write_result(destination, value)
         }
     }

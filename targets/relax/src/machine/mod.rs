@@ -42,11 +42,11 @@ mod stateful;
 mod transfer;
 
 pub use bound::bind_last_arguments;
-pub(crate) use bound::{owned, with_views};
+pub(crate) use bound::{to_owned_values, with_views};
 pub use closure::Closure;
 pub use context::Context;
 pub(crate) use context::pointer_view;
-pub(crate) use inputs::result_needs_a_look;
+pub(crate) use inputs::result_needs_check;
 pub use pools::Resolve;
 #[cfg(feature = "std")]
 pub use profile::{OperatorTime, Profile};

@@ -138,7 +138,7 @@ impl Entry<'_> {
 }
 
 /// Runs a call of a function, and counts it if the machine has a profile.
-pub(super) fn timed<R>(
+pub(super) fn call_timed<R>(
     entry: &Entry<'_>,
     function: usize,
     call: impl FnOnce() -> Result<R>,

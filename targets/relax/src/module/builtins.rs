@@ -64,7 +64,7 @@ fn kept(builtin: &'static Builtin) -> Result<Function> {
 ///
 /// # Errors
 /// MemoryError.
-pub fn module() -> Result<Module> {
+pub fn builtins_module() -> Result<Module> {
     Module::from_impl(Builtins)
 }
 
@@ -93,5 +93,5 @@ pub(super) fn provide(module: &Module) -> Result<()> {
             return Ok(());
         }
     }
-    module.import_module(&self::module()?)
+    module.import_module(&builtins_module()?)
 }

@@ -15,7 +15,7 @@ mod file;
 mod held;
 mod machine;
 
-pub use builtins::module as builtins_module;
+pub use builtins::builtins_module;
 #[cfg(feature = "std")]
 pub use executable::load_from_file;
 pub use executable::{load, load_from_bytes, model};

@@ -2,7 +2,7 @@
 
 use super::super::GlobalEntry;
 use super::super::retired::{Retired, RetiredNode};
-use super::super::texts::Texts;
+use super::super::texts::FunctionDocs;
 use crate::call::function::Function;
 use crate::error::Result;
 use crate::names::defaults;
@@ -36,7 +36,7 @@ pub(in crate::names::global_table) fn set(
     slot: &'static GlobalEntry,
     function: &Function,
     in_place_of_default: InPlaceOfDefault,
-    texts: Texts,
+    texts: FunctionDocs,
     may_replace: bool,
 ) -> Result<bool> {
     let node = RetiredNode::new()?;
@@ -65,7 +65,7 @@ pub(in crate::names::global_table) fn clear(slot: &'static GlobalEntry) -> Resul
     let node = RetiredNode::new()?;
     let mut retired = RETIRED.lock();
     let was_set = slot.function.is_set();
-    let leftovers = put(&mut retired, slot, None, Texts::Nothing, node);
+    let leftovers = put(&mut retired, slot, None, FunctionDocs::Nothing, node);
     drop(retired);
     drop(leftovers);
     release_unreachable();
@@ -74,7 +74,7 @@ pub(in crate::names::global_table) fn clear(slot: &'static GlobalEntry) -> Resul
 
 /// Values displaced by a change and an unused list node, dropped after the lock is released.
 struct Leftovers {
-    _texts: Texts,
+    _texts: FunctionDocs,
     _function: Option<Function>,
     _node: Option<RetiredNode>,
 }
@@ -85,7 +85,7 @@ fn put(
     retired: &mut Retired,
     slot: &'static GlobalEntry,
     function: Option<Function>,
-    texts: Texts,
+    texts: FunctionDocs,
     node: RetiredNode,
 ) -> Leftovers {
     let texts = slot.texts.replace(texts);

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::super::GlobalEntry;
-use super::super::texts::Texts;
+use super::super::texts::FunctionDocs;
 use crate::call::function::Function;
 use crate::error::Result;
 
@@ -32,7 +32,7 @@ pub(in crate::names::global_table) fn set(
     slot: &'static GlobalEntry,
     function: &Function,
     _: InPlaceOfDefault,
-    texts: Texts,
+    texts: FunctionDocs,
     may_replace: bool,
 ) -> Result<bool> {
     Ok(slot.function.set(function, may_replace, || {
@@ -45,6 +45,6 @@ pub(in crate::names::global_table) fn set(
 /// # Errors
 /// None.
 pub(in crate::names::global_table) fn clear(slot: &'static GlobalEntry) -> Result<bool> {
-    slot.texts.replace(Texts::Nothing);
+    slot.texts.replace(FunctionDocs::Nothing);
     Ok(slot.function.replace(None).is_some())
 }

@@ -13,46 +13,49 @@ pub(in crate::names::global_table) use super::super::taken;
 
 /// The source of a function's documentation and metadata.
 #[derive(Clone, Copy)]
-pub(in crate::names::global_table) enum Texts {
+pub(in crate::names::global_table) enum FunctionDocs {
     Nothing,
     /// Generated from the signature on demand.
     Static(&'static StaticFunction),
 }
 
-impl Texts {
+impl FunctionDocs {
     /// Returns the strings of a static function. Default functions do not exist in this build.
     pub(in crate::names::global_table) fn of_static(
         function: &'static StaticFunction,
         _yields: bool,
-    ) -> Texts {
-        Texts::Static(function)
+    ) -> FunctionDocs {
+        FunctionDocs::Static(function)
     }
 
     /// Discards the strings of a registered function.
-    pub(in crate::names::global_table) fn given(_doc: &[u8], _metadata: &[u8]) -> Result<Texts> {
-        Ok(Texts::Nothing)
+    pub(in crate::names::global_table) fn from_registration(
+        _doc: &[u8],
+        _metadata: &[u8],
+    ) -> Result<FunctionDocs> {
+        Ok(FunctionDocs::Nothing)
     }
 
     fn into_pointer(self) -> *mut StaticFunction {
         match self {
-            Texts::Nothing => ptr::null_mut(),
-            Texts::Static(builtin) => ptr::from_ref(builtin).cast_mut(),
+            FunctionDocs::Nothing => ptr::null_mut(),
+            FunctionDocs::Static(builtin) => ptr::from_ref(builtin).cast_mut(),
         }
     }
 }
 
 /// The static function that generates the strings of an entry, or null.
-pub(in crate::names::global_table) struct TextsCell(AtomicPtr<StaticFunction>);
+pub(in crate::names::global_table) struct FunctionDocsCell(AtomicPtr<StaticFunction>);
 
-impl TextsCell {
-    pub(in crate::names::global_table) fn new(texts: Texts) -> TextsCell {
-        TextsCell(AtomicPtr::new(texts.into_pointer()))
+impl FunctionDocsCell {
+    pub(in crate::names::global_table) fn new(texts: FunctionDocs) -> FunctionDocsCell {
+        FunctionDocsCell(AtomicPtr::new(texts.into_pointer()))
     }
 
     /// Replaces the strings and returns the previous ones.
-    pub(in crate::names::global_table) fn replace(&self, texts: Texts) -> Texts {
+    pub(in crate::names::global_table) fn replace(&self, texts: FunctionDocs) -> FunctionDocs {
         self.0.store(texts.into_pointer(), Ordering::Release);
-        Texts::Nothing
+        FunctionDocs::Nothing
     }
 
     /// Returns `false`: this build has no default functions.

@@ -21,7 +21,7 @@ pub(in crate::names::global_table) fn taken(name: &[u8]) -> Error {
 }
 
 /// The documentation and metadata of a function, or their source.
-pub(in crate::names::global_table) enum Texts {
+pub(in crate::names::global_table) enum FunctionDocs {
     Nothing,
     /// Generated from the signature on demand.
     Static(&'static StaticFunction),
@@ -33,22 +33,28 @@ pub(in crate::names::global_table) enum Texts {
     },
 }
 
-impl Texts {
+impl FunctionDocs {
     /// Returns the strings of a static function. If `yields` is true, any registration replaces the
     /// function.
     pub(in crate::names::global_table) fn of_static(
         function: &'static StaticFunction,
         yields: bool,
-    ) -> Texts {
-        if yields { Texts::Default(function) } else { Texts::Static(function) }
+    ) -> FunctionDocs {
+        if yields { FunctionDocs::Default(function) } else { FunctionDocs::Static(function) }
     }
 
     /// Copies the strings of a registered function.
     ///
     /// # Errors
     /// MemoryError.
-    pub(in crate::names::global_table) fn given(doc: &[u8], metadata: &[u8]) -> Result<Texts> {
-        Ok(Texts::Given { doc: String::from_bytes(doc)?, metadata: String::from_bytes(metadata)? })
+    pub(in crate::names::global_table) fn from_registration(
+        doc: &[u8],
+        metadata: &[u8],
+    ) -> Result<FunctionDocs> {
+        Ok(FunctionDocs::Given {
+            doc: String::from_bytes(doc)?,
+            metadata: String::from_bytes(metadata)?,
+        })
     }
 }
 
@@ -57,19 +63,19 @@ impl Texts {
 pub(crate) static TEXTS: Mutex<()> = Mutex::new(());
 
 /// The strings of a table entry.
-pub(in crate::names::global_table) struct TextsCell(UnsafeCell<Texts>);
+pub(in crate::names::global_table) struct FunctionDocsCell(UnsafeCell<FunctionDocs>);
 
 // SAFETY: the strings are only accessed while `TEXTS` is held, and may be dropped by any thread.
-unsafe impl Sync for TextsCell {}
+unsafe impl Sync for FunctionDocsCell {}
 
-impl TextsCell {
-    pub(in crate::names::global_table) fn new(texts: Texts) -> TextsCell {
-        TextsCell(UnsafeCell::new(texts))
+impl FunctionDocsCell {
+    pub(in crate::names::global_table) fn new(texts: FunctionDocs) -> FunctionDocsCell {
+        FunctionDocsCell(UnsafeCell::new(texts))
     }
 
     /// Replaces the strings and returns the previous ones, which must be dropped without holding
     /// the lock.
-    pub(in crate::names::global_table) fn replace(&self, texts: Texts) -> Texts {
+    pub(in crate::names::global_table) fn replace(&self, texts: FunctionDocs) -> FunctionDocs {
         let _guard = TEXTS.lock();
         // SAFETY: the lock is held.
         unsafe { self.0.get().replace(texts) }
@@ -79,7 +85,7 @@ impl TextsCell {
     pub(in crate::names::global_table) fn yields(&self) -> bool {
         let _guard = TEXTS.lock();
         // SAFETY: the lock is held.
-        matches!(unsafe { &*self.0.get() }, Texts::Default(_))
+        matches!(unsafe { &*self.0.get() }, FunctionDocs::Default(_))
     }
 
     /// Returns the text that `of_given` selects, or an empty string if the function was registered
@@ -92,9 +98,9 @@ impl TextsCell {
         let _guard = TEXTS.lock();
         // SAFETY: the lock is held until the end of this function, which no arm re-enters.
         match unsafe { &*self.0.get() } {
-            Texts::Nothing => Ok(String::EMPTY),
-            Texts::Given { doc, metadata } => Ok(of_given(doc, metadata)),
-            Texts::Static(builtin) | Texts::Default(builtin) => Err(builtin),
+            FunctionDocs::Nothing => Ok(String::EMPTY),
+            FunctionDocs::Given { doc, metadata } => Ok(of_given(doc, metadata)),
+            FunctionDocs::Static(builtin) | FunctionDocs::Default(builtin) => Err(builtin),
         }
     }
 }

@@ -24,7 +24,7 @@ static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> =
     AtomicPtr::new((&raw const BUILTIN.0).cast_mut());
 
 /// Allocates memory for an object. Returns `None` when out of memory.
-pub(in crate::object::object_alloc) fn object(
+pub(in crate::object::object_alloc) fn allocate_object(
     size: usize,
     class: &RecordLayout,
     type_index: i32,
@@ -36,16 +36,16 @@ pub(in crate::object::object_alloc) fn object(
 }
 
 /// Allocates memory for an error. Returns `None` when out of memory.
-pub(in crate::object::object_alloc) fn error(
+pub(in crate::object::object_alloc) fn allocate_error(
     size: usize,
     class: &RecordLayout,
 ) -> Option<NonNull<u8>> {
-    object(size, class, type_index::ERROR)
+    allocate_object(size, class, type_index::ERROR)
 }
 
 /// Creates the error for a failed allocation of an object.
 #[cold]
-pub(in crate::object::object_alloc) fn refusal(size: usize) -> Error {
+pub(in crate::object::object_alloc) fn allocation_error(size: usize) -> Error {
     match CUSTOM.get() {
         Some(custom) => (custom.refusal)(size),
         None => error::out_of_memory(size),

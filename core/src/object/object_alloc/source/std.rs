@@ -24,7 +24,7 @@ static ALLOCATOR: AtomicPtr<TVMFFICustomAllocator> =
 
 /// Allocates memory for an object. Returns `None` when out of memory.
 #[inline]
-pub(in crate::object::object_alloc) fn object(
+pub(in crate::object::object_alloc) fn allocate_object(
     size: usize,
     class: &RecordLayout,
     type_index: i32,
@@ -39,7 +39,7 @@ pub(in crate::object::object_alloc) fn object(
 /// built-in allocator.
 #[cfg(not(feature = "client"))]
 #[inline]
-pub(in crate::object::object_alloc) fn error(
+pub(in crate::object::object_alloc) fn allocate_error(
     size: usize,
     class: &RecordLayout,
 ) -> Option<NonNull<u8>> {
@@ -85,7 +85,7 @@ fn of_allocator(
 /// Returns the error for a failed allocation of an object: the one that the custom allocator
 /// raised, or a new MemoryError.
 #[cold]
-pub(in crate::object::object_alloc) fn refusal(size: usize) -> Error {
+pub(in crate::object::object_alloc) fn allocation_error(size: usize) -> Error {
     let reported = if uses_builtin() { None } else { raised_error::take() };
     reported.unwrap_or_else(|| error::out_of_memory(size))
 }

@@ -50,7 +50,7 @@ pub(in crate::machine) fn replace(
     allocator: Allocator,
 ) -> Result<Buffer<InputCopy>> {
     let mut copies = Buffer::new();
-    if !need_a_look(args) {
+    if !need_check(args) {
         return Ok(copies);
     }
     for (parameter, arg) in args.iter_mut().enumerate() {
@@ -65,7 +65,7 @@ pub(in crate::machine) fn replace(
 
 /// Returns `true` if a tensor among the arguments, or among the elements of a tuple, may have to be
 /// replaced.
-fn need_a_look(args: &[Any]) -> bool {
+fn need_check(args: &[Any]) -> bool {
     let mut addresses = Addresses::default();
     for arg in args {
         match arg.as_object().and_then(ObjectRef::as_class::<ArrayObject>) {
@@ -76,7 +76,7 @@ fn need_a_look(args: &[Any]) -> bool {
             None => addresses.add_value(&arg.view()),
         }
     }
-    addresses.need_a_look()
+    addresses.need_check()
 }
 
 /// State of replacing the tensors of one value.

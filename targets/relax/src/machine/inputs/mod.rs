@@ -67,7 +67,7 @@ impl Addresses {
 
     /// Returns `true` if one of the tensors may have to be replaced.
     #[inline(always)]
-    pub(super) fn need_a_look(&self) -> bool {
+    pub(super) fn need_check(&self) -> bool {
         (self.data & LOW_BITS) as u64 | self.byte_offsets != 0
     }
 }
@@ -75,7 +75,7 @@ impl Addresses {
 /// Returns `true` if a result may have to be replaced; always `false` in builds without all
 /// builtins. Takes three instructions for most values, and six for an aligned tensor.
 #[inline(always)]
-pub(crate) fn result_needs_a_look(result: &Any) -> bool {
+pub(crate) fn result_needs_check(result: &Any) -> bool {
     const _: () = assert!(type_index::ARRAY == type_index::TENSOR + 1);
     let after_tensor = result.type_index().wrapping_sub(type_index::TENSOR).cast_unsigned();
     cfg!(feature = "all-builtins")
