@@ -10,7 +10,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::platform::sync::atomic::{AtomicBool, Ordering};
 use ferrite_core::{Any, Tensor, plain_error};
 
-use super::thread::{self, Slots, Text, no_slots};
+use super::thread::{self, Slots, TextSlot, no_slots};
 use super::{array, crossing, dtype};
 use ferrite_core::abi::packed::TVMValue;
 use ferrite_core::abi::packed::code;
@@ -149,7 +149,7 @@ pub fn give(value: Any) -> Result<(TVMValue, c_int)> {
 /// # Errors
 /// The errors of [`give`].
 #[inline]
-pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
+pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<TextSlot>) -> Result<(TVMValue, c_int)> {
     match value.type_index() {
         type_index::STR
         | type_index::SMALL_STR
@@ -177,7 +177,7 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMVal
 ///
 /// # Errors
 /// MemoryError; RuntimeError on a thread whose slots are destroyed.
-fn keep(value: &Any, slot: fn(&Slots) -> &RefCell<Text>) -> Result<(TVMValue, c_int)> {
+fn keep(value: &Any, slot: fn(&Slots) -> &RefCell<TextSlot>) -> Result<(TVMValue, c_int)> {
     let of_dtype = match value.type_index() {
         type_index::DATA_TYPE => Some(dtype::name_of(value.get::<DLDataType>()?)?),
         _ => None,

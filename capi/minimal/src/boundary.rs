@@ -30,7 +30,7 @@ fn finish(result: Result<()>) -> c_int {
     match result {
         Ok(()) => 0,
         Err(refusal) => {
-            let (kind, message) = refusal.texts();
+            let (kind, message) = refusal.kind_and_message();
             // SAFETY: both are C strings.
             unsafe { TVMFFIErrorSetRaisedFromCStr(kind, message) };
             // Opaque to the compiler, which would otherwise duplicate the constant wherever a

@@ -60,7 +60,7 @@ impl<'a> MutationTarget<'a> {
         Self { after, ..self }
     }
 
-    pub fn unreported(self) -> Self {
+    pub fn without_report(self) -> Self {
         Self { is_reported: false, ..self }
     }
 }

@@ -113,7 +113,7 @@ impl Refusal {
 
     /// Returns the kind and the message of the error for this reason.
     #[inline(always)]
-    pub fn texts(self) -> (*const c_char, *const c_char) {
+    pub fn kind_and_message(self) -> (*const c_char, *const c_char) {
         let entry = text(self.0.get());
         // SAFETY: an entry consists of the offset of its kind and its message.
         unsafe { (text(entry.cast::<u8>().read() as usize), entry.add(1)) }

@@ -252,7 +252,7 @@ fn every_refusal_has_kind_and_message() {
         (Refusal::BUSY, "RuntimeError", "in use"),
         (Refusal::STRING_BYTES, "MemoryError", "STRING_BYTES"),
     ] {
-        let texts = refusal.texts();
+        let texts = refusal.kind_and_message();
         assert_eq!((text(texts.0), text(texts.1)), (kind.into(), message.into()));
     }
 }

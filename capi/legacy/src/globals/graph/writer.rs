@@ -20,7 +20,7 @@ use crate::{boxed, dtype};
 /// TypeError for an object of another class; MemoryError.
 pub fn to_json(root: Any, dialect: Dialect) -> Result<String> {
     let mut graph = Graph { nodes: Buffer::new(), known: MapObject::with_capacity(0)?, dialect };
-    let mut out = Text(Buffer::new());
+    let mut out = JsonText(Buffer::new());
     let root = graph.index_of(root)?;
     out.put(format_args!("{{\"root\": {root}, \"nodes\": [{{\"type_key\": \"\"}}"))?;
     let mut next = 0;
@@ -62,7 +62,7 @@ impl Graph {
         Ok(index)
     }
 
-    fn write(&mut self, node: &Any, out: &mut Text) -> Result<()> {
+    fn write(&mut self, node: &Any, out: &mut JsonText) -> Result<()> {
         if let Some(text) = node.view().bytes_of_string() {
             return self.write_string(text, out);
         }
@@ -113,7 +113,7 @@ impl Graph {
         }
     }
 
-    fn write_string(&self, text: &[u8], out: &mut Text) -> Result<()> {
+    fn write_string(&self, text: &[u8], out: &mut JsonText) -> Result<()> {
         if !self.dialect.has_strings {
             out.put(format_args!(
                 "{{\"type_key\": \"StringImm\", \"attrs\": {{\"dtype\": \"handle\", \"value\": "
@@ -141,7 +141,7 @@ impl Graph {
         node: &Any,
         dtype: (u8, u8),
         number: fmt::Arguments<'_>,
-        out: &mut Text,
+        out: &mut JsonText,
     ) -> Result<()> {
         let is_float = node.type_index() == type_index::FLOAT;
         if !self.dialect.has_boxes {
@@ -162,7 +162,7 @@ impl Graph {
         key: &[u8],
         dtype: DLDataType,
         number: fmt::Arguments<'_>,
-        out: &mut Text,
+        out: &mut JsonText,
     ) -> Result<()> {
         out.put(format_args!("{{\"type_key\": "))?;
         out.quote(key)?;
@@ -172,7 +172,7 @@ impl Graph {
         out.put(format_args!("{span}, \"value\": \"{number}\"}}}}"))
     }
 
-    fn write_array(&mut self, array: &ArrayObject, out: &mut Text) -> Result<()> {
+    fn write_array(&mut self, array: &ArrayObject, out: &mut JsonText) -> Result<()> {
         out.put(format_args!("{{\"type_key\": \"Array\""))?;
         for (place, element) in array.as_slice().iter().enumerate() {
             let index = self.index_of(element.clone())?;
@@ -181,7 +181,7 @@ impl Graph {
         out.put(format_args!("{}", if array.is_empty() { "}" } else { "]}" }))
     }
 
-    fn write_map(&mut self, map: &MapObject, out: &mut Text) -> Result<()> {
+    fn write_map(&mut self, map: &MapObject, out: &mut JsonText) -> Result<()> {
         let has_names =
             !map.is_empty() && map.iter().all(|(key, _)| key.view().bytes_of_string().is_some());
         let key = if has_names && !self.dialect.has_strings { "StrMap" } else { "Map" };
@@ -207,16 +207,16 @@ impl Graph {
 }
 
 /// Writes an object that is stored as bytes.
-fn write_bytes(key: &str, bytes: &[u8], out: &mut Text) -> Result<()> {
+fn write_bytes(key: &str, bytes: &[u8], out: &mut JsonText) -> Result<()> {
     out.put(format_args!("{{\"type_key\": \"{key}\", \"repr_str\": "))?;
     out.quote(base64::encode(bytes)?.as_bytes())?;
     out.put(format_args!("}}"))
 }
 
 /// Output buffer of JSON text.
-struct Text(Buffer<u8>);
+struct JsonText(Buffer<u8>);
 
-impl Text {
+impl JsonText {
     fn put(&mut self, text: fmt::Arguments<'_>) -> Result<()> {
         self.write_fmt(text).map_err(|_| error::out_of_memory(self.0.len()))
     }
@@ -238,7 +238,7 @@ impl Text {
     }
 }
 
-impl Write for Text {
+impl Write for JsonText {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.try_extend_from_slice(text.as_bytes()).map_err(|_| fmt::Error)
     }
