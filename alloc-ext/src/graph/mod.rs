@@ -8,7 +8,7 @@
 //! |---|---|
 //! | None | none |
 //! | bool, int, float, String | the value |
-//! | DataType | the string form |
+//! | DataType | the dtype as a string |
 //! | Device | `[type, id]` |
 //! | Bytes | a base64 string |
 //! | Shape | the dimensions |

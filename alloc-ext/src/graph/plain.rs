@@ -18,7 +18,7 @@ use crate::containers::Array;
 /// Pushes the node of a built-in value without children. Returns `false` for other values.
 ///
 /// # Errors
-/// ValueError for a dtype without string form; MemoryError.
+/// ValueError for a dtype that has no name; MemoryError.
 pub(super) fn encode(value: &Any, nodes: &mut dyn Nodes) -> Result<bool> {
     let view = value.view();
     // Small strings and bytes get the type keys of their heap forms.
@@ -56,7 +56,7 @@ fn push(nodes: &mut dyn Nodes, index: i32, data: Data<'_>) -> Result<bool> {
 /// Returns a dtype as a string.
 ///
 /// # Errors
-/// TypeError if the value is not a dtype; ValueError for a dtype without string form; MemoryError.
+/// TypeError if the value is not a dtype; ValueError for a dtype that has no name; MemoryError.
 pub(super) fn dtype_text(value: &Any) -> Result<Any> {
     dtype::to_string(value.get()?).map(Any::new)
 }

@@ -1,4 +1,4 @@
-# An alignment that is no power of two is accepted if the address is a multiple of it by chance.
+# An alignment that is not a power of two is accepted if the address is a multiple of it by chance.
 # upstream: 3 [1-9]\d*|RuntimeError: FromDLPack: Data is not aligned to 3 bytes
 # ours: ValueError: FromDLPack: the alignment 3 is not a power of two
 import numpy as np
