@@ -135,7 +135,7 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
     Ok(())
 }
 
-/// Adds a method to a type. Several methods may have the same name, as overloads do.
+/// Adds a method to a type. Several methods may have the same name, like overloads.
 ///
 /// Strings are copied; the function is retained forever. If the library itself added a method of
 /// this name to the type, `info` is ignored.

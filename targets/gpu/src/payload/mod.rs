@@ -36,7 +36,7 @@ pub struct Layout {
 /// Arrangement of the code in a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeLayout {
-    /// One code for all kernels.
+    /// A single code for all kernels.
     Whole,
     /// A separate code for each kernel, by name.
     PerKernel,

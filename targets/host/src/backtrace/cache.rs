@@ -24,7 +24,7 @@ const _: () = assert!(
 /// Number of used slots at which the cache is full.
 const MOST_USED: usize = SLOTS / 4 * 3;
 
-/// One line of a backtrace. It has no text if the frame is not shown.
+/// One line of a backtrace, without text if the frame is not shown.
 #[derive(Clone)]
 pub(super) struct Line {
     /// Whether the frame is a language boundary, at which backtraces end unless they cross

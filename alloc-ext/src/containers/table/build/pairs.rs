@@ -16,7 +16,7 @@ use crate::containers::{cell, key};
 /// Number of entries whose home slots are prefetched together.
 const BATCH: usize = 8;
 
-/// Builds a Map or Dict in its final size, slot by slot the same as by repeated insertion: a table
+/// Builds a Map or Dict in its final size, with the same slots as after repeated insertion: a table
 /// with fewer slots than keys must grow, and growth leaves it as if it had always been larger.
 ///
 /// Returns `None` for entries that need repeated insertion: for a repeated key, a key that is

@@ -50,7 +50,7 @@ fn index(value: &Any, count: usize) -> Result<usize> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Unseen,
-    /// Its children are being built.
+    /// The children of the node are being built.
     Open,
     Built,
 }

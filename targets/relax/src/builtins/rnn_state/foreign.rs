@@ -8,8 +8,8 @@ use ferrite_core::{Any, AnyView, ObjectRef, plain_bail};
 
 use super::record::RnnState;
 
-/// Prefix of the type keys of TVM's caches. Their classes exist only once TVM's runtime registered
-/// its functions, too.
+/// Prefix of the type keys of TVM's caches, whose classes exist only after TVM's runtime has
+/// registered its functions.
 const FOREIGN: &[u8] = b"relax.vm.";
 
 /// Calls `body` with the states in the first argument and the other arguments; or, for a cache of

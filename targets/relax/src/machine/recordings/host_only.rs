@@ -12,7 +12,7 @@ pub(crate) struct Part {
     pub values: Option<Shape>,
 }
 
-/// Nothing: no device of the build has graphs.
+/// Empty placeholder: no device of the build has graphs.
 #[derive(Default)]
 pub(super) struct Recordings;
 
