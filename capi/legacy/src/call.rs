@@ -82,7 +82,7 @@ unsafe fn call(
         if status != 0 {
             return status;
         }
-        if let Some(type_code) = result::code_of_plain(returned.type_index) {
+        if let Some(type_code) = result::plain_type_code(returned.type_index) {
             (*ret_val).v_bits = returned.payload.v_uint64;
             ret_type_code.write(type_code);
             return boundary::SUCCESS;

@@ -12,8 +12,8 @@ use ferrite_core::object::ObjectRef;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Function, plain_bail};
 
+use super::converted::{ArgumentStorage, ConvertedArguments};
 use super::crossing::Views;
-use super::shown::{Shown, Space};
 use super::{argument, crossing, error};
 use ferrite_boundary::{self as boundary, arg};
 use ferrite_core::abi::packed::code;
@@ -74,7 +74,7 @@ impl Loans {
     ///
     /// # Safety
     /// The arguments are valid.
-    unsafe fn new(args: &Shown<'_>) -> Result<Loans> {
+    unsafe fn new(args: &ConvertedArguments<'_>) -> Result<Loans> {
         let mut arrays = Buffer::new();
         for index in 0..args.count as usize {
             // SAFETY: the caller guarantees valid arguments, which have one value and one code
@@ -131,26 +131,26 @@ unsafe fn retain(object: *mut TVMFFIObject) {
 
 impl Callback {
     fn call(&self, args: &[AnyView<'_>]) -> Result<Any> {
-        let mut space = Space::new();
-        let shown = space.show(args)?;
+        let mut storage = ArgumentStorage::new();
+        let converted = storage.convert(args)?;
         if self.finalizer.is_none() {
-            return self.run(shown);
+            return self.run(converted);
         }
         // A callback with a finalizer belongs to a front end, which frees its arguments.
         // SAFETY: the arguments are valid until the callback returns.
-        unsafe { Loans::new(&shown)? }.during(|| self.run(shown))
+        unsafe { Loans::new(&converted)? }.during(|| self.run(converted))
     }
 
-    fn run(&self, args: Shown<'_>) -> Result<Any> {
+    fn run(&self, args: ConvertedArguments<'_>) -> Result<Any> {
         let mut returned = Any::NONE;
         let place: *mut Any = &mut returned;
         let before = Mark::now();
         // SAFETY: the callback has this type, and its arguments are valid until it returns.
         let status = unsafe {
-            let Shown { values, codes, count, .. } = args;
+            let ConvertedArguments { values, codes, count, .. } = args;
             (self.function)(values, codes, count, place.cast(), self.resource)
         };
-        if status == 0 { Ok(returned) } else { Err(error::of_callback(status, before)) }
+        if status == 0 { Ok(returned) } else { Err(error::callback_error(status, before)) }
     }
 }
 

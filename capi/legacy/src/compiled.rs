@@ -17,9 +17,9 @@ use ferrite_core::{Any, AnyView, Function, plain_bail};
 
 use super::backend::TVMBackendGetFuncFromEnv;
 use super::call::TVMFuncCall;
+use super::converted::{ArgumentStorage, ConvertedArguments};
 use super::crossing::Views;
 use super::error::TVMAPISetLastError;
-use super::shown::{Shown, Space};
 use super::{argument, error};
 use ferrite_core::abi::packed::TVMValue;
 use ferrite_core::abi::packed::code;
@@ -77,8 +77,8 @@ unsafe fn make_function(symbol: NonNull<c_void>, module: &Module) -> Result<Func
 /// # Safety
 /// The symbol is a compiled function.
 unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
-    let mut space = Space::new();
-    let Shown { values, codes, count, .. } = space.show(args)?;
+    let mut storage = ArgumentStorage::new();
+    let ConvertedArguments { values, codes, count, .. } = storage.convert(args)?;
     let mut value = TVMValue::of_bits(0);
     let mut type_code = code::NULL;
     let before = Mark::now();
@@ -86,7 +86,7 @@ unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
     let status =
         unsafe { symbol(values, codes, count, &mut value, &mut type_code, ptr::null_mut()) };
     if status != 0 {
-        return Err(error::of_callback(status, before));
+        return Err(error::callback_error(status, before));
     }
     match type_code {
         // SAFETY: the result of a function matches its code.

@@ -64,7 +64,7 @@ fn settle(slots: &Slots) {
 /// Returns the error of a callback or kernel that was called after `before` and returned a status
 /// other than 0: the raised error, or else the error in the thread's slots. Returns an
 /// InternalError that names the status if the callback set neither.
-pub fn of_callback(status: c_int, before: Mark) -> Error {
+pub fn callback_error(status: c_int, before: Mark) -> Error {
     if before.precedes_raised() == Some(false) {
         return function::failure(status, before);
     }
@@ -234,7 +234,7 @@ mod tests {
             let back = unsafe {
                 let before = Mark::now();
                 TVMAPISetLastError(text.as_ptr());
-                raised_error::set(of_callback(-1, before));
+                raised_error::set(callback_error(-1, before));
                 CStr::from_ptr(TVMGetLastError())
             };
             assert_eq!(back, text);
@@ -245,9 +245,9 @@ mod tests {
     fn an_earlier_error_is_not_that_of_a_callback() {
         // SAFETY: a C string.
         unsafe { TVMAPISetLastError(c"ValueError: earlier".as_ptr()) };
-        assert_eq!(of_callback(-7, Mark::now()).kind_bytes(), b"InternalError");
+        assert_eq!(callback_error(-7, Mark::now()).kind_bytes(), b"InternalError");
         raised_error::set(plain_error!(KEY_ERROR, "earlier"));
-        let error = of_callback(-7, Mark::now());
+        let error = callback_error(-7, Mark::now());
         assert_eq!(
             error.message_bytes(),
             b"A C function returned status -7 without raising an error"

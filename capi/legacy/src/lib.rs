@@ -7,7 +7,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | [`argument`], [`shown`], [`result`] | conversion of arguments between both APIs, and of results to the legacy API |
+//! | [`argument`], [`converted`], [`result`] | conversion of arguments between both APIs, and of results to the legacy API |
 //! | [`dtype`], [`crossing`] | data types of earlier releases, and arrays whose data type differs |
 //! | [`error`] | the last error of a thread: strings with a kind prefix, and Python exceptions |
 //! | [`call`], [`callback`] | function calls, and functions implemented by C callbacks |
@@ -44,6 +44,7 @@ pub mod boxed;
 pub mod call;
 pub mod callback;
 pub mod compiled;
+pub mod converted;
 mod copy;
 pub mod crossing;
 pub mod device;
@@ -56,7 +57,6 @@ pub mod object;
 pub mod python;
 pub mod registry;
 pub mod result;
-pub mod shown;
 pub mod thread;
 pub mod type_keys;
 mod type_registration;

@@ -60,7 +60,7 @@ const NOT_PLAIN: u32 = 15;
 /// Returns the type code for a type whose values are unchanged by the conversion; `None` for other
 /// types.
 #[inline(always)]
-pub fn code_of_plain(type_index: i32) -> Option<c_int> {
+pub fn plain_type_code(type_index: i32) -> Option<c_int> {
     let index = type_index.cast_unsigned();
     let code = if index < 8 { (CODE_OF_INDEX >> (4 * index)) & NOT_PLAIN } else { NOT_PLAIN };
     (code != NOT_PLAIN).then_some(code.cast_signed())

@@ -43,7 +43,7 @@ impl<T> Slots<T> {
 }
 
 /// Storage for converted arguments. It must not move while they are used.
-pub(super) struct Space {
+pub(super) struct ArgumentStorage {
     values: Slots<TVMValue>,
     codes: Slots<c_int>,
     bytes: Slots<Temporary>,
@@ -52,17 +52,17 @@ pub(super) struct Space {
 
 /// Converted arguments: values, type codes and their number. Borrows the storage and the original
 /// arguments.
-pub(super) struct Shown<'a> {
+pub(super) struct ConvertedArguments<'a> {
     pub(super) values: *mut TVMValue,
     pub(super) codes: *mut c_int,
     pub(super) count: c_int,
-    lifetime: PhantomData<&'a mut Space>,
+    lifetime: PhantomData<&'a mut ArgumentStorage>,
 }
 
-impl Space {
+impl ArgumentStorage {
     /// Creates empty storage.
-    pub(super) const fn new() -> Space {
-        Space {
+    pub(super) const fn new() -> ArgumentStorage {
+        ArgumentStorage {
             values: Slots::new(),
             codes: Slots::new(),
             bytes: Slots::new(),
@@ -74,7 +74,10 @@ impl Space {
     ///
     /// # Errors
     /// TypeError for a value that has no type code in the legacy API; MemoryError.
-    pub(super) fn show<'a>(&'a mut self, args: &'a [AnyView<'_>]) -> Result<Shown<'a>> {
+    pub(super) fn convert<'a>(
+        &'a mut self,
+        args: &'a [AnyView<'_>],
+    ) -> Result<ConvertedArguments<'a>> {
         let count = args.len();
         let (values, codes, bytes) =
             (self.values.first(count)?, self.codes.first(count)?, self.bytes.first(count)?);
@@ -90,6 +93,6 @@ impl Space {
                 codes.add(index).write(code);
             }
         }
-        Ok(Shown { values, codes, count: count as c_int, lifetime: PhantomData })
+        Ok(ConvertedArguments { values, codes, count: count as c_int, lifetime: PhantomData })
     }
 }
