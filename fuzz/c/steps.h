@@ -51,14 +51,14 @@ UNUSED TVMFFIAny integer(int64_t value) { return plain(kTVMFFIInt, value); }
 UNUSED TVMFFIAny boolean(int64_t value) { return plain(kTVMFFIBool, value); }
 UNUSED TVMFFIAny raw(const char *text) { return plain(kTVMFFIRawStr, (int64_t)text); }
 
-/* The object in a register, which the callee may move out of it; the value itself if it is no
- * object. */
+/* The object in a register, which the callee may move out of it; the value itself if it is not
+ * an object. */
 UNUSED TVMFFIAny movable(int at) {
   if (registers[at].type_index < kTVMFFIStaticObjectBegin) return registers[at];
   return plain(kTVMFFIObjectRValueRef, (int64_t)&registers[at].v_obj);
 }
 
-/* The DLTensor of the tensor in a register; None if it is no tensor. */
+/* The DLTensor of the tensor in a register; None if it is not a tensor. */
 UNUSED TVMFFIAny tensor_of(int at) {
   if (registers[at].type_index != kTVMFFITensor) return none();
   return plain(kTVMFFIDLTensorPtr, (int64_t)(registers[at].v_obj + 1));
@@ -297,7 +297,7 @@ static int moved(int status, const TVMFFIAny *args, int num_args) {
     done_handle(got, out); \
   } while (0)
 
-/* Begins the note of a step whose result is no value, unless the step failed. */
+/* Begins the note of a step whose result is not a value, unless the step failed. */
 static int begins(int status) {
   if (failed(status)) return 0;
   printf("%d %s: ok ", number, name);

@@ -1,6 +1,6 @@
 //! Deliberate differences from upstream, with the reasons.
 
-/// A difference that is no defect: what upstream and ours note, and why.
+/// A difference that is not a defect: what upstream and ours note, and why.
 pub struct Difference {
     /// Parts of upstream's notes of the step, in order; `crash` is the end of its process.
     upstream: &'static [&'static str],

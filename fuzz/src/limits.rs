@@ -5,7 +5,7 @@
 //!
 //! | Left out | Reason |
 //! |---|---|
-//! | handles of released objects, addresses that are no objects | not checked by any implementation: the caller owns them |
+//! | handles of released objects, addresses that are not objects | not checked by any implementation: the caller owns them |
 //! | handles of another class where the parameter is a plain handle and upstream does not look | upstream casts; ours checks, which the unit tests show |
 //! | opaque pointers as attributes of types | the library calls them as C functions |
 //! | a class of a program below a class of the library | the objects of a program do not have the layout of such a parent |
@@ -36,7 +36,7 @@ pub enum Limit {
     Small(usize, i64, &'static str),
     /// Only when no argument is a string that begins like this.
     NotText(&'static [u8], &'static str),
-    /// Only when the first argument is no text, or a string that begins like one of these.
+    /// Only when the first argument is not a string, or one that begins like one of these.
     OnlyText(&'static [&'static [u8]], &'static str),
 }
 

@@ -136,7 +136,7 @@ impl LibraryRef {
             "Malformed library binary: length {} at offset 0 exceeds the address space",
             len
         );
-        // SAFETY: by the length field so many bytes follow, which live as long as the library.
+        // SAFETY: by the length field `len` bytes follow, which live as long as the library.
         Ok(Some(unsafe { core::slice::from_raw_parts(start.add(LENGTH_BYTES), len) }))
     }
 }

@@ -6,7 +6,7 @@ typedef struct {
   uint8_t code, bits;
   uint8_t mantissa; /* bits of the mantissa */
   uint8_t bias;     /* of the exponent */
-  uint8_t specials; /* which bits are no number: see below */
+  uint8_t specials; /* which bits are not a number: see below */
 } Format;
 
 enum {

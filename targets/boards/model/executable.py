@@ -26,7 +26,7 @@ BUILTIN = "vm.builtin."
 
 
 class Malformed(Exception):
-    """The bytes are no executable that this program knows."""
+    """The bytes are not an executable that this program knows."""
 
 
 class Reader:

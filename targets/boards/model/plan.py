@@ -60,7 +60,7 @@ class Measurement:
         self.model = (padded(data), events, function, inputs)
 
     def run(self, arena):
-        """Returns the error with an arena of so many bytes; an empty text if there is none."""
+        """Returns the error with an arena of that many bytes; an empty string if there is none."""
         data, events, function, inputs = self.model
         store = self.wasmtime.Store(self.engine)
         linker = self.wasmtime.Linker(self.engine)

@@ -137,7 +137,7 @@ class Elements(unittest.TestCase):
         self.assertTrue(math.isnan(self.values(2, 16, b"\1\x7c", 1)[0]))
 
     def test_small_floats(self):
-        # The largest number, the smallest, and what is no number; DLPack's codes 7 to 17.
+        # The largest number, the smallest, and the special values; DLPack's codes 7 to 17.
         for code, bits, largest, value, smallest, special in (
             (7, 8, 0x6F, 15.5, 2**-6, 0x71),
             (8, 8, 0x77, 240, 2**-9, 0x79),

@@ -135,7 +135,7 @@ class Loader(Case):
         library = self.path / OURS.name / "libtvm_ffi.so"
         whole = library.read_bytes()
         self.assertEqual(outcome_of(self.path, "import ferrite_tvm_ffi"), "fine")
-        # Without its last bytes, which are no part of a segment, the library can be loaded.
+        # Without its last bytes, which are not part of a segment, the library can be loaded.
         self.assertGreater(self.assert_each(library, cuts(whole, 30), "import ferrite_tvm_ffi"), 25)
 
 

@@ -55,7 +55,7 @@ impl Counter {
 #[derive(Object)]
 #[object(key = "test.Shape", structural = "tree")]
 struct Shape {
-    /// Its name.
+    /// Name of the shape.
     #[object(default = String::new("unnamed")?)]
     name: String,
 }

@@ -277,7 +277,7 @@ static void test_bad_create(void) {
   CHECK(error == UNTOUCHED);
   CHECK_REFUSED(TVMFFIErrorCreate(&good, &good, &good, NULL));
   CHECK_REFUSED(TVMFFIErrorCreateWithCauseAndExtraContext(&good, &good, &good, NULL, NULL, NULL));
-  /* a cause that is no error */
+  /* a cause that is not an error */
   CHECK_OK(TVMFFIStringFromByteArray(&long_text, &text));
   CHECK_REFUSED(TVMFFIErrorCreateWithCauseAndExtraContext(&good, &good, &good, text.v_obj, NULL,
                                                           &error));
@@ -292,7 +292,7 @@ static void test_bad_create(void) {
   census.fail_in = 0;
   CHECK(error == UNTOUCHED);
   CHECK_INT(strong_count(text.v_obj), 1);
-  /* an object that is no error cannot be raised */
+  /* an object that is not an error cannot be raised */
   TVMFFIErrorSetRaised(text.v_obj);
   TVMFFIErrorMoveFromRaised(&text_error);
   CHECK(text_error != (TVMFFIObjectHandle)text.v_obj);

@@ -1,5 +1,5 @@
 /* JSON parsing and writing, in builds that have it: valid, truncated, altered and deep text, and
- * bytes that are no text. */
+ * bytes that are not text. */
 #include "check.h"
 
 static const char document[] =

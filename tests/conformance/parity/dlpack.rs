@@ -1,8 +1,8 @@
 //! Properties of DLPack import and export: which tensors each requirement accepts, the result, and
 //! the release.
 //!
-//! Excluded, since this library rejects them with its own ValueError: alignments that are no power
-//! of two, and shapes with more elements than addresses, with which upstream's arithmetic
+//! Excluded, since this library rejects them with its own ValueError: alignments that are not a
+//! power of two, and shapes with more elements than addresses, with which upstream's arithmetic
 //! overflows. Only this library rejects DLPack versions other than 1.x, whose layout is unknown.
 //! Its exports have the flags of the import; upstream's flags are always 0, so read-only memory
 //! becomes writable. A view without dimensions needs no strides here.

@@ -21,7 +21,7 @@ JSON_TEXTS = (
     '"\\ud83d\\ude00"', '"\\ud800"', "NaN", "Infinity", "-Infinity", '{"a": 1, "a": 2}', "01", "1.", ".5", "'a'", "[1] x", '"\t"', "nul", "\ufeff1", '"\\x"', "1e-400", "[[[[[[]]]]]]", "0.1", "1e16", "123456789012345678901234567890",
 )  # fmt: skip
 
-# Those that take addresses are left out: a number of a caller's choice is no address.
+# Those that take addresses are left out: a number of a caller's choice is not an address.
 LIBRARY_NAMES = tuple(
     "ffi." + name
     for name in (

@@ -280,7 +280,7 @@ impl ListObject {
             let _borrow = self.write()?;
             self.seq().take_block()
         };
-        // SAFETY: the block has so many elements, which are ours.
+        // SAFETY: the block has `len` elements, which are ours.
         while unsafe { block.pop(&mut len) }.is_some() {}
         let is_kept = self.write().is_ok_and(|_borrow| self.seq().give_block(block));
         if !is_kept {

@@ -9,8 +9,7 @@ use crate::call::function::{Function, check_status};
 use crate::error::Result;
 use crate::value::any::AnyView;
 
-/// Returns whether the value is a tensor object over memory that its producer does not permit to
-/// write, as far as the library knows.
+/// Returns whether the value is a tensor object over memory that is known to be read-only.
 ///
 /// # Errors
 /// MemoryError.

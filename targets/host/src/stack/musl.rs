@@ -1,5 +1,5 @@
-//! Stack bounds on musl: `pthread_getattr_np` gives the main thread's stack as far as it has grown,
-//! so its limit is added.
+//! Stack bounds on musl: `pthread_getattr_np` returns the grown part of the main thread's stack
+//! only, so its limit is added.
 
 use core::ops::Range;
 

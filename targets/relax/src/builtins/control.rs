@@ -67,7 +67,7 @@ fn read_if_cond(args: &[AnyView<'_>]) -> Result<Any> {
     } else {
         None
     };
-    // SAFETY: the tensor has an element of so many bytes in main memory, which nobody writes.
+    // SAFETY: the tensor has an element of that many bytes in main memory, which nobody writes.
     let element = unsafe {
         core::slice::from_raw_parts(
             record.data.cast::<u8>().add(record.byte_offset as usize),

@@ -48,7 +48,7 @@ pub(crate) struct Placement {
 /// # Safety
 /// The memory must have as many bytes as the tensor needs for as long as `owner` lives, or as the
 /// tensor is used if there is none; no extent may be negative. The borrow state of an owner that is
-/// no tensor has no other use.
+/// not a tensor has no other use.
 #[inline]
 pub(crate) unsafe fn tensor_over(
     owner: Option<&ObjectRef>,

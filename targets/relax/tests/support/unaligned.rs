@@ -11,7 +11,7 @@ const CPU: DLDevice = DLDevice { device_type: 1, device_id: 0 };
 /// Where the elements of a copy are.
 #[derive(Clone, Copy, Debug)]
 pub enum Shift {
-    /// So many bytes behind an aligned address, by the data pointer.
+    /// This number of bytes behind an aligned address, by the data pointer.
     Pointer(usize),
     /// Bytes added to the byte offset.
     Offset(usize),

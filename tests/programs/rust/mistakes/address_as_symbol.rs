@@ -1,4 +1,4 @@
-//! A symbol of the system library that is no function.
+//! A symbol of the system library that is not a function.
 
 use ferrite::module::system_lib;
 

@@ -6,7 +6,7 @@ use ferrite::{Array, Object, ObjectArc, String, object_methods};
 #[derive(Object)]
 #[object(key = "demo.Shape", structural = "tree")]
 pub struct Shape {
-    /// Its name.
+    /// Name of the shape.
     #[object(default = String::new("unnamed")?)]
     pub name: String,
 }

@@ -19,7 +19,7 @@ class demo:
         """A shape in the plane."""
         @property
         def name(self) -> str:
-            """Its name."""
+            """Name of the shape."""
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
     class Circle(demo.Shape):

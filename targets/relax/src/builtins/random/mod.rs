@@ -219,7 +219,7 @@ fn fill_bytes(out: TensorRef<'_>, fill: Fill) -> Result<()> {
         return Ok(());
     }
     let first = out.data_ptr().cast::<u8>().wrapping_add(out.byte_offset() as usize);
-    // SAFETY: the tensor has so many bytes in main memory, and nobody else uses them meanwhile.
+    // SAFETY: the tensor has `len` bytes in main memory, and nobody else uses them meanwhile.
     fill.draw(&mut Engine::fresh(), unsafe { core::slice::from_raw_parts_mut(first, len) });
     Ok(())
 }

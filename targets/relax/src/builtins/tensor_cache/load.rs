@@ -91,7 +91,7 @@ fn tensor_of(record: &Record, content: &Bytes, device: DLDevice) -> Result<Tenso
     copied(record, bytes.as_ptr().cast(), bytes.len(), device)
 }
 
-/// Creates a tensor with so many bytes of content.
+/// Creates a tensor from `len` bytes of content.
 fn copied(record: &Record, from: *const c_void, len: usize, device: DLDevice) -> Result<Tensor> {
     let tensor = empty(&record.shape, record.dtype, device)?;
     plain_ensure!(

@@ -54,7 +54,7 @@ impl ValueList {
         let block = words.as_mut_slice().as_mut_ptr();
         let first = HEADER + if block.addr().is_multiple_of(16) { 0 } else { PADDING };
         let list = ValueList { _words: words, start: block.wrapping_add(first).cast(), len };
-        // SAFETY: this is the start of a list with so many values.
+        // SAFETY: this is the start of a list with `len` values.
         unsafe { limit(list.start, len) };
         Ok(list)
     }
@@ -84,7 +84,7 @@ impl ValueList {
 
 impl Drop for ValueList {
     fn drop(&mut self) {
-        // SAFETY: the list owns so many values, and is gone afterwards.
+        // SAFETY: the list owns `len` values, and is gone afterwards.
         unsafe {
             core::ptr::drop_in_place(core::ptr::slice_from_raw_parts_mut(self.start, self.len))
         };

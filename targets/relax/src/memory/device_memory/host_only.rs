@@ -61,7 +61,7 @@ pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
     let (Some(bytes), true) = (source, source == target) else {
         plain_bail!(VALUE_ERROR, "Copies need compact tensors of one size");
     };
-    // SAFETY: both are compact and have so many bytes; the caller guarantees the rest.
+    // SAFETY: both are compact and have that many bytes; the caller guarantees the rest.
     unsafe {
         let data = from.data.cast::<u8>().add(from.byte_offset as usize);
         data.copy_to(to.data.cast::<u8>().add(to.byte_offset as usize), bytes);
