@@ -18,15 +18,19 @@ ROOT = Path(__file__).resolve().parents[2]
 # Records and output of tools, and lists of phrases, such as this file.
 EXCLUDED = re.compile(r"^(tests/ci/prose(_test)?\.py|tests/bench/results/.*|targets/cli/tests/golden/.*|include/dlpack/.*)$")
 
-# The first words of a doc comment: of any, and of those of functions.
+# The first words of a doc comment: of any, of those of functions, and of those of types.
 OPENINGS = [
     (r"(What|Who|Whose|Whom|Which)\b", "begin with a verb or a noun phrase"),
-    (r"(Those|That which|Of which)\b", "begin with the noun"),
+    (r"(Those|That which|Of which|Its|Their)\b", "begin with the noun"),
     (r"The same(, but| as| for| with)\b", "say what it does"),
     (r"As (above|below|for|in|with)\b|As \[?`", "say what it does, then what it is like"),
     (r"How (many|much|often|long|far)\b", "begin with `Number of`, `Interval`, `Length`"),
 ]
 FUNCTION_OPENINGS = [(r"Whether\b", "begin with `Returns true if`")]
+TYPE_OPENINGS = [
+    (r"(Reads|Writes|Returns|Converts|Creates|Builds|Makes|Parses|Marks|Restores|Replaces|Ends|Appends|Displays|Translates)\b",
+     "begin with a noun, such as `Guard that` or `Reader of`"),
+]
 
 PHRASES = [
     (r"those that are", "name the things"),
@@ -48,6 +52,11 @@ PHRASES = [
     (r"vouch(es|ed|ing)?( for)?", "guarantees"),
     (r"(?<!-)(?-i:[Tt]exts)|(a|one|any|each|such) text(?! (of|file|form))", "string"),
     (r"(?-i:(Safety|Errors)\s+(As|The same))", "`Same requirements as`, `Same errors as`"),
+    (r"(?<!here )(is|are) no (?!longer|more|other|less|fewer|such|matter|one\b)[a-z]+", "`is not a`"),
+    (r"as far as", "declares, reports"),
+    (r"so (many|much) (bytes|bits|values|elements|times)", "`that many`, or the number"),
+    (r"or the like", "name the kind"),
+    (r"(?-i:(?<=\. )Who) [a-z]+s\b", "callers, users, the program"),
 ]
 
 # First commit under the commit rules. Subjects published before the lint stay as they are.
@@ -64,6 +73,7 @@ COMMENT = {
 # be wider.
 WIDTH = 100
 ALIGNED = re.compile(r"^\W*\||^<|\S {3,}\S")
+TYPE = re.compile(r"(pub(\([^)]*\))? )?(unsafe )?(struct|enum|union|trait) ")
 FUNCTION = re.compile(r'(pub(\([^)]*\))? )?(default |const |async |unsafe |extern "[^"]*" )*fn ')
 
 
@@ -192,6 +202,7 @@ def findings(path, source):
         header = index == 0 and path.suffix != ".md"
         if block.kind in ("///", "//!", '"""') or header:
             rules = OPENINGS + (FUNCTION_OPENINGS if FUNCTION.match(block.item) else [])
+            rules += TYPE_OPENINGS if TYPE.match(block.item) else []
             for pattern, advice in rules:
                 if match := re.match(rf"\s*({pattern})", text):
                     yield block.lines[0][0], f"opens with `{match[1]}`: {advice}"

@@ -24,6 +24,15 @@ class Comments(unittest.TestCase):
         self.assertEqual(found("a.rs", "struct A {\n/// Whether it is.\n#[cfg(x)]\npub a: bool,"), [])
         self.assertEqual(len(found("a.rs", "/// Whether it is.\n#[inline]\npub(super) const unsafe fn a() -> bool {")), 1)
 
+    def test_types_begin_with_a_noun(self):
+        self.assertEqual(found("a.rs", "/// Marks a closure.\npub(crate) struct A;"), ["opens with `Marks`"])
+        self.assertEqual(found("a.rs", "/// Marker of a closure.\nstruct A;"), [])
+        self.assertEqual(found("a.rs", "/// Marks a closure.\nfn a() {"), [])
+
+    def test_what_is_not_a_thing(self):
+        self.assertEqual(found("a.rs", "/// TypeError for an object that is no model.\nfn a() {"), ["`is no model`"])
+        self.assertEqual(found("a.rs", "/// Fails if there is no model, or it is no longer open.\nfn a() {"), [])
+
     def test_phrases_across_lines(self):
         self.assertEqual(found("a.rs", "/// Ends when memory\n/// is refused."), ["`memory is refused`"])
         self.assertEqual([line for line, _ in prose.findings(Path("a.c"), ["int a;", "/* one", " * lent */"])], [3])
