@@ -91,7 +91,7 @@ impl<'a> Fold for Mutation<'a> {
     ) -> Result<Entered<Frame<'a>, Any>> {
         let target = MutationTarget::new(node.value, node.mode);
         match (node.step, self.rule) {
-            (Step::Hook, _) => self.enter_container(target.unreported()),
+            (Step::Hook, _) => self.enter_container(target.without_report()),
             (Step::Default, _) => self.descend(target),
             (Step::Mutate, None) => {
                 mutator::mutate(self.mutator, node.value, node.mode).map(Entered::Value)

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A mistake.
+/// A violation of the ABI, or another mistake, in a library.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Finding {
     /// Name of the rule, such as `leak`.
