@@ -5,11 +5,15 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::*;
+use super::cache::clear;
+use super::load;
 use crate::builtins::testing::{call, failure};
 use ferrite_alloc_ext::containers::{Array, ArrayObject};
 use ferrite_alloc_ext::module::Module;
+use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::tensor::TensorView;
+use ferrite_core::{Any, AnyView, String, Tensor};
 
 /// Lets one test at a time use the cache.
 fn alone() -> MutexGuard<'static, ()> {
