@@ -198,10 +198,19 @@ mod tests {
         unsafe { register_method(type_index, &info) }
     }
 
-    fn class(type_key: &str) -> Result<i32> {
+    /// Runs the provider in one test at a time, as the library runs it once.
+    fn run_alone<T>(provider: impl FnOnce() -> T) -> T {
+        static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        let _guard = LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        run_as_library(provider)
+    }
+
+    /// Registers a class whose index is below `END_OF_LIBRARY_TYPES`, however many classes other
+    /// tests have registered.
+    fn class(type_key: &str, static_type_index: i32) -> Result<i32> {
         get_or_alloc_index(&NewTypeRequest {
             type_key: type_key.as_bytes(),
-            static_type_index: -1,
+            static_type_index,
             type_depth: 1,
             num_child_slots: 0,
             child_slots_can_overflow: true,
@@ -211,8 +220,8 @@ mod tests {
 
     #[test]
     fn what_the_library_gave_stays_when_a_client_repeats_it() -> Result<()> {
-        let index = class("test.own.Repeated")?;
-        run_as_library(|| {
+        let index = class("test.own.Repeated", 111)?;
+        run_alone(|| {
             add_field(index, "x", 24)?;
             add_method(index, "twice", 1)?;
             register_attr(index, b"__test_own__", 5i64.into())
@@ -232,8 +241,8 @@ mod tests {
 
     #[test]
     fn what_a_client_gave_is_not_the_librarys() -> Result<()> {
-        let index = class("test.own.Conflicts")?;
-        run_as_library(|| {
+        let index = class("test.own.Conflicts", 112)?;
+        run_alone(|| {
             add_field(index, "x", 24)?;
             register_attr(SHAPE, b"__test_own_conflict__", AnyView::NONE)
         })?;
@@ -252,10 +261,10 @@ mod tests {
 
     #[test]
     fn the_library_accepts_what_a_client_gave_before_it() -> Result<()> {
-        let index = class("test.own.ClientFirst")?;
+        let index = class("test.own.ClientFirst", 113)?;
         add_field(index, "x", 32)?;
         register_attr(index, b"__test_own_late__", 1i64.into())?;
-        run_as_library(|| {
+        run_alone(|| {
             add_field(index, "x", 24)?;
             add_field(index, "y", 24)?;
             register_attr(index, b"__test_own_late__", 5i64.into())
