@@ -82,7 +82,8 @@ pub unsafe extern "C" fn TVMFFIFunctionGetGlobal(
 /// Converts a borrowed value into an owned one.
 ///
 /// Raw strings and byte arrays are copied, objects are retained, and an object passed as
-/// `kTVMFFIObjectRValueRef` is moved. `out` is overwritten without being released.
+/// `kTVMFFIObjectRValueRef` is moved. `kTVMFFIDLTensorPtr` is copied as a pointer: the caller
+/// guarantees that the tensor outlives the copy. `out` is overwritten without being released.
 ///
 /// Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with an
 /// error raised: ValueError for a null pointer, TypeError for an invalid type index, InternalError
@@ -105,9 +106,17 @@ pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(
         }
     }
     boundary::status(|| {
-        let view = boundary::non_null(any_view, arg(1, "any_view"))?;
+        let view = boundary::non_null(any_view, arg(1, "any_view"))?.as_ptr();
         // SAFETY: contract of the crate.
-        unsafe { any::write_owned_at(view.as_ptr(), boundary::out(out, arg(2, "out"))?.as_ptr()) }
+        unsafe {
+            let out = boundary::out(out, arg(2, "out"))?.as_ptr();
+            if (*view).type_index == type_index::DL_TENSOR_PTR {
+                // As upstream: the caller guarantees that the tensor outlives the copy.
+                out.write(view.read());
+                return Ok(());
+            }
+            any::write_owned_at(view, out)
+        }
     })
 }
 

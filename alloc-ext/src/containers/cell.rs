@@ -43,7 +43,7 @@ pub(super) fn own(view: &AnyView<'_>) -> Result<Any> {
 pub(super) unsafe fn write_own(view: &AnyView<'_>, cell: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller guarantees the cell, and the view's value is alive while it is borrowed.
     unsafe {
-        if view.type_index() < type_index::RAW_STR {
+        if view.type_index() < type_index::DL_TENSOR_PTR {
             // Most values are plain and own nothing.
             cell.copy_from_nonoverlapping(view.as_raw(), 1);
         } else if type_index::is_view_only(view.type_index()) {

@@ -91,7 +91,7 @@ pub(super) fn make_setter(type_index: i32, context: i64, convert: i64) -> Result
         })?;
         // SAFETY: a successful conversion leaves an owned value; the caller passes the address of a
         // field with the storage of the setter.
-        unsafe { store(address, type_index, Any::from_raw(converted)).map(|()| Any::NONE) }
+        unsafe { store(address, type_index, Any::from_result(converted)?).map(|()| Any::NONE) }
     })
 }
 

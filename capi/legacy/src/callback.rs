@@ -218,7 +218,7 @@ pub unsafe extern "C" fn TVMCFuncSetReturn(
             let type_code = *boundary::reference(type_code, arg(3, "type_code"))?;
             let mut views = Views::new();
             let view = argument::view(value, type_code, 0, &mut views)?;
-            drop(place.replace(AnyView::from_raw(view).to_owned()?));
+            drop(place.replace(AnyView::from_raw(view).to_owned_or_pointer()?));
         }
         Ok(())
     })

@@ -107,8 +107,10 @@ unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
 /// The value matches its type code.
 unsafe fn own(value: TVMValue, type_code: c_int) -> Result<Any> {
     let mut views = Views::new();
-    // SAFETY: the caller guarantees a valid value.
-    unsafe { AnyView::from_raw(argument::view(value, type_code, 0, &mut views)?) }.to_owned()
+    // SAFETY: the caller guarantees a valid value. Safe code refuses a pointer as a result.
+    unsafe {
+        AnyView::from_raw(argument::view(value, type_code, 0, &mut views)?).to_owned_or_pointer()
+    }
 }
 
 /// Releases the reference that a compiled function returned with an object.

@@ -82,10 +82,10 @@ pub const fn is_dynamic(type_index: i32) -> bool {
 }
 
 /// Returns `true` if values of this type borrow from the caller, so that they can only be views,
-/// not owned values.
+/// not owned values. A DLTensor pointer has no owned form at all.
 #[inline]
 pub const fn is_view_only(type_index: i32) -> bool {
-    matches!(type_index, RAW_STR | BYTE_ARRAY_PTR | OBJECT_RVALUE_REF)
+    matches!(type_index, DL_TENSOR_PTR | RAW_STR | BYTE_ARRAY_PTR | OBJECT_RVALUE_REF)
 }
 
 #[cfg(test)]
@@ -114,7 +114,8 @@ mod tests {
     #[test]
     fn only_borrowing_values_are_kept_out_of_owned_ones() {
         assert!(is_view_only(RAW_STR));
-        assert!(!is_view_only(DL_TENSOR_PTR));
+        assert!(is_view_only(DL_TENSOR_PTR));
+        assert!(!is_view_only(DEVICE));
         assert!(!is_view_only(SMALL_STR));
     }
 }

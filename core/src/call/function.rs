@@ -205,7 +205,8 @@ impl Function {
     /// ```
     ///
     /// # Errors
-    /// The error that the function raised; ValueError if the function object has no safe call.
+    /// The error that the function raised; ValueError if the function object has no safe call;
+    /// TypeError if it returned a DLTensor pointer, which nothing keeps alive.
     ///
     /// # Upstream
     /// `TVMFFIFunctionCall`.
@@ -258,7 +259,7 @@ const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
 ///
 /// # Errors
 /// The error that the function raised; InternalError that names its status if it failed without
-/// raising one.
+/// raising one; TypeError if it returned a DLTensor pointer.
 ///
 /// # Safety
 /// `safe_call` must accept `handle`.
@@ -278,7 +279,7 @@ pub unsafe fn invoke_safe_call(
         return Err(failure(status, before));
     }
     // SAFETY: a successful call leaves an owned value in the result (ABI).
-    Ok(unsafe { Any::from_raw(result) })
+    unsafe { Any::from_result(result) }
 }
 
 /// The address of [`extern_safe_call`], which identifies functions over C callbacks. A static,

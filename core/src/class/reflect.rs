@@ -32,7 +32,7 @@ impl ObjectRef {
         // leave an owned value.
         unsafe {
             checked(|| getter(self.address_of(info.offset), &mut result))?;
-            Ok(Any::from_raw(result))
+            Any::from_result(result)
         }
     }
 

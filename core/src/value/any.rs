@@ -20,7 +20,7 @@ const NONE: TVMFFIAny = TVMFFIAny {
 /// An owned value, with one strong reference if the value is an object.
 ///
 /// Never holds a raw string, a byte array pointer or an rvalue reference: those are borrowed forms,
-/// which [`AnyView::to_owned`] copies.
+/// which [`AnyView::to_owned`] copies. Nor a DLTensor pointer, which it refuses.
 ///
 /// # Examples
 /// ```
@@ -88,9 +88,26 @@ impl Any {
     ///
     /// # Safety
     /// The cell must be an owned value: its object, if any, must be live, and the caller gives up
-    /// one strong reference to it.
+    /// one strong reference to it. If it is a DLTensor pointer, the tensor must be valid for as
+    /// long as the value or a copy of it exists.
     pub const unsafe fn from_raw(raw: TVMFFIAny) -> Any {
         Any { raw }
+    }
+
+    /// Takes ownership of a cell that a function returned, as [`from_raw`](Any::from_raw) does.
+    ///
+    /// # Errors
+    /// TypeError for a DLTensor pointer, which C++ code may return.
+    ///
+    /// # Safety
+    /// The requirements of [`Any::from_raw`], except that the cell may be a DLTensor pointer.
+    #[inline(always)]
+    pub unsafe fn from_result(raw: TVMFFIAny) -> Result<Any> {
+        if raw.type_index == type_index::DL_TENSOR_PTR {
+            return Err(view::unowned_tensor());
+        }
+        // SAFETY: guaranteed by the caller.
+        Ok(unsafe { Any::from_raw(raw) })
     }
 
     /// Returns the raw cell and transfers its reference to the caller.

@@ -140,13 +140,14 @@ pub(crate) fn len(view: &AnyView<'_>) -> Option<usize> {
 /// conversions may run user callbacks that change a List.
 ///
 /// # Errors
-/// RuntimeError if another thread is changing the List.
+/// RuntimeError if another thread is changing the List; TypeError for a DLTensor pointer, which C++
+/// code may have put there.
 pub(crate) fn element(view: &AnyView<'_>, index: usize) -> Result<Option<Any>> {
     let Some(sequence) = Sequence::of(view) else { return Ok(None) };
     // SAFETY: nothing else runs until the element has its own reference.
     let _borrow = unsafe { sequence.read()? };
     // SAFETY: the borrow excludes writers.
-    Ok(unsafe { sequence.word(index).and_then(|word| AnyView::from_raw(word).retain()) })
+    unsafe { sequence.word(index).map(|word| AnyView::from_raw(word).to_owned()).transpose() }
 }
 
 /// Calls `each` with the elements of an Array or List in order, until it returns `false`. Returns

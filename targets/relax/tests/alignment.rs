@@ -39,7 +39,7 @@ fn record(seen: &Seen, tensor: TensorRef<'_>) {
 }
 
 /// Creates a machine whose `main(x, y)` passes both to a kernel, which records them, tuples element
-/// by element, and returns `x`.
+/// by element, and returns `x`, unless it is a `DLTensor*`.
 fn recorder() -> Result<(Machine, Seen)> {
     let seen: Seen = Arc::default();
     let log = seen.clone();
@@ -58,7 +58,7 @@ fn recorder() -> Result<(Machine, Seen)> {
                 }
             }
         }
-        args[0].to_owned()
+        Ok(args[0].retain().unwrap_or_default())
     })?;
     let main = bytecode("main", &["x", "y"], 3, vec![call(2, 0, &[0, 1]), ret(2)]);
     let machine = Machine::new(load(&executable(&[packed("kernel"), main], &[]))?);
@@ -186,6 +186,18 @@ fn pointers_to_tensors_are_copied_too() -> Result<()> {
     let x = floats()?;
     machine.call(main_of(&machine), &[pointer(x.dl_tensor()), 0i64.into()])?;
     assert_eq!(seen.lock().unwrap()[0].0, x.dl_tensor().data.addr());
+    Ok(())
+}
+
+#[test]
+fn pointers_to_tensors_are_not_returned() -> Result<()> {
+    let main = bytecode("main", &["x"], 1, vec![ret(0)]);
+    let machine = Machine::new(load(&executable(&[main], &[]))?);
+    machine.initialize_on_cpu(Kind::Pooled, &|_| Ok(None))?;
+    let x = floats()?;
+    assert!(machine.call(main_of(&machine), &[AnyView::from(&x)]).is_ok());
+    let error = machine.call(main_of(&machine), &[pointer(x.dl_tensor())]).unwrap_err();
+    assert_eq!(error.kind_bytes(), b"TypeError");
     Ok(())
 }
 

@@ -231,11 +231,11 @@ impl<'a> AnyView<'a> {
     ///
     /// # Errors
     /// MemoryError; ValueError for a null raw string, byte array or object, or a small string of
-    /// invalid length; TypeError for a type index that no value has; InternalError for an rvalue
-    /// reference that was already moved from.
+    /// invalid length; TypeError for a DLTensor pointer, which nothing keeps alive, and for a type
+    /// index that no value has; InternalError for an rvalue reference that was already moved from.
     ///
     /// # Upstream
-    /// `TVMFFIAnyViewToOwnedAny`.
+    /// `TVMFFIAnyViewToOwnedAny`, which copies a DLTensor pointer.
     #[inline]
     pub fn to_owned(self) -> Result<Any> {
         if cfg!(feature = "speed") {
@@ -262,6 +262,26 @@ impl<'a> AnyView<'a> {
         }
     }
 
+    /// Creates an owned value as [`to_owned`](AnyView::to_owned) does, but copies a DLTensor
+    /// pointer: for code that does as C and C++ callers do.
+    ///
+    /// # Errors
+    /// The errors of [`to_owned`](AnyView::to_owned), except for the TypeError of a DLTensor
+    /// pointer.
+    ///
+    /// # Safety
+    /// If the view is a DLTensor pointer, the tensor must outlive the result and its copies, or
+    /// safe code must not get them after the tensor's end.
+    ///
+    /// # Upstream
+    /// `TVMFFIAnyViewToOwnedAny`.
+    pub unsafe fn to_owned_or_pointer(self) -> Result<Any> {
+        if self.raw.type_index == type_index::DL_TENSOR_PTR {
+            return Ok(Any { raw: self.raw });
+        }
+        self.to_owned()
+    }
+
     /// Fast path of [`to_owned`](AnyView::to_owned): returns the owned form of plain values, small
     /// strings and objects, and `None` for all other values. Allocates nothing.
     #[inline]
@@ -274,7 +294,7 @@ impl<'a> AnyView<'a> {
     #[inline]
     pub fn has_owned_form(&self) -> bool {
         match self.raw.type_index {
-            type_index::NONE..=type_index::DL_TENSOR_PTR | type_index::UNCHANGED => true,
+            type_index::NONE..type_index::DL_TENSOR_PTR | type_index::UNCHANGED => true,
             type_index::SMALL_STR | type_index::SMALL_BYTES => {
                 self.raw.small_str_len as usize <= string::SMALL_MAX
             }
@@ -364,6 +384,7 @@ unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Resu
                 "bad size"
             )
         }
+        type_index::DL_TENSOR_PTR => Err(unowned_tensor()),
         type_index::STATIC_OBJECT_BEGIN.. => Err(null_value(index)),
         other => plain_bail!(TYPE_ERROR, "There is no type with index {}", other; "no such type"),
     }
@@ -389,6 +410,18 @@ unsafe fn take_rvalue(
     // guarantees the cell.
     unsafe { cell.write(ObjectRef::from_raw(object).into_any().into_raw()) };
     Ok(())
+}
+
+/// Creates the TypeError for a DLTensor pointer that would have to be owned.
+#[cold]
+#[inline(never)]
+pub(super) fn unowned_tensor() -> Error {
+    plain_error!(
+        TYPE_ERROR,
+        "A DLTensor pointer is valid for a call only and cannot be kept or returned: use a Tensor, \
+         or take an AnyView or TensorView for the call";
+        "unowned tensor"
+    )
 }
 
 fn null_value(type_index: i32) -> Error {
@@ -515,6 +548,44 @@ mod tests {
             let error = unsafe { AnyView::from_raw(raw) }.to_owned().unwrap_err();
             assert_eq!(error.kind_bytes(), kind.as_bytes());
         }
+    }
+
+    #[test]
+    fn a_tensor_pointer_has_no_owned_form() -> Result<()> {
+        let tensor = crate::Tensor::from_slice(&[1i32, 2], &[2])?;
+        // SAFETY: `tensor` is alive, and nobody writes its elements.
+        let view =
+            AnyView::from(unsafe { crate::tensor::TensorView::new(tensor.dl_tensor().into()) });
+        assert!(!view.has_owned_form() && view.retain().is_none());
+        let keep = crate::Function::from_typed(|_: Any| {})?;
+        unsafe extern "C" fn as_it_is(
+            _: *mut c_void,
+            args: *const TVMFFIAny,
+            _: i32,
+            result: *mut TVMFFIAny,
+        ) -> i32 {
+            // SAFETY: there is one argument, and a result.
+            unsafe { result.write(args.read()) };
+            0
+        }
+        // SAFETY: a safe call without a context.
+        let foreign =
+            unsafe { crate::Function::from_extern_c(core::ptr::null_mut(), as_it_is, None)? };
+        for refused in [
+            view.to_owned(),
+            view.get::<Any>(),
+            view.get::<Option<Any>>().map(Option::unwrap_or_default),
+            keep.call_packed(&[view]),
+            foreign.call_packed(&[view]),
+        ] {
+            assert_eq!(refused.unwrap_err().kind_bytes(), b"TypeError");
+        }
+        let mut cell = MaybeUninit::uninit();
+        assert!(view.write_owned(&mut cell).is_err());
+        // SAFETY: the tensor outlives the copy.
+        let pointer = unsafe { view.to_owned_or_pointer()? };
+        assert_eq!(pointer.type_index(), type_index::DL_TENSOR_PTR);
+        Ok(())
     }
 
     #[test]

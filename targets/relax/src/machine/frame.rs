@@ -105,7 +105,12 @@ impl<'a> CallFrame<'a> {
         for (index, arg) in args.iter().enumerate() {
             let value = match addresses.retain_tensor(arg) {
                 Some(tensor) => tensor,
-                None => (*arg).to_owned()?,
+                None => match arg.retain() {
+                    Some(value) => value,
+                    // SAFETY: the registers end before the arguments do, builtins get views of
+                    // them, and `Return` refuses a pointer.
+                    None => unsafe { arg.to_owned_or_pointer()? },
+                },
             };
             // SAFETY: the frame has that register, whose value is None.
             unsafe { call.registers.add(index).write(value) };

@@ -97,11 +97,12 @@ impl Interpreter<'_> {
                     Instruction::Return { value } => {
                         self.frame.check_copies()?;
                         // The frame ends, so a register gives its value away.
-                        return Ok(if value.is_literal() {
+                        let value = if value.is_literal() {
                             self.read(value).clone()
                         } else {
                             core::mem::take(&mut *self.frame.registers.add(value.index()))
-                        });
+                        };
+                        return Any::from_result(value.into_raw());
                     }
                     Instruction::Jump { target } => at = instructions.add(target as usize),
                     Instruction::Branch { condition, target } => {

@@ -9,6 +9,8 @@ mod addresses;
 mod calls;
 mod contexts;
 mod hooks;
+#[cfg(all(target_os = "linux", target_env = "gnu", not(miri)))]
+mod kept_views;
 mod keys;
 mod lists;
 mod memory;
