@@ -8,7 +8,7 @@ use ferrite_tests::{Outcome, require_arm_gcc};
 /// Limit of the flash of ring 1 in bytes with every symbol kept, beyond a firmware that contains
 /// only the C library's memory functions: text, constants and initial values. The goal is 12,288
 /// bytes.
-const MOST_FLASH: u64 = 11_948;
+const MOST_FLASH: u64 = 12_020;
 /// Limit of the RAM of ring 1 in bytes, without the pool.
 const MOST_RAM: u64 = 156;
 
