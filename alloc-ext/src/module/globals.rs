@@ -27,7 +27,7 @@ pub(crate) static KEPT: Mutex<Kept> =
 /// # Errors
 /// MemoryError.
 pub fn add(module: &Module) -> Result<()> {
-    let added = KEPT.lock().removable.add(module);
+    let added = KEPT.with_mut(|kept| kept.removable.add(module));
     // The error is created after unlocking, since its memory may come from a user's allocator.
     Ok(added.map(drop)?)
 }
@@ -43,7 +43,7 @@ pub(super) fn keep(root: &Module) -> Result<()> {
     pending.try_push(root.clone())?;
     while let Some(module) = pending.pop() {
         if module.kind()? == c"library" {
-            let added = KEPT.lock().permanent.add(&module);
+            let added = KEPT.with_mut(|kept| kept.permanent.add(&module));
             added?;
         }
         if seen.add(&module)? {
@@ -65,7 +65,7 @@ pub unsafe fn remove(module: &Module) {
 
 /// Implements [`remove`] for callers of `ffi.ModuleGlobalsRemove`, who guarantee the same.
 pub(super) fn remove_added(module: &Module) {
-    let removed = KEPT.lock().removable.remove(module);
+    let removed = KEPT.with_mut(|kept| kept.removable.remove(module));
     // Dropped after unlocking, since the last reference may run user destructors.
     drop(removed);
 }

@@ -61,11 +61,11 @@ impl<S: HookState> CallbackState<S> {
     }
 
     fn take(&self) -> Option<S> {
-        self.place().lock().take()
+        self.place().with_mut(Option::take)
     }
 
     fn put(&self, state: S) {
-        *self.place().lock() = Some(state);
+        self.place().with_mut(|place| *place = Some(state));
     }
 
     /// Runs `work` with the state, and returns its result. Called from the callback passed to a

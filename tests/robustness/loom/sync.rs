@@ -30,6 +30,14 @@ impl<T> Mutex<T> {
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap()
     }
+
+    pub fn with<R>(&self, body: impl FnOnce(&T) -> R) -> R {
+        body(&self.lock())
+    }
+
+    pub fn with_mut<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        body(&mut self.lock())
+    }
 }
 
 loom::lazy_static! {

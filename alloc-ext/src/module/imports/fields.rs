@@ -27,10 +27,8 @@ pub(crate) static CHANGES: Lock<Cell<usize>> = Lock::new(Cell::new(0));
 /// # Errors
 /// InternalError for a module without an Array of imports.
 pub(in crate::module) fn snapshot(module: &Module) -> Result<ArrayObject> {
-    let guard = CHANGES.lock();
     // SAFETY: the module is alive, and the lock guards the field.
-    let imports = unsafe { (*module_obj(module)).imports.clone() };
-    drop(guard);
+    let imports = CHANGES.with(|_| unsafe { (*module_obj(module)).imports.clone() });
     imports.and_then(|imports| imports.downcast().ok()).ok_or_else(|| incomplete("imports"))
 }
 
@@ -42,15 +40,15 @@ pub(super) fn change(
     before: usize,
     body: &mut dyn FnMut(&mut Option<ObjectRef>) -> bool,
 ) -> Option<bool> {
-    let guard = CHANGES.lock();
-    let in_time = guard.get() == before;
-    // SAFETY: the module is alive, and the lock is held.
-    let changed = in_time && body(unsafe { &mut (*module_obj(module)).imports });
-    if changed {
-        guard.set(before.wrapping_add(1));
-    }
-    drop(guard);
-    in_time.then_some(changed)
+    CHANGES.with(|changes| {
+        let in_time = changes.get() == before;
+        // SAFETY: the module is alive, and the lock is held.
+        let changed = in_time && body(unsafe { &mut (*module_obj(module)).imports });
+        if changed {
+            changes.set(before.wrapping_add(1));
+        }
+        in_time.then_some(changed)
+    })
 }
 
 /// Replaces the imports of a module, unless the imports of any module changed since `before`.
@@ -65,7 +63,7 @@ pub(super) fn replace(module: &Module, imports: &ArrayObject, before: usize) -> 
 }
 
 pub(super) fn changes() -> usize {
-    CHANGES.lock().get()
+    CHANGES.with(Cell::get)
 }
 
 /// A function borrowed from a cache; `None` if the cache lacks the name.
@@ -78,10 +76,10 @@ pub(super) fn with_cache(
     module: &Module,
     body: &mut dyn FnMut(&mut LookupCache) -> Found,
 ) -> Result<Found> {
-    let guard = CHANGES.lock();
-    // SAFETY: the module is alive, and the lock gives exclusive access to the field.
-    let result = of_class(unsafe { &mut (*module_obj(module)).import_lookup_cache }).map(body);
-    drop(guard);
+    let result = CHANGES.with(|_| {
+        // SAFETY: the module is alive, and the lock gives exclusive access to the field.
+        of_class(unsafe { &mut (*module_obj(module)).import_lookup_cache }).map(body)
+    });
     result.ok_or_else(|| incomplete("import lookup cache"))
 }
 

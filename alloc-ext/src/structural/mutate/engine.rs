@@ -55,20 +55,19 @@ impl Engine {
 
     fn var_remap_get(&self, var: AnyView<'_>) -> Result<Any> {
         let var = object_of(var)?;
-        Ok(self.var_remap.lock().get(&var).cloned().unwrap_or(Any::NONE))
+        Ok(self.var_remap.with_mut(|map| map.get(&var).cloned()).unwrap_or(Any::NONE))
     }
 
     fn var_remap_set(&self, var: AnyView<'_>, mapped: AnyView<'_>) -> Result<()> {
         let (var, mapped) = (object_of(var)?, mapped.to_owned()?);
         // The old value is dropped, and an error is created, after unlocking, since both may run
         // user callbacks.
-        let replaced = {
-            let mut var_remap = self.var_remap.lock();
+        let replaced = self.var_remap.with_mut(|var_remap| {
             var_remap.reserve_one().map(|()| {
                 let old = var_remap.get(&var).cloned();
                 var_remap.insert(&var, mapped.clone()).map(|()| old)
             })
-        };
+        });
         replaced?.map(drop)
     }
 }

@@ -65,7 +65,7 @@ pub fn init(
     loop {
         // SAFETY: `record` lives until the end of this function, and `AttemptGuard` removes it from
         // the list before that.
-        let turn = unsafe { makers.lock().enter(handle, own) };
+        let turn = makers.with(|makers| unsafe { makers.enter(handle, own) });
         match turn {
             Claim::Made => return Ok(0),
             Claim::Mine => {
@@ -191,7 +191,7 @@ struct AttemptGuard<'a> {
 impl Drop for AttemptGuard<'_> {
     fn drop(&mut self) {
         // SAFETY: `enter` added the record to the list, and only this guard removes it.
-        unsafe { self.makers.lock().remove(self.own) }
+        self.makers.with(|makers| unsafe { makers.remove(self.own) })
     }
 }
 
@@ -223,7 +223,8 @@ mod tests {
             let other = thread::spawn(move || {
                 let mut own = MaybeUninit::uninit();
                 // SAFETY: the record stays until `keep_own_thread` has removed it from the list.
-                let claim = unsafe { IN_PROGRESS.lock().enter(&THEIRS, own.as_mut_ptr()) };
+                let claim =
+                    IN_PROGRESS.with(|makers| unsafe { makers.enter(&THEIRS, own.as_mut_ptr()) });
                 assert!(matches!(claim, Claim::Mine));
                 MAKING.store(true, Ordering::Release);
                 while !GONE.load(Ordering::Acquire) {
@@ -233,13 +234,13 @@ mod tests {
             while !MAKING.load(Ordering::Acquire) {
                 thread::yield_now();
             }
-            IN_PROGRESS.lock().keep_own_thread();
+            IN_PROGRESS.with_mut(InProgress::keep_own_thread);
             assert_eq!(init(&IN_PROGRESS, &THEIRS, made), Ok(0));
             assert_eq!(init(&IN_PROGRESS, &OWN, made), Err(InitFailure::Nested), "its own stays");
             GONE.store(true, Ordering::Release);
             assert!(other.join().is_ok());
             made(result)
         });
-        assert_eq!((outcome, IN_PROGRESS.lock().0.get().is_null()), (Ok(0), true));
+        assert_eq!((outcome, IN_PROGRESS.with(|makers| makers.0.get().is_null())), (Ok(0), true));
     }
 }

@@ -31,7 +31,8 @@ static LOG: Lock<Cell<Option<Log>>> = Lock::new(Cell::new(None));
 pub unsafe fn set_sink(sink: Option<Sink>) {
     // Opaque: a compiler that knew the only renderer would call it directly, and link it into every
     // program.
-    LOG.lock().set(sink.map(|sink| Log { sink, render: black_box(render) }));
+    let log = sink.map(|sink| Log { sink, render: black_box(render) });
+    LOG.with(|present| present.set(log));
 }
 
 /// Passes one line to the sink, if any.
@@ -41,7 +42,7 @@ pub unsafe fn set_sink(sink: Option<Sink>) {
 #[inline]
 pub(super) unsafe fn write(text: Text, args: *const Arg<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
-    let log = LOG.lock().get();
+    let log = LOG.with(Cell::get);
     if let Some(log) = log {
         // SAFETY: the caller's promise; the caller of `set_sink` guaranteed the sink.
         unsafe { (log.render)(text, args, log.sink) };

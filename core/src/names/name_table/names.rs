@@ -97,8 +97,7 @@ impl Names {
         bytes: usize,
         fill: &mut dyn FnMut(NonNull<Name>),
     ) -> Option<NonNull<Name>> {
-        let last = self.last.lock();
-        match self.lookup.place(self, text)? {
+        self.last.with(|last| match self.lookup.place(self, text)? {
             Ok(name) => Some(name),
             Err(room) => {
                 let name = Name::allocate(text, room.hash(), bytes)?;
@@ -107,11 +106,11 @@ impl Names {
                 // excludes other insertions.
                 unsafe {
                     room.put(name);
-                    self.append(&last, name);
+                    self.append(last, name);
                 }
                 Some(name)
             }
-        }
+        })
     }
 
     /// Appends a name to the list.

@@ -267,11 +267,10 @@ unsafe fn add(
     view.write_owned(&mut owned)?;
     // SAFETY: after success it is an owned value.
     let value = unsafe { Any::from_raw(owned.assume_init()) };
-    let added = {
-        let registry = REGISTRY.lock();
+    let added = REGISTRY.with(|registry| {
         // SAFETY: the strings were checked, and the caller guarantees them.
         unsafe { publish(&registry.arena, entry, records, record, value.as_raw()) }
-    };
+    });
     match added {
         Ok(()) => {
             // The published record owns the value forever.

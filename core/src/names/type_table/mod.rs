@@ -201,7 +201,7 @@ fn has_ancestor(type_index: i32, target_index: i32) -> bool {
 /// `ffi.GetRegisteredTypeKeys`.
 pub fn for_each_key<E>(visit: impl FnMut(&'static [u8]) -> Result<(), E>) -> Result<(), E> {
     ensure_provided();
-    let end = REGISTRY.lock().next_index.get();
+    let end = REGISTRY.with(|registry| registry.next_index.get());
     (0..end).filter_map(known_key).try_for_each(visit)
 }
 

@@ -46,14 +46,11 @@ pub fn get_or_alloc_index(request: &NewTypeRequest<'_>) -> Result<i32> {
     }
     let parent = type_info(request.parent_type_index);
     let key = keys::reserve(request.type_key)?;
-    let allocated = {
-        let registry = REGISTRY.lock();
-        match key.index() {
-            // Another thread has registered it meanwhile.
-            Some(index) => Ok(index),
-            None => allocate_index(&registry, request, &key, parent),
-        }
-    };
+    let allocated = REGISTRY.with(|registry| match key.index() {
+        // Another thread has registered it meanwhile.
+        Some(index) => Ok(index),
+        None => allocate_index(registry, request, &key, parent),
+    });
     allocated.map_err(|refusal| refusal.into_error(request))
 }
 

@@ -1,9 +1,11 @@
 //! Locks for bare metal that mask interrupts, using the `critical-section` crate.
+//!
+//! There are no guards. Those of safe code could be dropped in any order, also within a critical
+//! section of other code, and each would restore the interrupt mask that it found: interrupts would
+//! come in the middle of a section, or never again. Sections of closures end in reverse order.
 
 use core::cell::{Cell, UnsafeCell};
-use core::marker::PhantomData;
 use core::num::NonZeroUsize;
-use core::ops::{Deref, DerefMut};
 
 use critical_section::RestoreState;
 
@@ -29,12 +31,17 @@ impl<T> Mutex<T> {
         Self { held: Cell::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Enters a critical section for the lifetime of the guard. Guards must be dropped in the
-    /// reverse order of locking.
-    pub fn lock(&self) -> MutexGuard<'_, T> {
-        // SAFETY: the returned guard leaves exactly once; guards are locals of short functions and
-        // so end in reverse order.
-        MutexGuard { mutex: self, restore: unsafe { enter(&self.held) }, _not_sync: PhantomData }
+    /// Calls `body` with the value, in a critical section. Returns its result.
+    #[inline(always)]
+    pub fn with_mut<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: the section ends here, after those that `body` began; `held` excludes other
+        // references in it.
+        unsafe {
+            let restore = enter(&self.held);
+            let result = body(&mut *self.value.get());
+            leave(&self.held, restore);
+            result
+        }
     }
 }
 
@@ -63,45 +70,10 @@ unsafe fn leave(held: &Cell<bool>, restore: RestoreState) {
     unsafe { critical_section::release(restore) };
 }
 
-/// Exclusive access to the value of a [`Mutex`].
-pub struct MutexGuard<'a, T> {
-    mutex: &'a Mutex<T>,
-    restore: RestoreState,
-    /// Makes the guard `Sync` only if the value is, and never `Send`: the thread that entered a
-    /// critical section must leave it.
-    _not_sync: PhantomData<*const T>,
-}
-
-// SAFETY: a shared guard gives shared references to the value.
-unsafe impl<T: Sync> Sync for MutexGuard<'_, T> {}
-
-impl<T> Deref for MutexGuard<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        // SAFETY: this guard is in the critical section, and `held` excludes other guards.
-        unsafe { &*self.mutex.value.get() }
-    }
-}
-
-impl<T> DerefMut for MutexGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as `deref`, through an exclusive guard.
-        unsafe { &mut *self.mutex.value.get() }
-    }
-}
-
-impl<T> Drop for MutexGuard<'_, T> {
-    fn drop(&mut self) {
-        // SAFETY: `restore` came from `enter`.
-        unsafe { leave(&self.mutex.held, self.restore) };
-    }
-}
-
 /// A lock whose value is only accessible in a critical section, by shared references.
 ///
-/// Locking it again while it is held returns another shared reference, which is harmless, so the
-/// lock needs no flag.
+/// Locking it again while it is held gives another shared reference, which is harmless, so the lock
+/// needs no flag.
 pub struct Lock<T>(T);
 
 // SAFETY: the value is only accessed in a critical section, which admits one execution at a time.
@@ -113,39 +85,29 @@ impl<T> Lock<T> {
         Self(value)
     }
 
-    /// Enters a critical section for the lifetime of the guard. Guards must be dropped in the
-    /// reverse order of locking.
-    pub fn lock(&self) -> LockGuard<'_, T> {
-        // SAFETY: as for `Mutex`.
-        LockGuard { value: &self.0, restore: unsafe { critical_section::acquire() } }
-    }
-}
-
-/// Shared access to the value of a [`Lock`].
-pub struct LockGuard<'a, T> {
-    value: &'a T,
-    restore: RestoreState,
-}
-
-impl<T> Deref for LockGuard<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        self.value
-    }
-}
-
-impl<T> Drop for LockGuard<'_, T> {
-    fn drop(&mut self) {
-        // SAFETY: `restore` came from entering the critical section.
-        unsafe { critical_section::release(self.restore) };
+    /// Calls `body` with the value, in a critical section. Returns its result.
+    #[inline(always)]
+    pub fn with<R>(&self, body: impl FnOnce(&T) -> R) -> R {
+        section(|| body(&self.0))
     }
 }
 
 /// Runs `body` with interrupts masked. `body` must be short and must not run user callbacks. Calls
 /// may be nested.
 pub fn critical<R>(body: impl FnOnce() -> R) -> R {
-    critical_section::with(|_| body())
+    section(body)
+}
+
+/// Runs `body` in a critical section. A panic ends the program.
+#[inline(always)]
+fn section<R>(body: impl FnOnce() -> R) -> R {
+    // SAFETY: the section ends here, after those that `body` began.
+    unsafe {
+        let restore = critical_section::acquire();
+        let result = body();
+        critical_section::release(restore);
+        result
+    }
 }
 
 /// Yields to other tasks before the caller polls again.

@@ -5,7 +5,7 @@
 //! | Name | Meaning |
 //! |---|---|
 //! | [`Mutex`] | exclusive access; never poisoned; must not be locked again by its holder |
-//! | [`Lock`] | a mutex for values with interior mutability: its guard gives shared access, which takes less flash |
+//! | [`Lock`] | a mutex for values with interior mutability: it gives shared access, which takes less flash |
 //! | [`ObjectMutex`] | a mutex as part of an object |
 //! | [`atomic`] | atomic types; code for cores without read-modify-write instructions uses [`exchange`] only |
 //! | [`is_single_threaded`] | whether the process certainly has no other threads |
@@ -13,6 +13,10 @@
 //! | [`pause`], [`current_thread`] | waiting for another thread; identity of the current thread |
 //! | [`per_thread`] | thread-local state |
 //! | `fork` | holds the locks across forks, on hosts |
+//!
+//! `Mutex::with_mut` and `Lock::with` call a closure with the value. Builds with `std`, with `spin`,
+//! and for systems without interrupts have `Mutex::lock`, too, whose guard holds the lock until it is
+//! dropped; with masked interrupts no guard is sound.
 //!
 //! No lock may be held while a user callback runs. Bare-metal builds without `spin` mask interrupts
 //! while a lock is held, through the `critical-section` crate, so tables may be used from interrupt
@@ -48,7 +52,9 @@ pub use atomic::exchange;
 pub(crate) use imp::CRITICAL;
 #[cfg(not(feature = "std"))]
 pub use imp::Mutex as ObjectMutex;
-pub use imp::{Lock, Mutex, MutexGuard, critical, current_thread, pause};
+#[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
+pub use imp::MutexGuard;
+pub use imp::{Lock, Mutex, critical, current_thread, pause};
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub(crate) use object_mutex::OBJECT_LOCKS;
 #[cfg(feature = "std")]

@@ -30,6 +30,12 @@ impl<T> ObjectMutex<T> {
         let lock = &OBJECT_LOCKS[ptr::from_ref(self).addr() / 64 % OBJECT_LOCKS.len()];
         ObjectMutexGuard { value: &self.0, _lock: lock.lock(), _not_sync: PhantomData }
     }
+
+    /// Calls `body` with the value while the mutex is locked. Returns its result.
+    #[inline(always)]
+    pub fn with_mut<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        body(&mut self.lock())
+    }
 }
 
 /// Exclusive access to the value of an [`ObjectMutex`].

@@ -2,7 +2,38 @@
 #![forbid(unsafe_code)]
 
 use core::num::NonZeroUsize;
-pub use spin::mutex::{SpinMutex as Mutex, SpinMutex as Lock, SpinMutexGuard as MutexGuard};
+pub use spin::mutex::SpinMutexGuard as MutexGuard;
+
+/// A mutex that spins.
+#[derive(Default)]
+pub struct Mutex<T>(spin::mutex::SpinMutex<T>);
+
+impl<T> Mutex<T> {
+    /// Creates an unlocked mutex around `value`.
+    pub const fn new(value: T) -> Self {
+        Self(spin::mutex::SpinMutex::new(value))
+    }
+
+    /// Waits until the mutex is free and locks it for the lifetime of the guard.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock()
+    }
+
+    /// Calls `body` with the value while the mutex is locked. Returns its result.
+    #[inline(always)]
+    pub fn with<R>(&self, body: impl FnOnce(&T) -> R) -> R {
+        body(&self.lock())
+    }
+
+    /// Calls `body` with the value while the mutex is locked. Returns its result.
+    #[inline(always)]
+    pub fn with_mut<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        body(&mut self.lock())
+    }
+}
+
+/// In this build, [`Lock`] and [`Mutex`] are the same type.
+pub use self::Mutex as Lock;
 
 /// Runs `body` in a critical section of the whole crate. `body` must be short, and must neither
 /// take locks nor run user callbacks.

@@ -25,8 +25,12 @@ impl<T: Clone> NamedValues<T> {
 
     /// Returns the value of a name.
     pub(super) fn get(&self, name: &[u8]) -> Option<T> {
-        let table = self.0.lock();
-        table.iter().find(|entry| entry.name.as_bytes() == name).map(|entry| entry.value.clone())
+        self.0.with_mut(|table| {
+            table
+                .iter()
+                .find(|entry| entry.name.as_bytes() == name)
+                .map(|entry| entry.value.clone())
+        })
     }
 
     /// Sets the value of a name.
@@ -46,42 +50,38 @@ impl<T: Clone> NamedValues<T> {
     }
 
     fn put(&self, name: String, value: T, replaces: bool) -> Result<bool> {
-        let mut entry = Entry { name, value };
-        let mut table = self.0.lock();
-        let known = table
-            .as_mut_slice()
-            .iter_mut()
-            .find(|known| known.name.as_bytes() == entry.name.as_bytes());
-        if let Some(known) = known {
-            if replaces {
-                core::mem::swap(known, &mut entry);
+        let mut entry = Some(Entry { name, value });
+        // An entry that stays here is dropped after unlocking.
+        let put = self.0.with_mut(|table| {
+            let Some(new) = &mut entry else { return Ok(false) };
+            let known = table
+                .as_mut_slice()
+                .iter_mut()
+                .find(|known| known.name.as_bytes() == new.name.as_bytes());
+            if let Some(known) = known {
+                if replaces {
+                    core::mem::swap(known, new);
+                }
+                return Ok(replaces);
             }
-            // Before the entry.
-            drop(table);
-            return Ok(replaces);
-        }
-        let room = table.try_reserve(1);
-        if room.is_ok() {
-            // There is room.
-            let _ = table.try_push(entry);
-        }
-        drop(table);
-        Ok(room.map(|()| true)?)
+            table.try_reserve(1)?;
+            entry.take().map_or(Ok(()), |entry| table.try_push(entry)).map(|()| true)
+        });
+        Ok(put?)
     }
 
     /// Removes a name and its value, if it has one.
     pub(super) fn remove(&self, name: &[u8]) {
-        let removed = {
-            let mut table = self.0.lock();
+        let removed = self.0.with_mut(|table| {
             let at = table.iter().position(|entry| entry.name.as_bytes() == name);
             at.and_then(|at| table.remove(at))
-        };
+        });
         drop(removed);
     }
 
     /// Removes all names.
     pub(super) fn clear(&self) {
-        let removed = core::mem::replace(&mut *self.0.lock(), Buffer::new());
+        let removed = self.0.with_mut(|table| core::mem::replace(table, Buffer::new()));
         drop(removed);
     }
 }

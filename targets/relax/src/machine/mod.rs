@@ -222,7 +222,7 @@ impl Machine {
     /// # Errors
     /// InternalError for a packed function; MemoryError.
     pub fn closure(&self, name: &[u8]) -> Result<Option<Closure>> {
-        if let Some(saved) = self.saved.lock().find(name) {
+        if let Some(saved) = self.saved.with_mut(|saved| saved.find(name)) {
             return Ok(Some(saved));
         }
         match self.executable.find(name) {
@@ -236,7 +236,8 @@ impl Machine {
     /// saved function.
     pub(crate) fn own_function(&self, closure: &Closure) -> Option<usize> {
         let name = closure.name().as_bytes();
-        if self.saved.lock().find(name).is_some() { None } else { self.executable.find(name) }
+        let is_saved = self.saved.with_mut(|saved| saved.find(name)).is_some();
+        if is_saved { None } else { self.executable.find(name) }
     }
 
     /// Returns the names of a function's parameters; empty for a packed function.

@@ -47,18 +47,15 @@ impl Machine {
         }
         let closure = Closure::new(saved_name.clone(), function)?;
         // Dropped when the lock is given back, as its arguments may run other code.
-        let previous = {
-            let mut saved = self.saved.lock();
+        let previous = self.saved.with_mut(|saved| {
             match saved.0.iter_mut().find(|(key, _)| *key == saved_name) {
-                Some((_, place)) => Some(core::mem::replace(place, closure)),
+                Some((_, place)) => Ok(Some(core::mem::replace(place, closure))),
                 None => {
                     saved.0.reserve_silently(1)?;
-                    saved.0.try_push((saved_name, closure))?;
-                    None
+                    saved.0.try_push((saved_name, closure)).map(|()| None)
                 }
             }
-        };
-        drop(previous);
-        Ok(())
+        });
+        Ok(previous.map(drop)?)
     }
 }

@@ -112,25 +112,24 @@ impl Allocator {
     /// InternalError if the build has no back end for the device; MemoryError.
     pub fn new(device: DLDevice, kind: Kind) -> Result<Allocator> {
         device_memory::check(device)?;
-        let mut newest = NEWEST.lock();
-        if let Some(found) =
-            newest.chain().find(|record| record.kind == kind && record.is_of(device))
-        {
-            return Ok(Allocator(found));
-        }
         let layout = Layout::new::<Record>();
-        let Some(block) = memory::allocate(layout) else {
-            drop(newest);
-            return Err(out_of_memory(layout.size()));
-        };
-        let created = Record::new(device, kind, Some(*newest));
-        // SAFETY: the block is fresh, of this layout, and never freed.
-        *newest = unsafe {
-            let place = block.cast::<Record>();
-            place.write(created);
-            place.as_ref()
-        };
-        Ok(Allocator(*newest))
+        let record = NEWEST.with_mut(|newest| {
+            let mut records = newest.chain();
+            if let Some(found) = records.find(|record| record.kind == kind && record.is_of(device))
+            {
+                return Some(found);
+            }
+            let block = memory::allocate(layout)?;
+            let created = Record::new(device, kind, Some(*newest));
+            // SAFETY: the block is fresh, of this layout, and never freed.
+            *newest = unsafe {
+                let place = block.cast::<Record>();
+                place.write(created);
+                place.as_ref()
+            };
+            Some(*newest)
+        });
+        record.map(Allocator).ok_or_else(|| out_of_memory(layout.size()))
     }
 
     /// Returns the naive allocator of main memory.
@@ -150,13 +149,12 @@ impl Allocator {
 
     /// Returns a snapshot of the counters.
     pub fn usage(self) -> Usage {
-        self.0.state.lock().usage
+        self.0.state.with_mut(|state| state.usage)
     }
 
     /// Sets the peak to the bytes in use.
     pub fn reset_peak(self) {
-        let usage = &mut self.0.state.lock().usage;
-        usage.peak = usage.used;
+        self.0.state.with_mut(|State { usage, .. }| usage.peak = usage.used);
     }
 
     /// Allocates at least `bytes` bytes of uninitialised memory, aligned to
@@ -178,17 +176,19 @@ impl Allocator {
     }
 
     fn take_from_lists(self, bytes: usize) -> Option<*mut c_void> {
-        let State { usage, free } = &mut *self.0.state.lock();
-        let data = free.take(bytes)?;
-        usage.count_use(bytes);
-        Some(data)
+        self.0.state.with_mut(|State { usage, free }| {
+            let data = free.take(bytes)?;
+            usage.count_use(bytes);
+            Some(data)
+        })
     }
 
     fn take_from_device(self, bytes: usize) -> Result<Block> {
         let data = device_memory::allocate(self.device(), bytes)?;
-        let usage = &mut self.0.state.lock().usage;
-        usage.reserved += bytes;
-        usage.count_use(bytes);
+        self.0.state.with_mut(|State { usage, .. }| {
+            usage.reserved += bytes;
+            usage.count_use(bytes);
+        });
         Ok(Block { data, bytes, allocator: self })
     }
 
@@ -207,14 +207,13 @@ impl Allocator {
     /// # Safety
     /// The memory must be a block of this allocator, and must not be used afterwards.
     unsafe fn free(self, data: *mut c_void, bytes: usize) {
-        let is_kept = {
-            let State { usage, free } = &mut *self.0.state.lock();
+        let is_kept = self.0.state.with_mut(|State { usage, free }| {
             usage.used -= bytes;
             // Without memory for the list, the block goes back to the device.
             let is_kept = self.kind() == Kind::Pooled && free.put(data, bytes);
             usage.reserved -= if is_kept { 0 } else { bytes };
             is_kept
-        };
+        });
         if !is_kept {
             // SAFETY: as the caller guarantees.
             unsafe { device_memory::free(self.device(), data) };
@@ -233,10 +232,11 @@ impl Allocator {
     }
 
     fn take_kept(self) -> Option<*mut c_void> {
-        let State { usage, free } = &mut *self.0.state.lock();
-        let (data, bytes) = free.take_any()?;
-        usage.reserved -= bytes;
-        Some(data)
+        self.0.state.with_mut(|State { usage, free }| {
+            let (data, bytes) = free.take_any()?;
+            usage.reserved -= bytes;
+            Some(data)
+        })
     }
 }
 
@@ -298,7 +298,7 @@ impl Drop for Block {
 /// # Upstream
 /// `MemoryManager::Clear` of `src/runtime/memory/memory_manager.cc`.
 pub fn clear() {
-    let newest = *NEWEST.lock();
+    let newest = NEWEST.with_mut(|newest| *newest);
     newest.chain().for_each(|record| {
         Allocator(record).clear();
     });
@@ -307,7 +307,7 @@ pub fn clear() {
 /// Returns the sum of the counters of both allocators of a device. The sum of the peaks is an upper
 /// bound of the joint peak.
 pub fn usage(device: DLDevice) -> Usage {
-    let newest = *NEWEST.lock();
+    let newest = NEWEST.with_mut(|newest| *newest);
     let mut total = Usage::default();
     for record in newest.chain().filter(|record| record.is_of(device)) {
         let Usage { used, peak, reserved } = Allocator(record).usage();

@@ -42,21 +42,16 @@ fn find_kept(kept: &[(&'static str, Function)], name: &str) -> Option<Function> 
 
 /// Returns the function object of a builtin. All calls return the same one.
 fn kept(builtin: &'static Builtin) -> Result<Function> {
-    if let Some(function) = find_kept(&KEPT.lock(), builtin.name) {
+    if let Some(function) = KEPT.with_mut(|kept| find_kept(kept, builtin.name)) {
         return Ok(function);
     }
     let made = builtin.function.to_function()?;
-    let mut kept = KEPT.lock();
-    if let Some(function) = find_kept(&kept, builtin.name) {
-        // Another thread was faster.
-        drop(kept);
-        drop(made);
-        return Ok(function);
-    }
-    let pushed = kept.try_push((builtin.name, made.clone()));
-    drop(kept);
-    pushed?;
-    Ok(made)
+    // `made` is dropped after unlocking, if another thread was faster.
+    let function = KEPT.with_mut(|kept| match find_kept(kept, builtin.name) {
+        Some(function) => Ok(function),
+        None => kept.try_push((builtin.name, made.clone())).map(|()| made.clone()),
+    });
+    Ok(function?)
 }
 
 /// Creates a module whose functions are the builtins of this library, whichever runtime registered

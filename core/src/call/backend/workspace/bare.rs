@@ -51,25 +51,28 @@ static STACK: Mutex<WorkspaceStack> = Mutex::new(WorkspaceStack {
 /// Nothing else may use the `size` bytes at `start` until another buffer is installed.
 pub unsafe fn set_buffer(start: *mut c_void, size: usize) -> Result<()> {
     let start = start.cast::<u8>();
-    let mut buffer = STACK.lock();
-    if buffer.top.is_null() {
-        let end = start.wrapping_add(size);
-        *buffer = WorkspaceStack { start, end, next: start, top: ptr::null_mut(), most: start };
+    let is_set = STACK.with_mut(|buffer| {
+        let is_free = buffer.top.is_null();
+        if is_free {
+            let end = start.wrapping_add(size);
+            *buffer = WorkspaceStack { start, end, next: start, top: ptr::null_mut(), most: start };
+        }
+        is_free
+    });
+    if is_set {
         return Ok(());
     }
-    drop(buffer);
     Err(plain_error!(RUNTIME_ERROR, "a workspace of the buffer before is in use"))
 }
 
 /// Returns the high-water mark: the maximum number of bytes of the buffer that were in use at once.
 pub fn high_water() -> usize {
-    let buffer = STACK.lock();
-    buffer.most.addr() - buffer.start.addr()
+    STACK.with_mut(|buffer| buffer.most.addr() - buffer.start.addr())
 }
 
 pub(super) fn allocate(size_bytes: u64) -> Result<NonNull<c_void>> {
     let size = usize::try_from(size_bytes).unwrap_or(usize::MAX);
-    let pushed = STACK.lock().push(size);
+    let pushed = STACK.with_mut(|buffer| buffer.push(size));
     match pushed {
         PushOutcome::Block(workspace) => Ok(workspace),
         PushOutcome::TooLarge { free } => Err(out_of_memory_with_free(size, free)),
@@ -91,12 +94,12 @@ fn from_elsewhere(size: usize) -> Result<NonNull<c_void>> {
 /// `workspace` must come from `allocate`, be released once and no longer be used.
 pub(super) unsafe fn release(workspace: NonNull<c_void>) -> Result<()> {
     let workspace = workspace.as_ptr();
-    let mut buffer = STACK.lock();
-    if buffer.pop(workspace) {
+    let (is_popped, is_of_buffer) = STACK.with_mut(|buffer| {
+        (buffer.pop(workspace), (buffer.start..buffer.end).contains(&workspace.cast()))
+    });
+    if is_popped {
         return Ok(());
     }
-    let is_of_buffer = (buffer.start..buffer.end).contains(&workspace.cast());
-    drop(buffer);
     if is_of_buffer {
         return Err(plain_error!(
             VALUE_ERROR,

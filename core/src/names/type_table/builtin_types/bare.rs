@@ -10,7 +10,7 @@ use crate::abi::{TVMFFIObject, TVMFFITypeMetadata, type_index};
 use super::super::builtin_keys::{self, COUNT, KEYS};
 use super::super::entry::{self, NewType, TypeEntry};
 use super::super::register::insert_entry;
-use super::super::{REGISTRY, slots};
+use super::super::{REGISTRY, Registry, slots};
 
 /// Borrows the key that begins at `start`.
 fn key_at(start: *const u8) -> &'static [u8] {
@@ -60,11 +60,18 @@ fn make(type_index: i32) -> Option<&'static TypeEntry> {
     } else {
         None
     };
-    let registry = REGISTRY.lock();
-    // An interrupt handler may have made it meanwhile.
-    if let Some(entry) = slots::entry(type_index) {
-        return Some(entry);
-    }
+    REGISTRY.with(|registry| {
+        // An interrupt handler may have made it meanwhile.
+        slots::entry(type_index).or_else(|| insert(registry, type_index, type_key, parent))
+    })
+}
+
+fn insert(
+    registry: &Registry,
+    type_index: i32,
+    type_key: &'static [u8],
+    parent: Option<&'static TypeEntry>,
+) -> Option<&'static TypeEntry> {
     let child_slots_can_overflow = super::super::may_overflow(type_index);
     let new = NewType { type_index, type_key, num_slots: 1, child_slots_can_overflow };
     let entry = insert_entry(&registry.arena, new, parent).ok()?;

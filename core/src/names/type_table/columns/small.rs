@@ -36,13 +36,10 @@ pub(in crate::names::type_table) fn get(name: &[u8]) -> Option<&'static AttrColu
 
 /// Finds or creates the column of an attribute.
 pub(in crate::names::type_table) fn get_or_make(name: &[u8]) -> Result<&'static AttrColumn> {
-    let made = {
-        let registry = REGISTRY.lock();
-        match get(name) {
-            Some(column) => Ok(column),
-            None => make(&registry.arena, name),
-        }
-    };
+    let made = REGISTRY.with(|registry| match get(name) {
+        Some(column) => Ok(column),
+        None => make(&registry.arena, name),
+    });
     made.map_err(NoMemory::into_error)
 }
 

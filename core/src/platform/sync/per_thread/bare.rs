@@ -70,7 +70,7 @@ macro_rules! per_thread {
 /// the same value.
 #[inline]
 pub fn with<T: Send, R>(value: &'static PerThread<T>, body: impl FnOnce(&mut T) -> R) -> Option<R> {
-    Some(body(&mut value.lock()))
+    Some(value.with_mut(body))
 }
 
 /// Runs `body` with shared access to the value. Never returns `None` in this build. `body` must not
@@ -80,5 +80,5 @@ pub fn with_shared<T: Send, R>(
     value: &'static PerThread<T>,
     body: impl FnOnce(&T) -> R,
 ) -> Option<R> {
-    Some(body(&value.lock()))
+    Some(value.with_mut(|value| body(value)))
 }

@@ -87,9 +87,10 @@ impl Cache {
         // SAFETY: the object is a cache, of this library or of TVM's; the lock keeps changes out.
         unsafe {
             let record = self.record();
-            let _guard = (*record).lock.lock();
-            let State { data, filled, position } = &*(*record).state;
-            State { data: data.clone(), filled: *filled, position: *position }
+            (*record).lock.with_mut(|()| {
+                let State { data, filled, position } = &*(*record).state;
+                State { data: data.clone(), filled: *filled, position: *position }
+            })
         }
     }
 
@@ -98,8 +99,8 @@ impl Cache {
         // SAFETY: as for `state`.
         let old = unsafe {
             let record = self.record();
-            let _guard = (*record).lock.lock();
-            (&raw mut (*record).state).replace(ManuallyDrop::new(state))
+            let state = ManuallyDrop::new(state);
+            (*record).lock.with_mut(|()| (&raw mut (*record).state).replace(state))
         };
         // After the lock, since a deleter may be a user callback.
         drop(ManuallyDrop::into_inner(old));

@@ -133,14 +133,16 @@ fn call_kernel(
 ) -> Result<()> {
     let storage = state.storage();
     let (tensor, kernel) = storage.state(layer, number, sets)?;
-    let [slots, positions] = state.sequences().step(if sets { "Set" } else { "Get" })?;
+    let [slots, positions] =
+        state.with_sequences(|all| all.step(if sets { "Set" } else { "Get" }))?;
     kernel.call_packed(&[tensor.into(), (&slots).into(), (&positions).into(), *values]).map(drop)
 }
 
 /// Returns a copy of a state of one sequence. The arguments are (layer, state, sequence).
 fn debug_get(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [layer, number, sequence] = args else { return Err(wrong_count(args)) };
-    let (slot, position) = state.sequences().place(sequence.get()?)?;
+    let sequence = sequence.get()?;
+    let (slot, position) = state.with_sequences(|all| all.place(sequence))?;
     state.storage().copy_of(layer.get()?, number.get()?, slot, position).map(Any::from)
 }
 
@@ -148,7 +150,7 @@ fn debug_get(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 fn clear(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [] = args else { return Err(wrong_count(args)) };
     let fresh = state.storage().no_sequences()?;
-    let old = core::mem::replace(&mut *state.sequences(), fresh);
+    let old = state.with_sequences(|all| core::mem::replace(all, fresh));
     drop(old);
     Ok(Any::NONE)
 }
@@ -157,11 +159,11 @@ fn clear(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 fn add_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [sequence] = args else { return Err(wrong_count(args)) };
     let sequence = sequence.get()?;
-    let slot = state.sequences().take_slot(sequence)?;
+    let slot = state.with_sequences(|all| all.take_slot(sequence))?;
     match state.storage().initialize(slot) {
-        Ok(()) => state.sequences().add(sequence, slot),
+        Ok(()) => state.with_sequences(|all| all.add(sequence, slot)),
         Err(error) => {
-            state.sequences().give_back(slot);
+            state.with_sequences(|all| all.give_back(slot));
             return Err(error);
         }
     }
@@ -171,7 +173,8 @@ fn add_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 /// Removes a sequence. The argument is its number.
 fn remove_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [sequence] = args else { return Err(wrong_count(args)) };
-    state.sequences().remove(sequence.get()?)?;
+    let sequence = sequence.get()?;
+    state.with_sequences(|all| all.remove(sequence))?;
     Ok(Any::NONE)
 }
 
@@ -181,11 +184,11 @@ fn fork_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [parent, child, position] = args else { return Err(wrong_count(args)) };
     let (parent, child) = (parent.get()?, child.get()?);
     position.get::<i64>()?;
-    let (from, slot) = state.sequences().take_slot_to_fork(parent, child)?;
+    let (from, slot) = state.with_sequences(|all| all.take_slot_to_fork(parent, child))?;
     match state.storage().copy_slot(from, slot) {
-        Ok(()) => state.sequences().fork(parent, child, slot),
+        Ok(()) => state.with_sequences(|all| all.fork(parent, child, slot)),
         Err(error) => {
-            state.sequences().give_back(slot);
+            state.with_sequences(|all| all.give_back(slot));
             return Err(error);
         }
     }
@@ -195,7 +198,8 @@ fn fork_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 /// Rolls a sequence back. The arguments are (sequence, number of steps).
 fn take_back(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [sequence, steps] = args else { return Err(wrong_count(args)) };
-    state.sequences().take_back(sequence.get()?, steps.get()?)?;
+    let (sequence, steps) = (sequence.get()?, steps.get()?);
+    state.with_sequences(|all| all.take_back(sequence, steps))?;
     Ok(Any::NONE)
 }
 
@@ -209,9 +213,10 @@ fn begin_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     if let Some(tree) = args.get(2).map(|arg| arg.get::<Option<Shape>>()).transpose()?.flatten() {
         sequences::check_chains(lengths.as_slice(), tree.as_slice())?;
     }
-    let step = state.sequences().begin(sequences.as_slice(), lengths.as_slice())?;
+    let (sequences, lengths) = (sequences.as_slice(), lengths.as_slice());
+    let step = state.with_sequences(|all| all.begin(sequences, lengths))?;
     let views = state.storage().write_places(&step)?;
-    let old = state.sequences().set_views(views);
+    let old = state.with_sequences(|all| all.set_views(views));
     drop(old);
     Ok(Any::NONE)
 }
@@ -219,7 +224,7 @@ fn begin_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 /// Ends the step: its sequences have a new value.
 fn end_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [] = args else { return Err(wrong_count(args)) };
-    state.sequences().end()?;
+    state.with_sequences(|all| all.end())?;
     Ok(Any::NONE)
 }
 

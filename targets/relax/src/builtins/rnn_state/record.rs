@@ -75,8 +75,8 @@ impl RnnState {
         &self.content().storage
     }
 
-    /// Locks the sequences.
-    pub(super) fn sequences(&self) -> impl core::ops::DerefMut<Target = Sequences> {
-        self.content().sequences.lock()
+    /// Calls `body` with the sequences, locked. Returns its result.
+    pub(super) fn with_sequences<R>(&self, body: impl FnOnce(&mut Sequences) -> R) -> R {
+        self.content().sequences.with_mut(body)
     }
 }
