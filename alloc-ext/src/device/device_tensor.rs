@@ -99,7 +99,8 @@ impl DeviceTensor {
     ///
     /// # Errors
     /// TypeError if `T` is not the element type; ValueError if the slice has a different length,
-    /// and for tensors in main memory, whose elements may be borrowed; errors of the driver.
+    /// for read-only tensors, and for tensors in main memory, whose elements may be borrowed;
+    /// errors of the driver.
     pub fn copy_from_slice<T: Element>(&self, elements: &[T]) -> Result<()> {
         self.check_elements::<T>(elements.len())?;
         self.check_target()?;
@@ -142,8 +143,8 @@ impl DeviceTensor {
     /// incomplete when this returns; other copies are complete.
     ///
     /// # Errors
-    /// ValueError for different sizes or dtypes, and for a target in main memory, whose elements
-    /// may be borrowed; RuntimeError for devices of two different types; errors of the driver.
+    /// ValueError for different sizes or dtypes, for a read-only target, and for a target in main
+    /// memory, whose elements may be borrowed; RuntimeError for devices of two different types; errors of the driver.
     pub fn copy_from(&self, other: &DeviceTensor) -> Result<()> {
         self.check_target()?;
         plain_ensure!(
@@ -220,8 +221,8 @@ impl DeviceTensor {
         Ok(())
     }
 
-    /// Returns ValueError if the tensor is in main memory, where a slice from [`Tensor::as_slice`]
-    /// may be borrowed.
+    /// Returns ValueError if the tensor is read-only, or in main memory, where a slice from
+    /// [`Tensor::as_slice`] may be borrowed.
     fn check_target(&self) -> Result<()> {
         let in_main_memory = is_host_accessible(self.record().device);
         plain_ensure!(
@@ -229,7 +230,7 @@ impl DeviceTensor {
             VALUE_ERROR,
             "A tensor in main memory may be borrowed: make a new one"
         );
-        Ok(())
+        TensorView::from(&self.0).check_writable()
     }
 
     /// Copies on the current stream of the device, and waits for completion.

@@ -390,6 +390,23 @@ fn events_are_recorded_waited_for_and_timed() {
 }
 
 #[test]
+fn read_only_tensors_are_not_written() {
+    let device = device_of(14);
+    let made = DeviceTensor::from_slice(device, &[1.0f32, 2.0], &[2]).unwrap();
+    let managed = made.as_tensor().to_dlpack_versioned().unwrap().as_ptr();
+    // SAFETY: the export is ours, and the import takes it over.
+    let tensor = unsafe {
+        (*managed).flags = ferrite_core::abi::DLPACK_FLAG_BITMASK_READ_ONLY;
+        Tensor::from_dlpack_versioned(managed, 0, false).unwrap()
+    };
+    let tensor = DeviceTensor::try_from(tensor).unwrap();
+    assert_eq!(kind_of(tensor.copy_from_slice(&[3.0f32, 4.0])), "ValueError");
+    assert_eq!(kind_of(tensor.copy_from(&made)), "ValueError");
+    assert_eq!(&*tensor.read::<f32>().unwrap(), [1.0, 2.0]);
+    made.copy_from(&tensor).unwrap();
+}
+
+#[test]
 fn the_cpu_has_nothing_to_wait_for() {
     let stream = Stream::new(Device::CPU).unwrap();
     let (mut start, mut end) =

@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject, type_index};
 use crate::error::Result;
-use crate::{object_class, object_conversions, plain_ensure};
+use crate::{object_class, object_conversions};
 
 mod argument;
 mod borrow;
@@ -185,14 +185,8 @@ impl Tensor {
     /// Same errors as [`TensorRef::as_slice`]. RuntimeError while the elements are borrowed;
     /// ValueError for a read-only tensor.
     pub fn borrow_mut<T: Element>(&self) -> Result<ElementsMut<'_, T>> {
-        let view = TensorView::from(self);
-        plain_ensure!(
-            !read_only::is_read_only(view.into())?,
-            VALUE_ERROR,
-            "The tensor is read-only"
-        );
-        // SAFETY: the view is of a tensor object, whose producer allows writes.
-        unsafe { view.as_mut_slice() }
+        // SAFETY: the view is of a tensor object.
+        unsafe { TensorView::from(self).as_mut_slice() }
     }
 
     /// Borrows the elements as a mutable slice, without a guard; see [`TensorRef::as_mut_slice`].

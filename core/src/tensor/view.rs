@@ -3,12 +3,12 @@
 use core::ptr::NonNull;
 
 use super::borrow::{Borrow, root_of};
-use super::{Element, Elements, ElementsMut, Tensor, TensorRef};
+use super::{Element, Elements, ElementsMut, Tensor, TensorRef, read_only};
 use crate::abi::{DLTensor, type_index};
 use crate::error::Result;
-use crate::plain_bail;
 use crate::value::any::AnyView;
 use crate::value::convert::{Argument, Described, FromView, Param, TypeText};
+use crate::{plain_bail, plain_ensure};
 
 /// A borrowed tensor: a tensor object, or a DLTensor pointer. It is `Copy`, owns nothing, and does
 /// not become an owned [`Any`](crate::Any).
@@ -85,8 +85,12 @@ impl<'a> TensorView<'a> {
     /// dropped.
     ///
     /// # Errors
-    /// RuntimeError while a borrow of the elements conflicts.
+    /// RuntimeError while a borrow of the elements conflicts; ValueError for writes to a read-only
+    /// tensor.
     pub fn guard<const WRITES: bool>(self) -> Result<Borrow<'a, WRITES>> {
+        if WRITES {
+            self.check_writable()?;
+        }
         Borrow::new(self.value)
     }
 
@@ -101,9 +105,23 @@ impl<'a> TensorView<'a> {
     /// Borrows the elements for code that writes them by address, until the guard is dropped.
     ///
     /// # Errors
-    /// RuntimeError while the elements are borrowed.
+    /// RuntimeError while the elements are borrowed; ValueError for a read-only tensor.
     pub fn write_guard(self) -> Result<Borrow<'a, true>> {
-        Borrow::new(self.value)
+        self.guard()
+    }
+
+    /// Checks that the producer of a tensor object allows writes to its elements. Whoever passes a
+    /// DLTensor pointer allows them.
+    ///
+    /// # Errors
+    /// ValueError for a read-only tensor: one imported from DLPack with that flag, or a view of it.
+    pub fn check_writable(self) -> Result<()> {
+        plain_ensure!(
+            !read_only::is_read_only(self.value)?,
+            VALUE_ERROR,
+            "The tensor is read-only"
+        );
+        Ok(())
     }
 
     /// Borrows the elements for code that copies them to `target` by address, and the target's,
@@ -111,7 +129,8 @@ impl<'a> TensorView<'a> {
     /// one borrow.
     ///
     /// # Errors
-    /// RuntimeError while the target is borrowed, or these elements are borrowed for writing.
+    /// RuntimeError while the target is borrowed, or these elements are borrowed for writing;
+    /// ValueError for a read-only target.
     pub fn copy_guards<'b>(
         self,
         target: TensorView<'b>,
@@ -130,12 +149,13 @@ impl<'a> TensorView<'a> {
     /// Borrows the elements as a slice for writing.
     ///
     /// # Errors
-    /// Same errors as [`Tensor::borrow_mut`], except that read-only tensors are not refused.
+    /// Same errors as [`Tensor::borrow_mut`].
     ///
     /// # Safety
-    /// The producer must allow writes. If the view is of a DLTensor pointer, no one else may read
-    /// or write the elements while the result is in use.
+    /// If the view is of a DLTensor pointer, no one else may read or write the elements while the
+    /// result is in use, and whoever passed it must allow writes.
     pub unsafe fn as_mut_slice<T: Element>(self) -> Result<ElementsMut<'a, T>> {
+        self.check_writable()?;
         let elements = self.as_tensor_ref().elements()?;
         let borrow = self.borrow_elements(elements.1)?;
         // SAFETY: address and length were checked; the borrow excludes other users of a tensor
@@ -230,6 +250,44 @@ mod tests {
         assert!(TensorView::from_view(&AnyView::from(1i64)).unwrap().is_none());
         let null: AnyView<'_> = AnyView::pointer(type_index::DL_TENSOR_PTR, core::ptr::null_mut());
         assert_eq!(TensorView::from_view(&null).unwrap_err().kind_bytes(), b"ValueError");
+    }
+
+    #[test]
+    #[cfg(not(feature = "client"))]
+    fn read_only_tensors_are_not_borrowed_for_writing() -> Result<()> {
+        let (made, other) =
+            (Tensor::from_slice(&[1i32, 2], &[2])?, Tensor::from_slice(&[3i32, 4], &[2])?);
+        let managed = made.to_dlpack_versioned()?.as_ptr();
+        // SAFETY: the managed tensor is ours, and the import takes it over.
+        let tensor = unsafe {
+            (*managed).flags = crate::abi::DLPACK_FLAG_BITMASK_READ_ONLY;
+            Tensor::from_dlpack_versioned(managed, 0, false)?
+        };
+        // SAFETY: the view has the elements of the tensor.
+        let view_of_it = unsafe { tensor.create_unsafe_view(tensor.dl_tensor())? };
+        for tensor in [&tensor, &view_of_it] {
+            let view = TensorView::from(tensor);
+            let refusals = [
+                view.check_writable(),
+                view.write_guard().map(drop),
+                view.guard::<true>().map(drop),
+                TensorView::from(&other).copy_guards(view).map(drop),
+                // SAFETY: the view is of an object.
+                unsafe { view.as_mut_slice::<i32>() }.map(drop),
+                tensor.borrow_mut::<i32>().map(drop),
+            ];
+            for refusal in refusals {
+                let error = refusal.unwrap_err();
+                assert_eq!(
+                    (error.kind_bytes(), error.message_bytes()),
+                    (&b"ValueError"[..], &b"The tensor is read-only"[..])
+                );
+            }
+            // Reading is fine.
+            drop((view.read_guard()?, view.guard::<false>()?, view.copy_guards((&other).into())?));
+            assert_eq!(view.as_slice::<i32>()?, [1, 2]);
+        }
+        Ok(())
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl<'a> ShapeHeap<'a> {
 /// Builds without all builtins need no borrow: a model alone calls the builtins.
 ///
 /// # Errors
-/// RuntimeError if a borrow of the tensor conflicts.
+/// RuntimeError if a borrow of the tensor conflicts; ValueError for writes to a read-only tensor.
 #[inline(always)]
 pub(super) fn guard<'a, const WRITES: bool>(
     heap: &AnyView<'a>,
@@ -77,4 +77,26 @@ pub(super) fn guard<'a, const WRITES: bool>(
 #[cold]
 fn out_of_range(index: i64, len: usize) -> ferrite_core::Error {
     plain_error!(INTERNAL_ERROR, "The shape heap has {} values, but number {} was asked for", len, &index; "no value {}", &index)
+}
+
+#[cfg(test)]
+mod tests {
+    use ferrite_core::{AnyView, Shape, Tensor};
+
+    use crate::builtins::testing::{call, failure, read_only};
+
+    #[test]
+    fn read_only_tensors_are_not_written() {
+        let heap = read_only(&Tensor::from_slice(&[7i64, 1], &[2]).unwrap());
+        let (view, shape) = (AnyView::from(&heap), Shape::from_slice(&[9]).unwrap());
+        let one = AnyView::from(1i64);
+        let text = "The tensor is read-only";
+        let args = [9.into(), view, one, one, AnyView::NONE];
+        failure("vm.builtin.match_prim_value", &args, "ValueError", text);
+        let args = [AnyView::from(&shape), view, one, one, one, AnyView::NONE];
+        failure("vm.builtin.match_shape", &args, "ValueError", text);
+        assert_eq!(heap.as_slice::<i64>().unwrap(), [7, 1]);
+        let made = call("vm.builtin.make_shape", &[view, one, one, 0.into()]);
+        assert_eq!(made.get::<Shape>().unwrap().as_slice(), [7]);
+    }
 }

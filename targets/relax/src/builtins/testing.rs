@@ -1,6 +1,17 @@
 //! Calls of builtins, for unit tests.
 
-use ferrite_core::{Any, AnyView};
+use ferrite_core::abi::DLPACK_FLAG_BITMASK_READ_ONLY;
+use ferrite_core::{Any, AnyView, Tensor};
+
+/// Imports a tensor whose producer does not allow writes.
+pub(crate) fn read_only(tensor: &Tensor) -> Tensor {
+    let managed = tensor.to_dlpack_versioned().unwrap().as_ptr();
+    // SAFETY: the export is ours, and the import takes it over.
+    unsafe {
+        (*managed).flags = DLPACK_FLAG_BITMASK_READ_ONLY;
+        Tensor::from_dlpack_versioned(managed, 0, false).unwrap()
+    }
+}
 
 /// Calls the builtin with this name, and expects success.
 #[track_caller]

@@ -39,7 +39,7 @@ pub const BUILTINS: &[Builtin] = &[
 ///
 /// # Errors
 /// InternalError for a tensor with another dtype, with gaps, or on a device; RuntimeError while the
-/// elements are borrowed.
+/// elements are borrowed; ValueError for a read-only tensor.
 fn floats<'a>(out: TensorView<'a>, operation: &'static str) -> Result<ElementsMut<'a, f32>> {
     let tensor = out.as_tensor_ref();
     check_gaps(tensor)?;
@@ -49,8 +49,8 @@ fn floats<'a>(out: TensorView<'a>, operation: &'static str) -> Result<ElementsMu
         "Check failed: (dtype.code == kDLFloat && dtype.bits == 32 && dtype.lanes == 1) is false: "
     );
     check_device(tensor, operation)?;
-    // SAFETY: the caller of a builtin passes a tensor for its result, which may be written; nobody
-    // else uses that of a pointer.
+    // SAFETY: the caller of a builtin passes a tensor for its result; that of a pointer may be
+    // written, and nobody else uses it.
     unsafe { out.as_mut_slice::<f32>() }
 }
 

@@ -1,7 +1,7 @@
 //! Tests of random numbers: those of a seed, ranges, and errors.
 
 use super::*;
-use crate::builtins::testing::{call, failure};
+use crate::builtins::testing::{call, failure, read_only};
 
 fn empty(shape: &[i64], dtype: DLDataType) -> Tensor {
     Tensor::empty(shape, dtype, DLDevice { device_type: CPU, device_id: 0 }).unwrap()
@@ -133,4 +133,21 @@ fn mistakes_have_the_texts_of_tvm() {
     refuse("randint", &beyond, text);
     let bits = empty(&[8], DLDataType { code: code::UINT, bits: 1, lanes: 1 });
     refuse("random_fill", &[(&bits).into()], "Doesn't support dtype code 1 dtype bits 1");
+}
+
+#[test]
+fn read_only_tensors_are_refused() {
+    let (floats, integers) =
+        (read_only(&empty(&[4], f32::DTYPE)), read_only(&empty(&[4], i32::DTYPE)));
+    let (floats_view, integers_view) = (AnyView::from(&floats), AnyView::from(&integers));
+    let refuse = |name: &str, args: &[AnyView<'_>]| {
+        failure(name, args, "ValueError", "The tensor is read-only");
+    };
+    refuse("tvm.contrib.random.uniform", &[0.0.into(), 1.0.into(), floats_view]);
+    refuse("tvm.contrib.random.normal", &[0.0.into(), 1.0.into(), floats_view]);
+    refuse("tvm.contrib.random.random_fill", &[floats_view]);
+    refuse("tvm.contrib.random.random_fill_for_measure", &[integers_view]);
+    refuse("tvm.contrib.random.randint", &[1.into(), 9.into(), integers_view]);
+    assert_eq!(floats.as_slice::<f32>().unwrap(), [0.0; 4]);
+    assert_eq!(integers.as_slice::<i32>().unwrap(), [0; 4]);
 }

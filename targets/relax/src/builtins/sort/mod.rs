@@ -173,8 +173,8 @@ fn split_topk<'a, 'b>(args: &'b [AnyView<'a>]) -> Result<(&'b [AnyView<'a>], [An
 /// # Errors
 /// ValueError if there are fewer than `least` elements; as for [`TensorView::as_mut_slice`].
 fn writable<T: Element>(tensor: TensorView<'_>, least: usize) -> Result<ElementsMut<'_, T>> {
-    // SAFETY: the caller of a builtin passes tensors for its results, which may be written; nobody
-    // else uses that of a pointer.
+    // SAFETY: the caller of a builtin passes tensors for its results; that of a pointer may be
+    // written, and nobody else uses it.
     let elements = unsafe { tensor.as_mut_slice::<T>() }?;
     plain_ensure!(
         elements.len() >= least,

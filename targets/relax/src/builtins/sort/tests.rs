@@ -1,5 +1,5 @@
 use super::*;
-use crate::builtins::testing::{call, failure};
+use crate::builtins::testing::{call, failure, read_only};
 use ferrite_core::Tensor;
 use ferrite_core::tensor::Element;
 
@@ -160,4 +160,28 @@ fn mistakes_have_the_texts_of_tvm() {
     failure(topk, &kind(c"foo", 1), "InternalError", "Unsupported ret type: foo");
     let text = "Check failed: (axis >= 0 && axis < input->ndim) is false: Axis out of boundary for input ndim 2";
     failure(topk, &kind(c"indices", 5), "InternalError", text);
+}
+
+#[test]
+fn read_only_results_are_refused() {
+    let (input, counts) = (values(), Tensor::from_slice(&[3i32, 3], &[2]).unwrap());
+    let (output, places) = (read_only(&zeros::<f32>(&[2, 3])), read_only(&zeros::<i32>(&[2, 3])));
+    let [input, counts, output_view, places_view] =
+        [&input, &counts, &output, &places].map(AnyView::from);
+    let (axis, yes) = (AnyView::from(1), AnyView::from(true));
+    let refuse = |name: &str, args: &[AnyView<'_>]| {
+        failure(name, args, "ValueError", "The tensor is read-only");
+    };
+    refuse("tvm.contrib.sort.sort", &[input, output_view, axis, yes]);
+    refuse("tvm.contrib.sort.argsort", &[input, places_view, axis, yes]);
+    refuse("tvm.contrib.sort.argsort_nms", &[input, counts, places_view, axis, yes]);
+    for (result, kind) in [(output_view, c"values"), (places_view, c"indices")] {
+        let args = [input, result, 3.into(), axis, kind.into(), yes];
+        refuse("tvm.contrib.sort.topk", &args);
+    }
+    assert_eq!(output.as_slice::<f32>().unwrap(), [0.0; 6]);
+    assert_eq!(places.as_slice::<i32>().unwrap(), [0; 6]);
+    // Inputs are only read.
+    let input = read_only(&values());
+    run("tvm.contrib.sort.sort", &input, &zeros::<f32>(&[2, 3]), 1, true);
 }
