@@ -157,8 +157,8 @@ impl Allocator {
         self.0.state.with_mut(|State { usage, .. }| usage.peak = usage.used);
     }
 
-    /// Allocates at least `bytes` bytes of uninitialised memory, aligned to
-    /// [`ALIGNMENT`](super::ALIGNMENT).
+    /// Allocates at least `bytes` bytes, aligned to [`ALIGNMENT`](super::ALIGNMENT). Main memory is
+    /// initialised: with zeros, or with what an earlier block of a pooled allocator held.
     ///
     /// # Errors
     /// MemoryError; errors of the driver.

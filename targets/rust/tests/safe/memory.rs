@@ -5,7 +5,7 @@
 use ferrite::convert::AnyCompatible;
 use ferrite::device::{Device, DeviceTensor};
 use ferrite::relax::machine::copy_tensor_to;
-use ferrite::relax::memory::{Allocator, Storage};
+use ferrite::relax::memory::{Allocator, Kind, Storage};
 use ferrite::tensor::Element;
 use ferrite::{
     Any, AnyView, Array, Bytes, ErrorKind, Function, Map, Result, Shape, String, Tensor,
@@ -60,6 +60,31 @@ fn tensors_in_one_storage_share_their_borrows() -> Result<()> {
     // A guard that is leaked keeps the borrow of the storage.
     std::mem::forget(one.borrow_mut::<f32>()?);
     in_use(other.as_slice::<f32>());
+    Ok(())
+}
+
+#[test]
+fn tensors_that_were_not_written_are_zeros() -> Result<()> {
+    let (shape, dtype) = (Shape::from_slice(&[1024])?, f32::DTYPE);
+    let device = Device::CPU.into();
+    for kind in [Kind::Naive, Kind::Pooled] {
+        let allocator = Allocator::new(device, kind)?;
+        let mut kept = Vec::new();
+        for round in 0..8 {
+            let storage = Storage::new(allocator.allocate(4096)?)?;
+            let tensor: Tensor = call(
+                "vm.builtin.alloc_tensor",
+                &[(&storage).into(), 0.into(), (&shape).into(), (&dtype).into()],
+            )?;
+            // A pooled block that is used again has what was written before.
+            let is_fresh = kind == Kind::Naive || round == 0;
+            let sum: f32 = tensor.as_slice::<f32>()?.iter().sum();
+            assert!(!is_fresh || sum == 0.0, "{kind:?}: {sum}");
+            tensor.borrow_mut::<f32>()?.fill(1.0);
+            // Memory of other sizes, which the heap joins with that of the block.
+            kept.push(vec![1u8; 4096 + round]);
+        }
+    }
     Ok(())
 }
 

@@ -26,13 +26,21 @@ pub(crate) fn required_alignment(dtype: DLDataType) -> usize {
     }
 }
 
-/// Allocates a block.
+/// Allocates a block of initialised memory: tensors that are placed in it can be read before they
+/// are written. It has zeros with `std`, where it is fresh memory of `malloc`. Other builds have a
+/// pool, or hooks of firmware in C: bytes that exist since the program began, and hold what was
+/// written last.
 ///
 /// # Errors
 /// MemoryError.
 pub(super) fn allocate(bytes: usize) -> Result<*mut c_void> {
     let block = Layout::from_size_align(bytes, ALIGNMENT).ok().and_then(memory::allocate);
-    block.map(|block| block.as_ptr().cast()).ok_or_else(|| out_of_memory(bytes))
+    let Some(block) = block else { return Err(out_of_memory(bytes)) };
+    if cfg!(feature = "std") {
+        // SAFETY: the block has as many bytes.
+        unsafe { block.write_bytes(0, bytes) };
+    }
+    Ok(block.as_ptr().cast())
 }
 
 /// Frees a block.
