@@ -267,6 +267,35 @@ fn a_function_that_writes_to_its_argument_needs_an_aligned_one() -> Result<()> {
     Ok(())
 }
 
+/// The tensor that a kernel keeps borrowed.
+#[derive(Clone, Copy)]
+enum Kept {
+    Copy,
+    Original,
+}
+
+#[test]
+fn copies_are_not_compared_while_others_write_the_elements() -> Result<()> {
+    for kept in [Kept::Copy, Kept::Original] {
+        let x = shifted(&floats()?, Shift::Pointer(8))?;
+        let original = x.clone();
+        let kernel = Function::from_packed(move |args| {
+            let copy: Tensor = args[0].get()?;
+            let tensor = if let Kept::Copy = kept { copy } else { original.clone() };
+            // Another thread would have the guard, and write.
+            std::mem::forget(tensor.borrow_mut::<f32>()?);
+            Ok(Any::NONE)
+        })?;
+        let main = bytecode("main", &["x"], 2, vec![call(1, 0, &[0]), ret(1)]);
+        let machine = Machine::new(load(&executable(&[packed("keep"), main], &[]))?);
+        machine.initialize_on_cpu(Kind::Naive, &|_| Ok(Some(kernel.clone())))?;
+        let (kind, text) = texts(machine.call(main_of(&machine), &[AnyView::from(&x)]));
+        assert_eq!(kind, "RuntimeError", "{text}");
+        assert!(text.contains("in use"), "{text}");
+    }
+    Ok(())
+}
+
 #[test]
 fn errors_of_functions_come_first_and_release_the_copies() -> Result<()> {
     let failing = Function::from_packed(|args| {

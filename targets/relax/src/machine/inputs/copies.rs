@@ -24,8 +24,8 @@ pub(in crate::machine) struct InputCopy {
 
 /// The original elements, to find out whether the function changed the copy.
 enum Before {
-    /// Address of the elements of an argument, which the caller keeps alive.
-    Argument { parameter: usize, original: *const u8 },
+    /// An argument, whose elements the caller keeps.
+    Argument { parameter: usize, original: Any },
     /// Hash of the elements of a result, whose owner may change or release them.
     Result { hash: u64 },
 }
@@ -153,7 +153,9 @@ impl Replacer<'_> {
             tensor_over(Some(storage.as_object()), &place(target), tensor.shape())?
         };
         let before = match self.origin {
-            Origin::Arguments => Before::Argument { parameter: self.parameter, original },
+            Origin::Arguments => {
+                Before::Argument { parameter: self.parameter, original: value.clone() }
+            }
             Origin::Result => {
                 // SAFETY: the copy has as many bytes.
                 Before::Result { hash: hash_bytes(unsafe { elements(&copy, bytes) }) }
@@ -167,7 +169,7 @@ impl Replacer<'_> {
 /// Returns the elements of a copy.
 ///
 /// # Safety
-/// The copy must have as many bytes.
+/// The copy must have as many bytes, which nobody writes meanwhile.
 unsafe fn elements(copy: &Tensor, bytes: usize) -> &[u8] {
     // SAFETY: contract of this function.
     unsafe { core::slice::from_raw_parts(copy.dl_tensor().data.cast::<u8>().cast_const(), bytes) }
@@ -177,22 +179,31 @@ unsafe fn elements(copy: &Tensor, bytes: usize) -> &[u8] {
 /// not see the change.
 ///
 /// # Errors
-/// ValueError that names the argument.
+/// ValueError that names the argument; RuntimeError while an original or its copy is borrowed for
+/// writing.
 ///
 /// # Safety
-/// The originals of arguments must still be there.
+/// The DLTensors of arguments that are pointers must still be there, and nobody may write their
+/// elements.
 pub(in crate::machine) unsafe fn check_unchanged(
     copies: &[InputCopy],
     program: &Program,
     info: &FunctionInfo,
 ) -> Result<()> {
-    for InputCopy { copy, bytes, before } in copies {
-        // SAFETY: the copy has as many bytes.
+    for InputCopy { copy, bytes, before } in copies.iter().filter(|copy| copy.bytes != 0) {
+        // A function that the model called may have kept the copy.
+        let _guard = TensorView::from(copy).read_guard()?;
+        // SAFETY: the copy has as many bytes, which nobody writes while they are borrowed.
         let now = unsafe { elements(copy, *bytes) };
         let is_unchanged = match before {
             Before::Argument { original, .. } => {
-                // SAFETY: the original has as many bytes, and is there, as the caller guarantees.
-                now == unsafe { core::slice::from_raw_parts(*original, *bytes) }
+                let view = original.view();
+                let Some(original) = TensorView::from_value(&view) else { continue };
+                let _guard = original.read_guard()?;
+                let first = original.as_tensor_ref().first_byte();
+                // SAFETY: the original has as many bytes, is there, as the caller guarantees, and
+                // nobody writes a tensor that is borrowed.
+                now == unsafe { core::slice::from_raw_parts(first, *bytes) }
             }
             Before::Result { hash } => hash_bytes(now) == *hash,
         };
