@@ -104,6 +104,7 @@ impl Attribute {
 /// - [`allocate`](Backend::allocate) and [`allocate_workspace`](Backend::allocate_workspace) return
 ///   memory of the device with that size and alignment, which nothing else uses until it is freed.
 ///   Main memory, which the CPU can address, is initialised.
+/// - [`copy`](Backend::copy) has read a source of device type CPU when it returns.
 /// - Handles of streams, events and graphs are valid on any thread until they are freed. Where an
 ///   operation waits, the commands are complete when it returns `Ok`.
 /// - Unsafe operations are sound for every caller that keeps their promise, from several threads at
@@ -138,8 +139,8 @@ pub unsafe trait Backend: Sync {
     unsafe fn free(&self, id: i32, data: *mut c_void);
 
     /// Copies `bytes` bytes. At least one region is on a device of this type; the other is on such
-    /// a device too, or in main memory. A copy to main memory may be incomplete until `stream` is
-    /// synchronised.
+    /// a device too, or in main memory. A copy to main memory, or from pinned memory, may be
+    /// incomplete until `stream` is synchronised.
     ///
     /// # Errors
     /// Errors of the driver.

@@ -17,8 +17,20 @@ pub const fn is_main_memory(device_type: i32) -> bool {
     matches!(device_type, device::kind::CPU | device::kind::CUDA_HOST | device::kind::ROCM_HOST)
 }
 
-/// Copies `bytes` bytes between two regions, on a stream of the device. A copy to main memory may
-/// be incomplete until the stream is synchronised. Copies within main memory use no stream.
+/// Returns `true` if main memory may still be in use when a [`copy`] between these device types
+/// returns: a target is written, and pinned memory is read, until the stream is synchronised. A
+/// source of type CPU has been read.
+pub const fn uses_main_memory_later(source: i32, target: i32) -> bool {
+    match (is_main_memory(source), is_main_memory(target)) {
+        (true, false) => source != device::kind::CPU,
+        (false, true) => true,
+        _ => false,
+    }
+}
+
+/// Copies `bytes` bytes between two regions, on a stream of the device. A copy to main memory,
+/// or from pinned memory, may be incomplete until the stream is synchronised. Copies within main
+/// memory use no stream.
 ///
 /// # Errors
 /// InternalError if the build has no back end for the device; RuntimeError for devices of two

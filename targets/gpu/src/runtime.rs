@@ -12,7 +12,7 @@ pub(crate) mod workspaces;
 use core::ffi::c_void;
 use core::ptr;
 
-use ferrite_alloc_ext::device::{self, Attribute, Device, Region, stream};
+use ferrite_alloc_ext::device::{self, Attribute, Device, Graph, Region, stream};
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor};
 use ferrite_core::error::Result;
 use ferrite_core::names::builtins::StaticFunction;
@@ -231,12 +231,17 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
     device.synchronize()
 }
 
-/// Queues a copy between tensors on the stream of the copying device.
+/// Copies between tensors on the stream of the copying device. Waits for a copy that uses main
+/// memory, which is borrowed until then. A copy within a device is queued, and so is one that is
+/// recorded: it uses the memory when the graph is launched.
 fn copy_tensor(from: TensorView<'_>, to: TensorView<'_>) -> Result<()> {
     let _guards = from.copy_guards(to)?;
     // SAFETY: the arguments of a call are valid until it returns.
-    unsafe {
-        let (from, to): (DLTensor, DLTensor) = (*from.as_ptr(), *to.as_ptr());
-        device::copy_tensor(&from, &to, stream::current(device_of_copy(from.device, to.device)))
-    }
+    let (from, to): (DLTensor, DLTensor) = unsafe { (*from.as_ptr(), *to.as_ptr()) };
+    let device = device_of_copy(from.device, to.device);
+    // SAFETY: both tensors are valid, and borrowed until the copy is complete; the stream belongs
+    // to the device.
+    unsafe { device::copy_tensor(&from, &to, stream::current(device))? };
+    let is_in_use = device::uses_main_memory_later(from.device.device_type, to.device.device_type);
+    if is_in_use && !Graph::is_recording(device)? { device.synchronize() } else { Ok(()) }
 }

@@ -10,9 +10,80 @@ use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::error::{Error, Result};
 use ferrite_core::tensor::Element;
 use ferrite_core::value::convert::OpaquePtr;
+use ferrite_core::value::device::kind;
 use ferrite_core::{Any, AnyView, Function, Shape, String, Tensor, plain_bail};
+use std::sync::Mutex;
 
 const HEXAGON: i32 = 16;
+
+const DELAYED: i32 = ferrite_core::value::device::kind::ONE_API;
+
+/// A back end in main memory, whose copies run when their stream is synchronised.
+struct Delayed;
+
+/// A copy that was queued.
+struct Copy {
+    from: *const u8,
+    to: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: copies run while the tensors are borrowed, or in main memory that no test uses.
+unsafe impl Send for Copy {}
+
+static QUEUED: Mutex<Vec<Copy>> = Mutex::new(Vec::new());
+
+/// Tensor that must be borrowed while a copy runs, and whether for writing.
+static BORROWED: Mutex<Option<(Tensor, bool)>> = Mutex::new(None);
+
+// SAFETY: memory is that of the global allocator, and stays; there are no streams or events.
+unsafe impl Backend for Delayed {
+    fn device_type(&self) -> i32 {
+        DELAYED
+    }
+
+    fn set_device(&self, _id: i32) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate(&self, _id: i32, bytes: usize, _alignment: usize) -> Result<*mut c_void> {
+        Ok(Vec::leak(vec![0u64; bytes.div_ceil(8)]).as_mut_ptr().cast())
+    }
+
+    unsafe fn free(&self, _id: i32, _data: *mut c_void) {}
+
+    unsafe fn copy(&self, from: Region, to: Region, bytes: usize, _: *mut c_void) -> Result<()> {
+        let [from, to] = [from, to].map(|region| region.data.wrapping_byte_add(region.offset));
+        QUEUED.lock().expect("no panic").push(Copy { from: from.cast(), to: to.cast(), bytes });
+        Ok(())
+    }
+
+    unsafe fn synchronize(&self, _id: i32, _stream: *mut c_void) -> Result<()> {
+        if let Some((tensor, writes)) = &*BORROWED.lock().expect("no panic") {
+            assert!(tensor.borrow_mut::<f32>().is_err(), "it is borrowed");
+            assert_eq!(tensor.as_slice::<f32>().is_err(), *writes);
+        }
+        for Copy { from, to, bytes } in QUEUED.lock().expect("no panic").drain(..) {
+            // SAFETY: the caller of `copy` keeps both until its stream is synchronised.
+            unsafe { from.copy_to(to, bytes) };
+        }
+        Ok(())
+    }
+
+    fn attribute(&self, _id: i32, _attribute: Attribute) -> Result<Any> {
+        Ok(1i64.into())
+    }
+
+    fn allocate_workspace(&self, _id: i32, _bytes: usize) -> Result<NonNull<c_void>> {
+        plain_bail!(RUNTIME_ERROR, "there are no workspaces")
+    }
+
+    unsafe fn free_workspace(&self, _id: i32, _workspace: NonNull<c_void>) -> Result<()> {
+        Ok(())
+    }
+}
+
+static LATE: &dyn Backend = &Delayed;
 
 /// A back end whose memory is never accessed.
 struct Untouched;
@@ -60,6 +131,7 @@ fn install() {
     ferrite_gpu::install();
     ferrite_gpu::functions::install();
     device::register(&UNTOUCHED).expect("a type that may have a back end");
+    device::register(&LATE).expect("a type that may have a back end");
 }
 
 fn global(name: &str) -> Result<Function> {
@@ -192,4 +264,38 @@ fn other_runtimes_get_the_devices_that_they_have() -> Result<()> {
         Err(b"RuntimeError".to_vec())
     );
     Ok(())
+}
+
+/// Copies to and from main memory are complete, and borrow it until they are; copies within a
+/// device are queued.
+#[test]
+fn copies_borrow_main_memory_until_they_are_complete() -> Result<()> {
+    install();
+    let copy = global("runtime.TVMTensorCopyFromTo")?;
+    let late = DLDevice { device_type: DELAYED, device_id: 0 };
+    let [there, other] = [0; 2].map(|_| device::empty(&[2], f32::DTYPE, late));
+    let (there, other) = (there?, other?);
+    let host = Tensor::from_slice(&[1.0f32, 2.0], &[2])?;
+    let pinned = {
+        let device = DLDevice { device_type: kind::CUDA_HOST, device_id: 0 };
+        // SAFETY: the tensor has the elements of `host`, which it keeps.
+        unsafe {
+            host.create_unsafe_view(&ferrite_core::abi::DLTensor { device, ..*host.dl_tensor() })?
+        }
+    };
+    let expect = |tensor: &Tensor, writes: bool| {
+        *BORROWED.lock().expect("no panic") = Some((tensor.clone(), writes));
+    };
+    let queued = || QUEUED.lock().expect("no panic").len();
+    expect(&pinned, false);
+    copy.call_packed(&[(&pinned).into(), (&there).into()])?;
+    assert_eq!(queued(), 0, "the copy is complete");
+    pinned.borrow_mut::<f32>()?.fill(0.0);
+    expect(&pinned, true);
+    copy.call_packed(&[(&there).into(), (&pinned).into()])?;
+    assert_eq!((queued(), &pinned.as_slice::<f32>()?[..]), (0, &[1.0, 2.0][..]));
+    *BORROWED.lock().expect("no panic") = None;
+    copy.call_packed(&[(&there).into(), (&other).into()])?;
+    assert_eq!(queued(), 1, "a copy within a device is queued");
+    device::Device::from(late).synchronize()
 }

@@ -46,8 +46,8 @@ pub(super) unsafe fn free(device: DLDevice, block: *mut c_void) {
     }
 }
 
-/// Copies the content of a compact tensor to another one of the same size, on any devices. Waits
-/// for the copy if the destination is in main memory.
+/// Copies the content of a compact tensor to another one of the same size, on any devices. Main
+/// memory is no longer in use when this returns.
 ///
 /// # Errors
 /// ValueError for tensors that are not compact or differ in size; InternalError for a device
@@ -60,11 +60,11 @@ pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
     // SAFETY: as the caller guarantees; the null stream is the default one.
     unsafe {
         device::copy_tensor(from, to, core::ptr::null_mut())?;
-        if !device::is_main_memory(source.device_type)
-            && device::is_main_memory(to.device.device_type)
-        {
-            device::get(source.device_type)?
-                .synchronize(source.device_id, core::ptr::null_mut())?;
+        if device::uses_main_memory_later(source.device_type, to.device.device_type) {
+            let device =
+                if device::is_main_memory(source.device_type) { to.device } else { source };
+            device::get(device.device_type)?
+                .synchronize(device.device_id, core::ptr::null_mut())?;
         }
     }
     Ok(())
