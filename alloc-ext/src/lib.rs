@@ -23,6 +23,7 @@
 //! # Features
 //! - `speed` (default), `std`, `alloc`: enable the features of the same names in
 //!   `ferrite-ffi-core`.
+//! - `module-types`: [`Module::implementation`](module::Module::implementation). `std` enables it.
 //! - `cxx`: calls to and from C++ code, for libraries that are linked with a C++ runtime.
 #![no_std]
 

@@ -9,8 +9,9 @@
 check_test() { cargo test --workspace; }
 
 # the unit tests of core, alloc-ext and minimal without std and speed, where they are small and have
-# one pool of memory, and with one of the two
-# for: core alloc-ext capi/minimal
+# one pool of memory, and with one of the two; relax compiles without std, with and without its
+# other features
+# for: core alloc-ext capi/minimal targets/relax
 check_no-std() {
   # One test at a time: builds without std have one thread of execution, with one raised error and
   # one queue of dying objects.
@@ -18,6 +19,11 @@ check_no-std() {
   ring_tests speed --test-threads=1
   ring_tests std
   cargo test -p ferrite-ffi-minimal --lib -- --test-threads=1
+  local features
+  for features in "" devices all-builtins speed,devices,all-builtins; do
+    echo "== ferrite-ffi-relax, features: ${features:-none}"
+    cargo clippy -p ferrite-ffi-relax --lib --no-default-features --features "$features" -- -D warnings
+  done
 }
 
 ring_tests() { # ring_tests FEATURES [OPTION...]: the unit tests of core and alloc-ext with these features alone

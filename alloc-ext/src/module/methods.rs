@@ -26,9 +26,9 @@ impl Module {
         rust_ops::allocate(implementation)
     }
 
-    /// Returns the implementation if its type is `T`; `None` otherwise. Bare-metal builds do not
-    /// record the type.
-    #[cfg(feature = "std")]
+    /// Returns the implementation if its type is `T`; `None` otherwise. Builds without the feature
+    /// `module-types`, which `std` enables, do not record the type.
+    #[cfg(feature = "module-types")]
     pub fn implementation<T: ModuleImpl>(&self) -> Option<&T> {
         record::try_implementation(self)
     }

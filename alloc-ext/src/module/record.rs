@@ -154,7 +154,7 @@ pub(super) unsafe fn implementation<T: ModuleImpl>(module: &Module) -> &T {
 }
 
 /// Returns the implementation of a module if its type is `T`; `None` otherwise.
-#[cfg(feature = "std")]
+#[cfg(feature = "module-types")]
 pub(super) fn try_implementation<T: ModuleImpl>(module: &Module) -> Option<&T> {
     // SAFETY: a module of this class was created by `allocate::<T>`.
     own_class(module).is_some_and(Class::is_of::<T>).then(|| unsafe { implementation(module) })

@@ -1,4 +1,4 @@
-//! Class of modules on bare metal: only the operations.
+//! Class of modules without `module-types`: only the operations.
 #![forbid(unsafe_code)]
 
 use crate::module::interface::{ModuleImpl, ModuleOps};
@@ -8,6 +8,7 @@ pub(in crate::module) struct Class {
 }
 
 impl Class {
+    #[expect(clippy::extra_unused_type_parameters, reason = "the other form records the type")]
     pub const fn new<T: ModuleImpl>(ops: ModuleOps) -> Class {
         Class { ops }
     }

@@ -1,8 +1,8 @@
-//! Class of modules: static data of one implementation, namely its operations and, on hosts, its
-//! Rust type.
+//! Class of modules: static data of one implementation, namely its operations and, with
+//! `module-types`, its Rust type.
 
-#[cfg_attr(feature = "std", path = "std.rs")]
-#[cfg_attr(not(feature = "std"), path = "bare.rs")]
+#[cfg_attr(feature = "module-types", path = "std.rs")]
+#[cfg_attr(not(feature = "module-types"), path = "bare.rs")]
 mod imp;
 
 pub(super) use imp::Class;

@@ -1,4 +1,4 @@
-//! Class of modules on hosts: the operations and the Rust type.
+//! Class of modules with `module-types`: the operations and the Rust type.
 #![forbid(unsafe_code)]
 
 use core::any::TypeId;

@@ -156,8 +156,9 @@ impl Machine {
         // SAFETY: this thread owns the machine, and no call of it is nested, which would borrow the
         // pools.
         let previous = unsafe { (*self.pools.get()).replace(pools) };
+        // They use memory of the devices of before.
         #[cfg(feature = "all-builtins")]
-        drop(core::mem::take(&mut entry.state().recordings)); // they use memory of the devices of before
+        let _ = core::mem::take(&mut entry.state().recordings);
         drop(previous);
         Ok(())
     }

@@ -7,6 +7,7 @@ use ferrite_core::{Any, AnyView, Shape};
 use super::{Machine, with_views};
 
 /// A part of a model.
+#[expect(dead_code, reason = "only recordings on devices read the fields")]
 pub(crate) struct Part {
     pub number: i64,
     pub values: Option<Shape>,
