@@ -117,6 +117,27 @@ fn a_program_beside_a_library_loads_kernels() -> Outcome<()> {
     Ok(())
 }
 
+/// A program that calls builtins in a build without all of them.
+const LINKED_BUILTINS: &str = include_str!("../programs/rust/linked_builtins.rs");
+
+#[test]
+#[ignore = "builds projects; `./ci.sh rust` runs it"]
+fn builtins_that_are_linked_alone_borrow_what_they_use() -> Outcome<()> {
+    let of = |name: &str, folder: &str| {
+        format!("{name} = {{ path = {:?}, default-features = false }}", root().join(folder))
+    };
+    let dependencies =
+        [of("ferrite-ffi-core", "core"), of("ferrite-ffi-relax", "targets/relax")].join("\n");
+    let project = Project::new("linked-builtins", &dependencies, LINKED_BUILTINS)?;
+    let mut command = cargo(&project.folder, &scratch("rust-projects")?);
+    let printed = output_of(command.args(["run", "--quiet"]))?;
+    assert_eq!(
+        printed,
+        "read: false true true\nwritten: false false false\nfree: true true true\n"
+    );
+    Ok(())
+}
+
 /// A program on the modules that both packages have, and its output.
 const VALUES: [&str; 2] =
     [include_str!("../programs/rust/values.rs"), include_str!("../programs/rust/values.txt")];

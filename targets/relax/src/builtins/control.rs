@@ -61,13 +61,9 @@ fn read_if_cond(args: &[AnyView<'_>]) -> Result<Any> {
         "A condition must have an element"
     );
     let record = tensor.dl_tensor();
-    // Builds without all builtins call this from a model alone, as they call its kernels.
-    let _guard = if cfg!(feature = "all-builtins") {
-        Some(TensorView::from(&tensor).read_guard()?)
-    } else {
-        None
-    };
-    // SAFETY: the tensor has an element of that many bytes in main memory, which nobody writes.
+    let _guard = TensorView::from(&tensor).read_guard()?;
+    // SAFETY: the tensor has an element of that many bytes in main memory, which nobody writes
+    // while they are borrowed.
     let element = unsafe {
         core::slice::from_raw_parts(
             record.data.cast::<u8>().add(record.byte_offset as usize),

@@ -40,8 +40,8 @@ impl<'a> ShapeHeap<'a> {
     /// Same errors as [`get`](Self::get).
     pub(super) fn set(self, index: i64, value: i64) -> Result<()> {
         let values = match self.0 {
-            // SAFETY: the builtin has borrowed the values, or only the running function uses its
-            // heap, and waits for the builtin.
+            // SAFETY: the builtin has borrowed the values by [`guard`]; nobody else uses those of a
+            // DLTensor pointer.
             Some(heap) => unsafe { heap.as_mut_slice::<i64>() }?,
             None => &mut [],
         };
@@ -59,8 +59,8 @@ impl<'a> ShapeHeap<'a> {
     }
 }
 
-/// Borrows the values of the shape heap in an argument, for a builtin that any program can call.
-/// Builds without all builtins need no borrow: a model alone calls the builtins.
+/// Borrows the values of the shape heap in an argument: a program that calls the builtin, or a
+/// model, may pass any tensor as one.
 ///
 /// # Errors
 /// RuntimeError if a borrow of the tensor conflicts; ValueError for writes to a read-only tensor.
@@ -68,9 +68,6 @@ impl<'a> ShapeHeap<'a> {
 pub(super) fn guard<'a, const WRITES: bool>(
     heap: &AnyView<'a>,
 ) -> Result<Option<Borrow<'a, WRITES>>> {
-    if !cfg!(feature = "all-builtins") {
-        return Ok(None);
-    }
     TensorView::from_value(heap).map(TensorView::guard).transpose()
 }
 
