@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the file needs of the crate.
+/// Parts of the crate that the file uses.
 mod platform {
     pub mod hooks {
         pub fn yield_now() {}

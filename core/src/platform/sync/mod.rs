@@ -14,9 +14,9 @@
 //! | [`per_thread`] | thread-local state |
 //! | `fork` | holds the locks across forks, on hosts |
 //!
-//! `Mutex::with_mut` and `Lock::with` call a closure with the value. Builds with `std`, with `spin`,
-//! and for systems without interrupts have `Mutex::lock`, too, whose guard holds the lock until it is
-//! dropped; with masked interrupts no guard is sound.
+//! `Mutex::with_mut` and `Lock::with` call a closure with the value. Builds with `std`, with
+//! `spin`, and for systems without interrupts have `Mutex::lock`, too, whose guard holds the lock
+//! until it is dropped; with masked interrupts no guard is sound.
 //!
 //! No lock may be held while a user callback runs. Bare-metal builds without `spin` mask interrupts
 //! while a lock is held, through the `critical-section` crate, so tables may be used from interrupt
