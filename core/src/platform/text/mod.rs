@@ -1,8 +1,6 @@
 //! Output of text in any encoding: lossy display, writers into byte slices, and JSON escapes.
 #![forbid(unsafe_code)]
 
-mod lossy;
-
 use core::fmt::{self, Write};
 
 /// Display adapter for bytes, which replaces invalid UTF-8 by the replacement character.
@@ -48,18 +46,49 @@ impl<'a> Writer<'a> {
 
     /// Writes bytes.
     pub fn put(&mut self, text: &[u8]) {
-        lossy::append(self, text);
+        if cfg!(feature = "speed") {
+            // A loop that compilers vectorise.
+            if let Some(rest) = self.target.get_mut(self.wanted..) {
+                rest.iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+            }
+            self.wanted = self.wanted.saturating_add(text.len());
+            return;
+        }
+        for byte in text {
+            if let Some(place) = self.target.get_mut(self.wanted) {
+                *place = *byte;
+            }
+            self.wanted = self.wanted.wrapping_add(1);
+        }
     }
 
     /// Writes bytes as text. In speed-optimised builds, invalid UTF-8 is replaced with the
-    /// replacement character.
+    /// replacement character, since clients in other languages decode messages as UTF-8. In
+    /// size-optimised builds messages are not decoded, and the check would take more code than a
+    /// message.
     pub fn put_lossy(&mut self, text: &[u8]) {
-        lossy::put(self, text);
+        if !cfg!(feature = "speed") {
+            return self.put(text);
+        }
+        for chunk in text.utf8_chunks() {
+            self.put(chunk.valid().as_bytes());
+            if !chunk.invalid().is_empty() {
+                self.put("\u{fffd}".as_bytes());
+            }
+        }
     }
 
-    /// Writes a pointer-sized number in decimal.
+    /// Writes a pointer-sized number in decimal. Size-optimised builds link the functions for 64
+    /// bits only if 64-bit numbers are written.
     pub fn put_word(&mut self, number: usize) {
-        lossy::put_word(self, number);
+        if cfg!(feature = "speed") {
+            return self.put_digits(number as u64);
+        }
+        let tenth = number / 10;
+        if tenth != 0 {
+            self.put_word(tenth);
+        }
+        self.put(&[b'0' + (number - 10 * tenth) as u8]);
     }
 
     /// Writes a signed pointer-sized number in decimal.
