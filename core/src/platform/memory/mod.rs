@@ -100,8 +100,8 @@ pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
 /// must no longer be used if another block is returned.
 #[inline]
 pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
-    // SAFETY: both heaps require exactly the caller's promise.
-    unsafe { heap::resize(block, old, new) }
+    // SAFETY: both heaps require exactly the caller's promise, and so does `move_block`.
+    unsafe { heap::resize(block, old, new, || move_block(block, old, new)) }
 }
 
 /// Resizes a block by copying it to a new one.

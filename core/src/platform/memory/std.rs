@@ -46,17 +46,22 @@ pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
     unsafe { free(block.as_ptr().cast()) }
 }
 
-/// Resizes a block, in place if possible. Returns `None` when out of memory; the old block is then
+/// Resizes a block, in place if possible; else by `move_block`. Returns `None` when out of memory; the old block is then
 /// unchanged.
 ///
 /// # Safety
 /// `block` must come from this heap with the same alignment, and no longer be used if another block
 /// is returned.
 #[inline]
-pub unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
+pub unsafe fn resize(
+    block: NonNull<u8>,
+    old: Layout,
+    new: Layout,
+    move_block: impl FnOnce() -> Option<NonNull<u8>>,
+) -> Option<NonNull<u8>> {
     if old.align() > MALLOC_ALIGN {
-        // SAFETY: the caller's promise; `realloc` would not preserve this alignment.
-        return unsafe { super::move_block(block, old, new) };
+        // `realloc` would not preserve this alignment.
+        return move_block();
     }
     // SAFETY: the caller's promise; blocks of `malloc` have the alignment of `malloc` whatever
     // their size.
