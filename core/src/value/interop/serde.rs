@@ -14,22 +14,14 @@
 mod deserialize;
 mod from_any;
 mod into_any;
+mod refusals;
 mod serialize;
 
-use core::fmt::Display;
-
 use serde_core::Serialize;
-use serde_core::de::{self, DeserializeOwned, Unexpected};
-use serde_core::ser;
+use serde_core::de::DeserializeOwned;
 
-use crate::error::{Error, Result};
-use crate::names::type_table;
-use crate::platform::text::Lossy;
-use crate::value::any::{Any, AnyView};
-use crate::value::big_int::BigInt;
-
-/// Maximum depth of nested values. A List may contain itself.
-const MAX_DEPTH: usize = 128;
+use crate::error::Result;
+use crate::value::any::Any;
 
 /// Creates a value with the content of a data structure.
 ///
@@ -83,49 +75,6 @@ pub fn to_value<T: Serialize + ?Sized>(data: &T) -> Result<Any> {
 /// hold, and for values that are nested more than 128 levels deep.
 pub fn from_value<T: DeserializeOwned>(value: &Any) -> Result<T> {
     T::deserialize(from_any::FromAnyDeserializer::new(value.clone()))
-}
-
-impl ser::Error for Error {
-    fn custom<T: Display>(message: T) -> Error {
-        crate::error!(ValueError, "{message}")
-    }
-}
-
-impl de::Error for Error {
-    fn custom<T: Display>(message: T) -> Error {
-        crate::error!(ValueError, "{message}")
-    }
-
-    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn de::Expected) -> Error {
-        crate::error!(TypeError, "Expected {expected} but got {unexpected}")
-    }
-}
-
-/// Reads an integer of up to 128 bits.
-fn integer_of(value: &Any) -> Result<i128> {
-    let Some(wide) = value.try_get::<BigInt>()? else { return value.get::<i64>().map(i128::from) };
-    match *wide.words() {
-        [low, high] => Ok((i128::from(high) << 64) | i128::from(low as u64)),
-        ref words => Err(crate::error!(
-            OverflowError,
-            "Integer of {} bits is out of range for `i128`",
-            64 * words.len()
-        )),
-    }
-}
-
-#[cold]
-fn no_form(view: AnyView<'_>) -> Error {
-    crate::error!(
-        TypeError,
-        "A value of type `{}` has no form in serde",
-        Lossy(type_table::type_key_of(view.type_index()))
-    )
-}
-
-#[cold]
-fn too_deep() -> Error {
-    crate::error!(ValueError, "the value is nested more than {MAX_DEPTH} levels deep")
 }
 
 #[cfg(all(test, feature = "std"))]

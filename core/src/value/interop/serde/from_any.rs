@@ -4,7 +4,7 @@ use serde_core::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeseriali
 use serde_core::de::{Deserializer, IntoDeserializer, Visitor};
 use serde_core::forward_to_deserialize_any;
 
-use super::{MAX_DEPTH, integer_of, no_form, too_deep};
+use super::refusals::{MAX_DEPTH, integer_of, no_form, too_deep};
 use crate::abi::type_index;
 use crate::error::{Error, Result};
 use crate::value::any::Any;

@@ -232,7 +232,7 @@ macro_rules! elements {
             type Error = Error;
 
             fn $method<T: Serialize + ?Sized>(&mut self, element: &T) -> Result<()> {
-                self.push(super::to_value(element)?)
+                self.push(element.serialize(IntoAnySerializer)?)
             }
 
             fn end(self) -> Result<Any> {
@@ -256,7 +256,7 @@ macro_rules! fields {
             type Error = Error;
 
             fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-                self.push(key.try_into_any()?, super::to_value(value)?)
+                self.push(key.try_into_any()?, value.serialize(IntoAnySerializer)?)
             }
 
             fn end(self) -> Result<Any> {
@@ -273,13 +273,13 @@ impl SerializeMap for Entries {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
-        self.key = super::to_value(key)?;
+        self.key = key.serialize(IntoAnySerializer)?;
         Ok(())
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         let key = core::mem::take(&mut self.key);
-        self.push(key, super::to_value(value)?)
+        self.push(key, value.serialize(IntoAnySerializer)?)
     }
 
     fn end(self) -> Result<Any> {

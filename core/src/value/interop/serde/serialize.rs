@@ -2,7 +2,7 @@
 
 use serde_core::ser::{Error as _, Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 
-use super::{MAX_DEPTH, integer_of, no_form, too_deep};
+use super::refusals::{MAX_DEPTH, integer_of, no_form, too_deep};
 use crate::abi::{DLDataType, DLDevice, type_index};
 use crate::value::any::{Any, AnyView};
 use crate::value::convert::{AnyCompatible, entries_of};
