@@ -4,11 +4,11 @@
 //! On WebAssembly without threads a lock is never contended. Elsewhere waiting threads spin for a
 //! short time.
 
-use super::atomic::{AtomicBool, Ordering};
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
 use core::num::NonZeroUsize;
 use core::ops::{Deref, DerefMut};
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// A mutex that spins on an atomic flag.
 #[derive(Default)]

@@ -24,6 +24,8 @@
 //! builds are for one core, whose memory accesses need no barriers. With `spin` several cores may
 //! share the tables, but an interrupt handler must not use them.
 
+#[cfg(feature = "std")]
+mod across_fork;
 pub mod atomic;
 #[cfg(feature = "std")]
 pub mod fork;

@@ -8,13 +8,13 @@ pub use std::sync::MutexGuard;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use super::fork::AcrossFork;
+use super::across_fork::AcrossFork;
 
 /// A mutex that stays usable after its holder panicked, since guarded state changes in single steps
 /// only. Every static mutex is listed in `forks.rs` of its crate, so that it is held across forks.
 pub struct Mutex<T: 'static> {
     inner: std::sync::Mutex<T>,
-    pub(super) across_fork: AcrossFork<T>,
+    pub(super) across_fork: AcrossFork<MutexGuard<'static, T>>,
 }
 
 impl<T> Mutex<T> {

@@ -5,7 +5,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::super::imp::current_thread;
-use super::{AtFork, Parts, RING_COUNT, RINGS};
+use super::parts::{AtFork, Parts, RING_COUNT, RINGS};
 
 /// The thread that is forking and holds the [`RINGS`] lock, or zero.
 static FORKING: AtomicUsize = AtomicUsize::new(0);

@@ -49,7 +49,7 @@ fn key() -> Option<c_uint> {
 }
 
 unsafe extern "C" fn end(_value: *mut c_void) {
-    super::destroy_all();
+    super::values::destroy_all();
 }
 
 /// Deletes the key when a plug-in that contains the library is unloaded: threads that end later

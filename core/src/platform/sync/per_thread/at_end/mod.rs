@@ -6,48 +6,17 @@
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `announce` | makes this thread call [`destroy_all`] when it ends; returns `false` if that is impossible |
-
-extern crate std;
-
-use core::cell::Cell;
-use core::ptr;
+//! | `announce` | makes this thread call `values::destroy_all` when it ends; returns `false` if that is impossible |
 
 #[cfg_attr(all(target_os = "linux", not(feature = "client")), path = "linux.rs")]
 #[cfg_attr(not(all(target_os = "linux", not(feature = "client"))), path = "std.rs")]
 mod imp;
+mod values;
 
-/// The registration of a per-thread value. Part of the value, whose address is passed to `destroy`.
-pub struct AtEnd {
-    state: Cell<State>,
-    value: Cell<*const ()>,
-    next: Cell<*const AtEnd>,
-    destroy: unsafe fn(*const ()),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    New,
-    Registered,
-    Destroyed,
-}
-
-std::thread_local! {
-    /// The registered values of this thread, the last one first.
-    static REGISTERED: Cell<*const AtEnd> = const { Cell::new(ptr::null()) };
-}
+pub use values::AtEnd;
+use values::State;
 
 impl AtEnd {
-    /// Creates the registration of a value that `destroy` destroys.
-    pub const fn new(destroy: unsafe fn(*const ())) -> Self {
-        AtEnd {
-            state: Cell::new(State::New),
-            value: Cell::new(ptr::null()),
-            next: Cell::new(ptr::null()),
-            destroy,
-        }
-    }
-
     /// Registers `value` at the first call. Returns `false` if that is impossible, because memory
     /// or keys are used up, and after the value was destroyed.
     ///
@@ -56,41 +25,16 @@ impl AtEnd {
     /// and `destroy` must accept `value` then.
     #[inline]
     pub unsafe fn is_registered(&self, value: *const ()) -> bool {
-        self.state.get() == State::Registered || self.register(value)
+        self.state() == State::Registered || self.register(value)
     }
 
     #[cold]
     #[inline(never)]
     fn register(&self, value: *const ()) -> bool {
-        if self.state.get() == State::Destroyed || !imp::announce() {
+        if self.state() == State::Destroyed || !imp::announce() {
             return false;
         }
-        self.value.set(value);
-        self.next.set(REGISTERED.replace(self));
-        self.state.set(State::Registered);
+        self.link(value);
         true
-    }
-
-    /// Lets a destroyed value be used and registered again.
-    #[cfg_attr(
-        feature = "client",
-        allow(dead_code, reason = "only the slot of the raised error is renewed")
-    )]
-    pub fn renew(&self) {
-        self.state.set(State::New);
-    }
-}
-
-/// Destroys the registered values of this thread. A value that a destructor registers is destroyed
-/// by a later call.
-fn destroy_all() {
-    let mut next = REGISTERED.replace(ptr::null());
-    // SAFETY: registered values are in storage of this thread, which is valid while its destructors
-    // run.
-    while let Some(value) = unsafe { next.as_ref() } {
-        next = value.next.get();
-        value.state.set(State::Destroyed);
-        // SAFETY: promised to `is_registered`; each value is in the list once.
-        unsafe { (value.destroy)(value.value.get()) };
     }
 }

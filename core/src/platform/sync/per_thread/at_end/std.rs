@@ -7,7 +7,7 @@ struct Announced;
 
 impl Drop for Announced {
     fn drop(&mut self) {
-        super::destroy_all();
+        super::values::destroy_all();
     }
 }
 
