@@ -3,7 +3,8 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `class_info` | virtual tables and typeinfo of `ModuleObj` and `Error` |
+//! | `class_info` | layout of virtual tables and typeinfo |
+//! | `module_class`, `error_class` | those of `ModuleObj` and `Error` |
 //! | `throw` | the library's errors as C++ exceptions |
 //! | `call`, `unit.cc` | calls of C++ functions, whose exceptions become errors |
 //! | `export` | functions that return classes, under the C++ calling convention |
@@ -21,9 +22,11 @@
 
 mod call;
 mod class_info;
+mod error_class;
 mod export;
 mod foreign;
 mod functions;
+mod module_class;
 mod module_members;
 mod module_slots;
 mod throw;

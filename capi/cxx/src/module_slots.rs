@@ -8,8 +8,9 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 
 use ferrite_core::value::string::String;
 
-use super::class_info::{Constant, DerivedTypeInfo, VirtualTable, derived_module};
+use super::class_info::{Constant, DerivedTypeInfo, VirtualTable};
 use super::export::{CellOut, ObjectOut, cell, object, returns_class};
+use super::module_class::derived_module;
 use super::module_members::{This, borrow, clear_imports, import_module};
 use super::throw::or_throw;
 

@@ -4,21 +4,12 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
 use super::capacity;
+use super::function_object::FunctionObject;
 use super::pool::{ObjectPool, PoolObject};
 use super::refusal::{Refusal, Result};
 use ferrite_core::abi::{
     TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType, type_index,
 };
-
-/// The record of a function object, which owns the state of a C function.
-#[repr(C, align(8))]
-struct FunctionObject {
-    header: TVMFFIObject,
-    cell: TVMFFIFunctionCell,
-    state: *mut c_void,
-    safe_call: TVMFFISafeCallType,
-    deleter: Option<unsafe extern "C" fn(state: *mut c_void)>,
-}
 
 // SAFETY: it starts with the header; a zero slot is not read before it is filled.
 unsafe impl PoolObject for FunctionObject {}
@@ -65,19 +56,4 @@ unsafe extern "C" fn call(
     // SAFETY: a function object is called with itself as handle; its creator guaranteed the
     // function.
     unsafe { ((*slot).safe_call)((*slot).state, args, num_args, result) }
-}
-
-/// Passes the state of a destroyed function object to its deleter.
-///
-/// # Safety
-/// `function` must come from [`create`] and not be called any more.
-#[inline(always)]
-pub(super) unsafe fn end(function: *mut TVMFFIObject) {
-    let slot = function.cast::<FunctionObject>();
-    // SAFETY: the creator of the object guaranteed the deleter.
-    unsafe {
-        if let Some(deleter) = (*slot).deleter {
-            deleter((*slot).state);
-        }
-    }
 }

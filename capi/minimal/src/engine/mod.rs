@@ -4,7 +4,7 @@
 //! | file | content |
 //! |---|---|
 //! | `pool.rs` | objects in static memory; a slot is free while its type index is zero |
-//! | `function.rs`, `string.rs`, `errors.rs` | function, string and error objects, and the raised error |
+//! | `function.rs`, `function_object.rs`, `string.rs`, `errors.rs` | function, string and error objects, and the raised error |
 //! | `refusal.rs` | the reasons for refusing a request, with their error messages |
 //! | `names.rs` | the table of functions by name: global functions, and symbols of the system library |
 //! | `workspace.rs` | workspaces of running kernels: a stack of blocks in a buffer provided by the firmware |
@@ -37,6 +37,7 @@ use ferrite_core::object::refcount;
 pub mod capacity;
 pub mod errors;
 mod function;
+mod function_object;
 pub mod init_once;
 pub mod names;
 mod pool;

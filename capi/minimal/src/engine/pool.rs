@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use super::function;
+use super::function_object;
 use ferrite_core::abi::{
     TVMFFIObject, TVMFFIObjectDeleterSlot, kTVMFFIObjectDeleterFlagBitMaskStrong,
     kTVMFFIObjectDeleterFlagBitMaskWeak, type_index,
@@ -82,7 +82,7 @@ unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
         if flags & kTVMFFIObjectDeleterFlagBitMaskStrong != 0
             && (*object).type_index == type_index::FUNCTION
         {
-            function::end(object);
+            function_object::end(object);
         }
         if flags & kTVMFFIObjectDeleterFlagBitMaskWeak != 0 {
             mark(object).store(0, Ordering::Relaxed);
