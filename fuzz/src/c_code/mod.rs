@@ -4,14 +4,12 @@
 mod legacy;
 mod values;
 
-use std::fmt::Write;
-
+use crate::builtins;
 use crate::classes::FIELDS;
 use crate::machine::{NULLS, alignment_of, major_of, name_of, target};
-use crate::program::{Arg, Callback, Line, Meta, Program, Reg, Step, Value};
+use crate::program::{Line, Program, Step};
 use crate::texts::{self, ATTRIBUTES, CLASSES, GLOBALS, SYSTEM_SYMBOLS, Text};
 use crate::worker::Run;
-use crate::{builtins, code::Coded};
 use values::{arg, c_text, chosen, class, kind, list, literal, number, push, set, tensor, text};
 
 /// The steps in C.

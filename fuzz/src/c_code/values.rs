@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use crate::code::Coded;
-use crate::machine::alignment_of;
 use crate::program::{Arg, Callback, Meta, Reg, Value};
 use crate::texts::{self, CLASSES, Text};
 
