@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use ferrite_core::abi::*;
 
-use super::{Machine, Outcome};
+use super::state::{Machine, Outcome};
 use crate::classes::{fail, library};
 
 /// State that the tasks of a loop share.
@@ -52,7 +52,7 @@ impl Machine {
         let status = unsafe {
             let first = (backend.TVMBackendRunOnce)(&mut handle, Some(run), ptr::null_mut(), 0);
             if first != 0 {
-                return super::status(first);
+                return super::state::status(first);
             }
             (backend.TVMBackendRunOnce)(&mut handle, Some(refuse), ptr::null_mut(), 0)
         };

@@ -5,7 +5,7 @@ use std::ptr;
 
 use ferrite_core::abi::*;
 
-use super::{Machine, Outcome, handle, status};
+use super::state::{Machine, Outcome, handle, status};
 use crate::classes::fail;
 use crate::program::{Meta, Reg};
 use crate::texts::{self, SYSTEM_SYMBOLS, Text};
@@ -24,7 +24,7 @@ impl Machine {
             let stream = ptr::without_provenance_mut(stream.into());
             let status = (symbols.TVMFFIEnvSetStream)(device_type, device_id, stream, &mut before);
             if status != 0 {
-                return super::status(status);
+                return super::state::status(status);
             }
             let after = (symbols.TVMFFIEnvGetStream)(device_type, device_id);
             Outcome::Shown(0, format!("{} {}", before.addr(), after.addr()))

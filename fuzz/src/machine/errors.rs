@@ -4,7 +4,7 @@ use std::ptr;
 
 use ferrite_core::abi::*;
 
-use super::{Machine, Outcome, bytes, handle, object};
+use super::state::{Machine, Outcome, bytes, handle, object};
 use crate::normal;
 use crate::program::Reg;
 use crate::texts::Text;

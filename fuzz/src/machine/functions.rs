@@ -4,7 +4,7 @@ use std::ptr;
 
 use ferrite_core::abi::*;
 
-use super::{Machine, Outcome, bytes, handle, object, status};
+use super::state::{Machine, Outcome, bytes, handle, object, status};
 use crate::classes::release;
 use crate::program::{Arg, Callback, Reg, Value};
 use crate::texts::{self, GLOBALS, Text};
@@ -190,7 +190,7 @@ impl Machine {
 
     pub(super) fn extern_c(&mut self, callback: &Callback, own: Reg) -> Outcome {
         let context = callbacks::context(callback.clone(), &self.get(own));
-        let address = |address| super::pointer(kTVMFFIOpaquePtr, address);
+        let address = |address| super::state::pointer(kTVMFFIOpaquePtr, address);
         let args = [
             address(context),
             address(callbacks::call as *mut _),

@@ -5,23 +5,22 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{LazyLock, Mutex};
 use std::thread::JoinHandle;
 
-use super::Machine;
 use crate::program::MAX_THREADS;
 
-/// Work of a thread. It returns the machine that it used.
-pub(super) type Job = Box<dyn FnOnce() -> Machine + Send>;
+/// Work of a thread that lives on.
+type Job = Box<dyn FnOnce() + Send>;
 
 /// A thread that does a job.
-pub(super) enum Running {
+pub(super) enum Running<T> {
     /// It lives on.
-    Kept(Receiver<Machine>),
+    Kept(Receiver<T>),
     /// It ends with the job.
-    New(JoinHandle<Machine>),
+    New(JoinHandle<T>),
 }
 
-impl Running {
+impl<T> Running<T> {
     /// Waits for the end of the job.
-    pub(super) fn join(self) -> Machine {
+    pub(super) fn join(self) -> T {
         match self {
             Self::Kept(done) => done.recv().expect("steps do not panic"),
             Self::New(thread) => thread.join().expect("steps do not panic"),
@@ -30,17 +29,14 @@ impl Running {
 }
 
 struct Kept {
-    jobs: Sender<(Job, Sender<Machine>)>,
+    jobs: Sender<Job>,
 }
 
 impl Kept {
     fn start() -> Self {
-        let (jobs, received) = channel::<(Job, Sender<Machine>)>();
+        let (jobs, received) = channel::<Job>();
         std::thread::spawn(move || {
-            for (job, done) in received {
-                // Nobody waits for it after a panic.
-                let _ = done.send(job());
-            }
+            received.into_iter().for_each(|job| job());
         });
         Self { jobs }
     }
@@ -51,12 +47,20 @@ static KEPT: LazyLock<Mutex<Vec<Kept>>> =
     LazyLock::new(|| Mutex::new((0..=MAX_THREADS).map(|_| Kept::start()).collect()));
 
 /// Starts a job on a thread that lives on, by its number, or on a new one.
-pub(super) fn start(number: usize, keeps: bool, job: Job) -> Running {
+pub(super) fn start<T: Send + 'static>(
+    number: usize,
+    keeps: bool,
+    job: impl FnOnce() -> T + Send + 'static,
+) -> Running<T> {
     if !keeps {
         return Running::New(std::thread::spawn(job));
     }
     let (sender, done) = channel();
     let kept = KEPT.lock().expect("no thread panics with the list");
-    kept[number].jobs.send((job, sender)).expect("the threads live as long as the process");
+    let work = Box::new(move || {
+        // Nobody waits for it after a panic.
+        let _ = sender.send(job());
+    });
+    kept[number].jobs.send(work).expect("the threads live as long as the process");
     Running::Kept(done)
 }

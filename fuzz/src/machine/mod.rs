@@ -10,16 +10,16 @@ mod modules;
 mod nulls;
 mod overlap;
 mod reachable;
+mod state;
 mod tensors;
 mod types;
 mod values;
 
-use core::ffi::{c_int, c_void};
 use std::ptr;
 
 use ferrite_core::abi::*;
 
-use crate::classes::{release, retain};
+use crate::classes::release;
 use crate::normal;
 use crate::notes::note;
 use crate::program::{Arg, Line, Program, REGISTERS, Reg, Step};
@@ -27,56 +27,12 @@ use crate::{Library, callbacks, classes};
 
 pub use legacy::copied_bytes;
 pub use nulls::{LEGACY_NULLS, NULLS};
+pub use state::Machine;
 pub use tensors::{alignment_of, major_of};
 
-/// Registers of a running program, and the values to empty at its end.
-pub struct Machine {
-    library: &'static Library,
-    registers: [TVMFFIAny; REGISTERS],
-    /// Values that may contain themselves; retained.
-    mutable: Vec<TVMFFIAny>,
-    /// Violations of the rules of the ABI.
-    broken: Vec<String>,
-    keeps_thread: bool,
-    /// Threads that run steps beside those of the machine.
-    running: Vec<helper::Running>,
-}
-
-// SAFETY: a machine is used by one thread at a time, and objects of the library may be used by any.
-unsafe impl Send for Machine {}
-
-/// Result of a step.
-enum Outcome {
-    /// The step was left out: it would do what the ABI leaves undefined, or it has nothing to work
-    /// on.
-    Skipped,
-    /// Status and result of a call.
-    Status(c_int, TVMFFIAny),
-    /// Status of a call without a result that is a value, and a description of its result.
-    Shown(c_int, String),
-    /// A call without a status was made; an error may be raised.
-    Raises,
-}
-
-/// Returns a call without result.
-fn status(status: c_int) -> Outcome {
-    Outcome::Shown(status, String::new())
-}
+use state::{Outcome, handle, int, object, pointer, status};
 
 impl Machine {
-    /// Makes a machine with empty registers.
-    pub fn new(library: &'static Library) -> Self {
-        classes::use_library(library);
-        Self {
-            library,
-            registers: [TVMFFIAny::NONE; REGISTERS],
-            mutable: Vec::new(),
-            broken: Vec::new(),
-            keeps_thread: false,
-            running: Vec::new(),
-        }
-    }
-
     /// Chooses whether steps on another thread share one that lives on, or each has its own, which
     /// ends with it.
     pub fn keep_thread(&mut self, keep: bool) {
@@ -127,10 +83,10 @@ impl Machine {
         }
         let mut machine = std::mem::replace(self, Self::new(self.library));
         let (keeps, step) = (machine.keeps_thread, line.step.clone());
-        let job = Box::new(move || {
+        let job = move || {
             machine.step(number, &step);
             machine
-        });
+        };
         *self = helper::start(0, keeps, job).join();
     }
 
@@ -180,39 +136,6 @@ impl Machine {
         // SAFETY: the result is writable.
         unsafe { (self.library.symbols.TVMFFIErrorMoveFromRaised)(&mut error) };
         (!error.is_null()).then(|| object(error))
-    }
-
-    /// Stores an owned value, or releases it.
-    fn store(&mut self, to: Option<Reg>, value: TVMFFIAny) {
-        match to {
-            Some(to) => self.put(to, value),
-            None => release(&value),
-        }
-    }
-
-    /// Retains a value to the end, where everything in it is emptied.
-    fn keep(&mut self, value: &TVMFFIAny) {
-        retain(value);
-        self.mutable.push(*value);
-    }
-
-    fn put(&mut self, to: Reg, value: TVMFFIAny) {
-        if matches!(value.type_index, kTVMFFIList | kTVMFFIDict) {
-            self.keep(&value);
-        }
-        let old = std::mem::replace(&mut self.registers[to.at()], value);
-        release(&old);
-    }
-
-    fn get(&self, reg: Reg) -> TVMFFIAny {
-        self.registers[reg.at()]
-    }
-
-    /// Returns the object in a register, if it is one of this type.
-    fn object_of(&self, reg: Reg, type_index: i32) -> Option<*mut c_void> {
-        let value = self.get(reg);
-        // SAFETY: all eight bytes are initialised.
-        (value.type_index == type_index).then_some(unsafe { value.payload.v_ptr })
     }
 
     fn perform(&mut self, step: &Step) -> Outcome {
@@ -393,36 +316,6 @@ pub fn register(arg: &Arg) -> Option<Reg> {
         Arg::Reg { reg } | Arg::TensorPtr { reg } | Arg::Movable { reg } => Some(*reg),
         _ => None,
     }
-}
-
-fn int(value: i64) -> TVMFFIAny {
-    TVMFFIAny {
-        type_index: kTVMFFIInt,
-        small_str_len: 0,
-        payload: TVMFFIAnyPayload { v_int64: value },
-    }
-}
-
-fn pointer(type_index: i32, pointer: *mut c_void) -> TVMFFIAny {
-    TVMFFIAny { type_index, small_str_len: 0, payload: TVMFFIAnyPayload { v_ptr: pointer } }
-}
-
-/// Returns an owned value of an owned object.
-fn object(handle: *mut c_void) -> TVMFFIAny {
-    if handle.is_null() {
-        return TVMFFIAny::NONE;
-    }
-    // SAFETY: the object lives.
-    pointer(unsafe { (*handle.cast::<TVMFFIObject>()).type_index }, handle)
-}
-
-/// Returns what a call gave that writes a handle.
-fn handle(status: c_int, handle: *mut c_void) -> Outcome {
-    Outcome::Status(status, object(handle))
-}
-
-fn bytes(text: &[u8]) -> TVMFFIByteArray {
-    TVMFFIByteArray::from_slice(text)
 }
 
 /// Returns the name of a step.

@@ -2,7 +2,7 @@
 
 use ferrite_core::abi::*;
 
-use super::{Machine, Outcome, bytes, pointer};
+use super::state::{Machine, Outcome, bytes, pointer};
 use crate::payloads::Payload;
 use crate::shared_object::SharedObject;
 use crate::{callbacks, limits};

@@ -9,7 +9,8 @@
 use ferrite_core::abi::kTVMFFIFunction;
 
 use super::helper::{self, Running};
-use super::{Machine, Outcome, name_of, status};
+use super::name_of;
+use super::state::{Machine, Outcome, status};
 use crate::classes::retain;
 use crate::notes::{self, note};
 use crate::program::{Fork, Line, REGISTERS, Reg, Step};
@@ -51,7 +52,7 @@ impl Machine {
             let machine = self.duplicate();
             let work =
                 Work { lines: lines.clone(), rounds: fork.rounds, expected: expected.clone() };
-            let job = Box::new(move || machine.do_work(&work));
+            let job = move || machine.do_work(&work);
             self.running.push(helper::start(thread + 1, self.keeps_thread, job));
         }
         end

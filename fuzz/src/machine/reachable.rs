@@ -7,7 +7,7 @@ use std::ptr;
 
 use ferrite_core::abi::*;
 
-use super::Machine;
+use super::state::Machine;
 use crate::classes::{self, release, retain};
 use crate::{callbacks, normal};
 
@@ -20,7 +20,7 @@ pub(super) fn empty_all(machine: &mut Machine) {
     work.extend(
         classes::live()
             .into_iter()
-            .map(|address| super::object(ptr::with_exposed_provenance_mut(address))),
+            .map(|address| super::state::object(ptr::with_exposed_provenance_mut(address))),
     );
     work.iter().for_each(retain);
     let mut found = Vec::new();
@@ -95,7 +95,7 @@ fn entries(iterator: &str, value: &TVMFFIAny) -> Vec<TVMFFIAny> {
 /// # Safety
 /// The function lives.
 unsafe fn call(function: *mut c_void, command: i64, result: &mut TVMFFIAny) {
-    let arg = super::int(command);
+    let arg = super::state::int(command);
     // SAFETY: by contract.
     unsafe { (classes::library().symbols.TVMFFIFunctionCall)(function, &arg, 1, result) };
 }

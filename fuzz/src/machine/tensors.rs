@@ -4,7 +4,7 @@ use std::ptr;
 
 use ferrite_core::abi::*;
 
-use super::{Machine, Outcome, handle, object};
+use super::state::{Machine, Outcome, handle, object};
 use crate::classes::release;
 use crate::normal;
 use crate::program::{Meta, Reg};
@@ -89,7 +89,7 @@ impl Machine {
                 let mut managed = ptr::null_mut();
                 let status = (symbols.TVMFFITensorToDLPackVersioned)(tensor, &mut managed);
                 if status != 0 {
-                    return super::status(status);
+                    return super::state::status(status);
                 }
                 if back && (symbols.TVMFFITensorFromDLPackVersioned)(managed, 0, 0, &mut out) == 0 {
                     return handle(0, out);
@@ -108,7 +108,7 @@ impl Machine {
                 let mut managed = ptr::null_mut();
                 let status = (symbols.TVMFFITensorToDLPack)(tensor, &mut managed);
                 if status != 0 {
-                    return super::status(status);
+                    return super::state::status(status);
                 }
                 if back && (symbols.TVMFFITensorFromDLPack)(managed, 0, 0, &mut out) == 0 {
                     return handle(0, out);

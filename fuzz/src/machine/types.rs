@@ -6,7 +6,7 @@ use std::ptr;
 
 use ferrite_core::abi::*;
 
-use super::{Machine, Outcome, bytes, handle, int, status};
+use super::state::{Machine, Outcome, bytes, handle, int, status};
 use crate::classes::{self, FIELDS};
 use crate::normal::quoted;
 use crate::program::{Arg, Reg};

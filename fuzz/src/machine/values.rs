@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ferrite_core::abi::*;
 
-use super::{Machine, NULLS, Outcome, bytes, handle, int, status};
+use super::NULLS;
+use super::state::{Machine, Outcome, bytes, handle, int, status};
 use crate::callbacks;
 use crate::classes::{fail, retain};
 use crate::normal::quoted;
