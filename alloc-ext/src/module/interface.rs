@@ -1,5 +1,5 @@
-//! What a module is: its reference type, the trait of implementations in Rust, and the function table
-//! through which modules in Rust and C++ are used.
+//! Interface of modules: the reference type, the trait of implementations in Rust, and the function
+//! table through which modules in Rust and C++ are used.
 
 use core::ffi::CStr;
 

@@ -70,7 +70,9 @@ impl Module {
         (record::ops(self)?.kind)(self)
     }
 
-    /// Returns a mask of [`BINARY_SERIALIZABLE`](super::BINARY_SERIALIZABLE), [`RUNNABLE`](super::RUNNABLE) and [`COMPILATION_EXPORTABLE`](super::COMPILATION_EXPORTABLE).
+    /// Returns a mask of [`BINARY_SERIALIZABLE`](super::BINARY_SERIALIZABLE),
+    /// [`RUNNABLE`](super::RUNNABLE) and
+    /// [`COMPILATION_EXPORTABLE`](super::COMPILATION_EXPORTABLE).
     ///
     /// # Errors
     /// Errors of the module.

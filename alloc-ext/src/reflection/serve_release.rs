@@ -1,5 +1,5 @@
-//! The choice of the upstream release to imitate. The Python package announces its release before it
-//! uses types.
+//! The choice of the upstream release to imitate. The Python package announces its release before
+//! it uses types.
 
 use ferrite_core::error::Result;
 use ferrite_core::names::builtins::StaticFunction;

@@ -18,7 +18,7 @@ pub fn print(text: &str) -> Outcome<()> {
     }
 }
 
-/// Writes a report to standard output, without what a name in it could do to a terminal.
+/// Writes a report to standard output, with control sequences made visible.
 pub fn print_report(text: &str) -> Outcome<()> {
     print(&visible::visible(text))
 }

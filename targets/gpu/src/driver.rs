@@ -12,8 +12,8 @@ use crate::payload::{Layout, Payload};
 /// Maximum number of devices of a kind. Larger ids are rejected.
 pub const MAX_DEVICES: usize = 32;
 
-/// A kind of device module. [`DeviceModule`](crate::module::DeviceModule) implements the rest: payloads, functions, arguments,
-/// and loading once per device.
+/// A kind of device module. [`DeviceModule`](crate::module::DeviceModule) implements the rest:
+/// payloads, functions, arguments, and loading once per device.
 ///
 /// # Life of a module
 /// | Step | When | Called |

@@ -161,7 +161,7 @@ fn logs() -> PathBuf {
     std::env::current_dir().unwrap_or_default().join(target).join("ci")
 }
 
-/// Prints a line. Returns `true`: that nobody reads it is no error.
+/// Prints a line. Returns `true`, also if the reader has closed the pipe.
 pub fn say(text: &str) -> bool {
     writeln!(std::io::stdout(), "{text}").map_or(true, |()| true)
 }

@@ -1,6 +1,6 @@
-//! The fields `imports_` and `import_lookup_cache_` of modules, which one lock guards for all modules.
-//! A lock per module is not possible, since modules created by C++ code have no space for one. The
-//! lock is held only while the fields are read or changed.
+//! The fields `imports_` and `import_lookup_cache_` of modules, which one lock guards for all
+//! modules. A lock per module is not possible, since modules created by C++ code have no space for
+//! one. The lock is held only while the fields are read or changed.
 
 use core::cell::Cell;
 use core::mem;

@@ -1,8 +1,9 @@
 //! Imports of modules: insertion with cycle detection, iterative search, and the cached lookup for
 //! host code.
 //!
-//! `fields` reads and changes the fields of modules under a lock. Allocation, the creation of errors
-//! and the dropping of objects may run user callbacks, and therefore happen outside of the lock.
+//! `fields` reads and changes the fields of modules under a lock. Allocation, the creation of
+//! errors and the dropping of objects may run user callbacks, and therefore happen outside of the
+//! lock.
 
 mod fields;
 #[cfg_attr(feature = "speed", path = "fast.rs")]

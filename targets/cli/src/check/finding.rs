@@ -1,4 +1,4 @@
-//! What a check reports.
+//! Findings of the checks.
 #![forbid(unsafe_code)]
 
 use serde::{Deserialize, Serialize};

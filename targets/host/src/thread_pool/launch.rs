@@ -43,8 +43,8 @@ impl Launch {
         }
     }
 
-    /// Waits until all tasks have ended. Must be called by the launching thread, after the tasks that
-    /// it runs.
+    /// Waits until all tasks have ended. Must be called by the launching thread, after the tasks
+    /// that it runs.
     ///
     /// # Errors
     /// The error of the task that failed first; RuntimeError in a process that was forked during

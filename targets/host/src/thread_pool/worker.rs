@@ -88,8 +88,8 @@ impl Team {
         }
     }
 
-    /// Runs all tasks of a launch: the first one on this thread, the others on the workers. When the first task
-    /// has ended, this thread also runs the tasks that no worker has begun.
+    /// Runs all tasks of a launch: the first one on this thread, the others on the workers. When
+    /// the first task has ended, this thread also runs the tasks that no worker has begun.
     ///
     /// # Errors
     /// The error of the task that failed first; RuntimeError in a process that was forked during

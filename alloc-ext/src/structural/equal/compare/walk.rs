@@ -170,8 +170,9 @@ impl<'w> Walk<'_, 'w> {
 }
 
 impl<'w> Walk<'_, 'w> {
-    /// Descends from the topmost frame to its next child, in speed-optimised builds. Builds the frames of Arrays in sequences and
-    /// of objects in fields in place, without creating a node first.
+    /// Descends from the topmost frame to its next child, in speed-optimised builds. Builds the
+    /// frames of Arrays in sequences and of objects in fields in place, without creating a node
+    /// first.
     ///
     /// # Errors
     /// Errors of the self.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::stubs::api::{Api, Callable, Class};
 use crate::stubs::names::{Names, identifier};
 
-/// Words that cannot be names, and which of them can be after `r#`.
+/// Reserved words of Rust that can be raw identifiers; those in [`NEVER`] cannot.
 const KEYWORDS: &str = "abstract as async await become box break const continue do dyn else enum extern false final fn for gen if \
     impl in let loop macro match mod move mut override priv pub ref return static struct trait true try type typeof unsafe \
     unsized use virtual where while yield";

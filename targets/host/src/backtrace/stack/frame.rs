@@ -1,4 +1,4 @@
-//! Stack frames, as walks of the stack report them.
+//! Stack frames, as unwinding reports them.
 #![forbid(unsafe_code)]
 
 use super::super::cache::Cache;
