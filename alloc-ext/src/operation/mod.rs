@@ -19,8 +19,7 @@
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `static_operation!` | creates the static function for a row, from a constant `OPERATION` and one of `hot`, `plain` and
-//! `owning` |
+//! | `static_operation!` | creates the static function for a row, from a constant `OPERATION` and one of `hot`, `plain` and `owning` |
 //! | `Argument::to_owned` | returns an owned copy of the argument |
 //! | `Argument::whole` | borrows the argument, after validating its cell unless conversion has validated it |
 

@@ -6,6 +6,7 @@
 //! | `calls` | wrong statuses, errors and results, changed or retained arguments, leaks: in a child process per function |
 //! | `sample` | arguments for the types of a signature |
 //! | `live` | counts of objects or memory, to find leaks |
+//! | `finding` | the findings of all checks |
 //! | `raw` | calls without the conversions that would hide a mistake |
 
 mod calls;

@@ -8,7 +8,7 @@
 //! | `memory` | buffers and copies |
 //! | `event` | events, as markers in the queue |
 //! | `code`, `precompiled` | the code of a module, and functions that save programs as binaries |
-//! | `failure` | errors of the driver |
+//! | `info`, `failure` | strings that the driver returns, and its errors |
 
 mod api;
 mod code;
