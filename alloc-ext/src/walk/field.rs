@@ -47,7 +47,8 @@ impl Field {
         self.info.field_static_type_index
     }
 
-    /// Returns the value of the field. The type of `object` must have the field, hence not public.
+    /// Returns the value of the field. Only for objects whose type has the field, which is not
+    /// checked.
     ///
     /// # Errors
     /// Errors of the getter; RuntimeError if the field has no getter; TypeError if `object` is not

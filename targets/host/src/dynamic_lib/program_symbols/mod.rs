@@ -48,7 +48,8 @@ pub(super) fn show() {
     HIDDEN.store(ptr::null_mut(), Ordering::Release);
 }
 
-/// Returns `true` if the dynamic linker finds a symbol with the name of the first one.
+/// Returns `true` if the dynamic linker finds a symbol with the name of the table's first symbol,
+/// or the table is empty.
 fn is_shown(table: &SymbolTable) -> bool {
     table.symbols.first().is_none_or(|symbol| linker::process_shows(symbol.name()))
 }
