@@ -202,6 +202,34 @@ packages_are_whole() {
   return $found
 }
 
+# the Rust interface of the published crates breaks no program written for the last release
+# (cargo-semver-checks). The baseline is the tag of that release, or the revision that
+# FERRITE_SEMVER_BASELINE names
+# needs: cargo-semver-checks; for: core alloc-ext targets/relax targets/rust Cargo.toml; counts: one
+check_semver() {
+  local baseline=${FERRITE_SEMVER_BASELINE:-}
+  if [ -z "$baseline" ]; then
+    baseline=$(git tag --list 'v*' --merged HEAD --sort=-version:refname | head -n 1)
+  fi
+  if [ -z "$baseline" ]; then
+    echo "no release has a tag: the work tree is compared with HEAD, which finds only changes not yet committed"
+    baseline=HEAD
+  fi
+  git rev-parse --quiet --verify "$baseline^{commit}" >/dev/null || {
+    echo "error: the baseline $baseline is no revision of this repository"
+    return 1
+  }
+  echo "baseline: $baseline"
+  semver ferrite-ffi-core speed,std,half,bytes,ndarray,num-bigint,serde
+  semver ferrite-ffi-alloc speed,std,cxx,packed,serde
+  semver ferrite-ffi-relax default
+  semver ferrite-ffi "default,relax,${DEVICE_KINDS%,metal},half,bytes,ndarray,num-bigint,serde"
+}
+
+semver() { # semver PACKAGE FEATURES: compares a package with the baseline of check_semver
+  cargo semver-checks --package "$1" --baseline-rev "$baseline" --only-explicit-features --features "$2"
+}
+
 # the wheel and the library are the same bytes from another folder and cargo home, without a path of
 # either
 # needs: wheel; counts: one
