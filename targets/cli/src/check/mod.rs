@@ -18,6 +18,8 @@ pub mod live;
 mod raw;
 mod sample;
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::arguments::Check;
@@ -136,15 +138,33 @@ fn text(report: &Report) -> String {
 
 /// Returns the findings in order. Equal findings are merged, with the symbols of all.
 fn grouped(findings: &[Finding]) -> Vec<(&Finding, Vec<&str>)> {
-    let mut groups: Vec<(&Finding, Vec<&str>)> = Vec::new();
+    let mut groups = Vec::new();
+    let mut places = HashMap::new();
     for finding in findings {
-        let is_same = |(one, _): &&mut (&Finding, Vec<&str>)| {
-            one.rule == finding.rule && one.message == finding.message
-        };
-        match groups.iter_mut().find(is_same) {
-            Some((_, symbols)) => symbols.extend(finding.symbol.as_deref()),
-            None => groups.push((finding, finding.symbol.as_deref().into_iter().collect())),
-        }
+        let place = *places.entry((&finding.rule, &finding.message)).or_insert_with(|| {
+            groups.push((finding, Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.extend(finding.symbol.as_deref());
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_grouped_in_the_order_in_which_each_first_came() {
+        let finding = |number: usize| Finding {
+            rule: "rule".into(),
+            message: format!("message {}", number % 100),
+            symbol: Some(number.to_string()),
+        };
+        let findings: Vec<_> = (0..200).map(finding).collect();
+        for (number, (first, symbols)) in grouped(&findings).into_iter().enumerate() {
+            assert_eq!(first.message, format!("message {number}"));
+            assert_eq!(symbols, [number.to_string(), (number + 100).to_string()]);
+        }
+    }
 }
