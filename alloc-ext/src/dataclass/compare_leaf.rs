@@ -19,7 +19,7 @@ use crate::walk::same_number_or_text;
 ///
 /// # Errors
 /// TypeError for leaves without an order, unless `equality_only`; MemoryError.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     // NaN equals itself, but has no order.
     if equality_only && same_number_or_text(lhs, rhs) {
@@ -29,7 +29,7 @@ pub(super) fn compare_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Resul
 }
 
 /// General case of [`compare_leaves`], without the fast path.
-#[cfg_attr(feature = "speed", inline(never))]
+#[inline(never)]
 fn compare_any_leaves(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<Option<i32>> {
     let (left, right) = (lhs.type_index(), rhs.type_index());
     if lhs.is_none() || rhs.is_none() {

@@ -33,7 +33,7 @@ pub(crate) fn type_key_hash(type_index: i32) -> u64 {
 ///
 /// # Errors
 /// MemoryError.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub(super) fn hash_leaf(value: &Any) -> Result<Option<u64>> {
     match value.type_index() {
         index @ type_index::INT => Ok(Some(combine(index as u64, value.view().payload_bits()))),

@@ -205,7 +205,7 @@ impl<B: Builder> Parser<'_, '_, B> {
         }
     }
 
-    #[cfg_attr(feature = "speed", inline(always))]
+    #[inline(always)]
     fn push_number(&mut self, number: Number, len: usize) -> Result<()> {
         self.at += len;
         match number {

@@ -57,7 +57,7 @@ impl<'w> Children<'w> {
     /// # Errors
     /// Errors of field getters; RuntimeError for a field without a getter; MemoryError;
     /// InternalError for an object of an unregistered type.
-    #[cfg_attr(feature = "speed", inline(always))]
+    #[inline(always)]
     pub fn of(object: MaybeOwned<'w, ObjectRef>, skipped: i64) -> Result<Self> {
         let (kind, source) = match object.type_index() {
             type_index::ARRAY => {

@@ -127,7 +127,7 @@ pub trait Fold {
 ///
 /// # Errors
 /// ValueError beyond [`MAX_DEPTH`]; MemoryError.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub fn reserve_frame<F: Fold>(open: &mut Buffer<F::Frame>) -> Result<SpareSlot<'_, F::Frame>> {
     if open.len() < MAX_DEPTH { Ok(open.try_spare_slot()?) } else { Err(too_deep::<F>()) }
 }
@@ -193,7 +193,7 @@ fn run<F: Fold>(operation: &mut F, root: F::Node, open: &mut Buffer<F::Frame>) -
 }
 
 /// Enters a node. Returns its result, or `None` if a frame was pushed.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 fn enter<F: Fold>(
     operation: &mut F,
     node: F::Node,

@@ -33,7 +33,7 @@ impl Hooks {
     ///
     /// # Errors
     /// TypeError if the attribute is not a function.
-    #[cfg_attr(feature = "speed", inline)]
+    #[inline]
     pub fn of_type(self, type_index: i32) -> Result<Option<Function>> {
         let hook = self.value(type_index);
         if hook.is_none() { Ok(None) } else { hook.get().map(Some) }

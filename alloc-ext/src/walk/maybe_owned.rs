@@ -75,7 +75,7 @@ impl<T: Clone> MaybeOwned<'_, T> {
 impl<T> Deref for MaybeOwned<'_, T> {
     type Target = T;
 
-    #[cfg_attr(feature = "speed", inline(always))]
+    #[inline(always)]
     fn deref(&self) -> &T {
         match self {
             Self::Borrowed(value) => value,
@@ -93,7 +93,7 @@ pub fn is_unshared_while_owned(object: &ObjectRef) -> bool {
 
 /// Returns `true` if two values are bitwise identical inline values, or heap strings with equal
 /// content. `false` does not mean that they differ.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub fn same_number_or_text(lhs: &Any, rhs: &Any) -> bool {
     let (left, right) = (lhs.as_raw(), rhs.as_raw());
     if left.type_index != right.type_index {

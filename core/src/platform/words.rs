@@ -19,7 +19,7 @@ pub fn short(text: &[u8]) -> Option<u64> {
 const WIDE: bool = cfg!(feature = "speed");
 
 /// Packs the last `len` bytes of a string, at most 7, into a zero-padded little-endian word.
-#[cfg_attr(feature = "speed", inline)]
+#[inline]
 pub fn tail(text: &[u8], len: usize) -> u64 {
     debug_assert!(len < 8 && len <= text.len());
     if !WIDE {

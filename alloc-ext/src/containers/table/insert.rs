@@ -14,7 +14,7 @@ use super::view::Table;
 ///
 /// # Safety
 /// The object must be a Map or Dict that nothing else uses now, except that key hooks may use it.
-#[cfg_attr(feature = "speed", inline)]
+#[inline]
 pub(crate) unsafe fn insert(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
     // SAFETY: the caller guarantees the object and excludes other users.
     unsafe {

@@ -228,7 +228,7 @@ impl<'a> Table<'a> {
     ///
     /// # Errors
     /// Errors of [`find`](Self::find).
-    #[cfg_attr(feature = "speed", inline)]
+    #[inline]
     fn look_up(self, key: &AnyView<'_>) -> Result<KeyPlace> {
         let hash = if let Self::Dense(_) = self { key::hash(key)? } else { 0 };
         self.find_hashed(key, hash)
@@ -238,7 +238,7 @@ impl<'a> Table<'a> {
     ///
     /// # Errors
     /// Errors of [`find`](Self::find).
-    #[cfg_attr(feature = "speed", inline)]
+    #[inline]
     pub(crate) fn find_hashed(self, key: &AnyView<'_>, hash: u64) -> Result<KeyPlace> {
         let slot = match self {
             Self::Small(table) => table.find(key)?,
@@ -256,7 +256,7 @@ impl<'a> Table<'a> {
     ///
     /// # Safety
     /// Nothing else may use the table, and it must not have changed since the key was looked up.
-    #[cfg_attr(feature = "speed", inline)]
+    #[inline]
     pub(crate) unsafe fn present_or_add(self, place: KeyPlace) -> Option<KeyEntry> {
         // SAFETY: guaranteed by the caller.
         unsafe {

@@ -15,7 +15,7 @@ use crate::walk::same_number_or_text;
 ///
 /// # Errors
 /// InternalError for tensors whose content must be compared but cannot be read.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub(super) fn compare_leaves(
     lhs: &Any,
     rhs: &Any,

@@ -64,7 +64,7 @@ unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
 /// # Safety
 /// The requirements of [`serve_safe_call`]. If `body` succeeds, it must leave an owned value in the
 /// cell.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub unsafe fn serve_in_place(
     args: *const TVMFFIAny,
     count: i32,

@@ -129,7 +129,7 @@ unsafe impl Space for Apart {
 /// # Safety
 /// `init` must leave the record in a state that `R::destroy` accepts; `type_index` must be that of
 /// a class with this layout.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub unsafe fn allocate<R: ObjectRecord>(
     type_index: i32,
     trailing_bytes: usize,

@@ -19,7 +19,7 @@ pub(super) type NodePair<'w> = Pair<MaybeOwned<'w, ObjectRef>>;
 
 impl<'w> NodePair<'w> {
     /// Creates a pair from two values of the same type; `None` if they are not objects.
-    #[cfg_attr(feature = "speed", inline(always))]
+    #[inline(always)]
     pub(super) fn of(lhs: MaybeOwned<'w>, rhs: MaybeOwned<'w>, region: DefRegion) -> Option<Self> {
         Some(Self { lhs: lhs.into_object()?, rhs: rhs.into_object()?, region })
     }

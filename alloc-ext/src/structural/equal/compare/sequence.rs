@@ -47,7 +47,7 @@ impl<'w> SequenceFrame<'w> {
 
     /// Returns the next pair of elements that are containers or objects, with the length of their
     /// equal prefix if they are Arrays. Returns `None` at the end, or after setting `differs`.
-    #[cfg_attr(feature = "speed", inline(always))]
+    #[inline(always)]
     pub(super) fn next(
         &mut self,
         skip_tensor_content: bool,
@@ -70,7 +70,7 @@ impl<'w> SequenceFrame<'w> {
     }
 
     /// Advances past the next pair of elements that are not known to be equal.
-    #[cfg_attr(feature = "speed", inline(always))]
+    #[inline(always)]
     fn skip_equal(&mut self, skip_tensor_content: bool) -> Result<Equal> {
         // Comparing leaves runs no user callback.
         let (left, right) = (self.lhs.as_slice()?, self.rhs.as_slice()?);
