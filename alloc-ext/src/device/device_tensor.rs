@@ -144,7 +144,8 @@ impl DeviceTensor {
     ///
     /// # Errors
     /// ValueError for different sizes or dtypes, for a read-only target, and for a target in main
-    /// memory, whose elements may be borrowed; RuntimeError for devices of two different types; errors of the driver.
+    /// memory, whose elements may be borrowed; RuntimeError for devices of two different types;
+    /// errors of the driver.
     pub fn copy_from(&self, other: &DeviceTensor) -> Result<()> {
         self.check_target()?;
         plain_ensure!(

@@ -46,8 +46,8 @@ pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
     unsafe { free(block.as_ptr().cast()) }
 }
 
-/// Resizes a block, in place if possible; else by `move_block`. Returns `None` when out of memory; the old block is then
-/// unchanged.
+/// Resizes a block, in place if possible; else by `move_block`. Returns `None` when out of memory;
+/// the old block is then unchanged.
 ///
 /// # Safety
 /// `block` must come from this heap with the same alignment, and no longer be used if another block

@@ -1,4 +1,4 @@
-//! What a mutex stores while the process forks.
+//! Storage for the guard of a mutex while the process forks.
 
 use core::cell::UnsafeCell;
 
