@@ -9,7 +9,7 @@ use ferrite_tests::{Outcome, require_arm_gcc};
 /// `TVMFFIEnvMod*`, beyond a firmware that contains only the C library's memory functions. Flash is
 /// text, constants and initial values; RAM excludes the pool. The goal is 49,152 bytes of flash,
 /// which borrows of Lists and Dicts miss: they take 3,500.
-const MOST_FULL: FirmwareSize = FirmwareSize { flash: 51_416, ram: 512 };
+const MOST_FULL: FirmwareSize = FirmwareSize { flash: 51_440, ram: 512 };
 
 /// Limits with all features of a microcontroller build: functions for compiled models, modules, and
 /// the functions of ring 1 by name.
