@@ -1028,7 +1028,8 @@ int TVMFFIFunctionGetGlobal(const struct TVMFFIByteArray *name,
  * Converts a borrowed value into an owned one.
  *
  * Raw strings and byte arrays are copied, objects are retained, and an object passed as
- * `kTVMFFIObjectRValueRef` is moved. `out` is overwritten without being released.
+ * `kTVMFFIObjectRValueRef` is moved. `kTVMFFIDLTensorPtr` is copied as a pointer: the caller
+ * guarantees that the tensor outlives the copy. `out` is overwritten without being released.
  *
  * Returns 0 and stores the value, owned by the caller, in `out`. On failure, returns -1 with an
  * error raised: ValueError for a null pointer, TypeError for an invalid type index, InternalError

@@ -6,7 +6,7 @@
 //! several steps, is a *part* ([`AtFork`]) in the list of its ring (`forks.rs` of each crate). All
 //! parts are prepared before a fork, and released afterwards in the parent and in the child:
 //!
-//! | Step | Order | Action of a [`Mutex`] |
+//! | Step | Order | Action of a [`Mutex`](super::Mutex) |
 //! |---|---|---|
 //! | `prepare` | rings from the outside in, parts as listed | waits for the lock and keeps it |
 //! | `parent`, `child` | the reverse | releases it |

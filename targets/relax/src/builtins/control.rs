@@ -25,7 +25,9 @@ pub const BUILTINS: &[Builtin] = &[
 /// Implements `vm.builtin.copy`: returns its argument.
 fn copy(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
-        [value] => (*value).to_owned(),
+        // SAFETY: registers end before the arguments of the model do; other callers get results by
+        // `Any::from_result`, which refuses a pointer.
+        [value] => unsafe { (*value).to_owned_or_pointer() },
         _ => plain_bail!(TYPE_ERROR, "vm.builtin.copy takes 1 argument, but got {}", args.len()),
     }
 }

@@ -3,5 +3,5 @@
 use ferrite::Module;
 
 fn main() -> ferrite::Result<()> {
-    Module::load_from_file(&ferrite::String::new("kernels.so")?).map(drop) //~ call to unsafe function `Module::load_from_file` is unsafe
+    Module::load_from_file(&ferrite::String::new("kernels.so")?).map(drop) //~ load_from_file` is unsafe
 }
