@@ -226,7 +226,9 @@ pub unsafe extern "C" fn FerriteModelCallNamed(
         }
         for (name, value) in names.iter().zip(AnyView::slice_from_raw(values, num_values as usize))
         {
-            inputs.set_any(boundary::c_str(*name, arg(3, "names"))?, (*value).to_owned()?)?;
+            // A DLTensor pointer outlives the inputs, which end here.
+            let value = (*value).to_owned_or_pointer()?;
+            inputs.set_any(boundary::c_str(*name, arg(3, "names"))?, value)?;
         }
         result_place.write(inputs.call()?.into_raw());
         Ok(())
