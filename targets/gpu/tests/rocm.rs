@@ -536,7 +536,9 @@ fn events_order_streams_and_tell_time() -> Result<()> {
 
 #[test]
 fn copies_with_pinned_memory_wait_for_the_stream() -> Result<()> {
-    let Some((_session, stand_in)) = Session::on_stand_in("copies_with_pinned_memory_wait_for_the_stream") else {
+    let Some((_session, stand_in)) =
+        Session::on_stand_in("copies_with_pinned_memory_wait_for_the_stream")
+    else {
         return Ok(());
     };
     let stream = Rocm.create_stream(0)?;
