@@ -33,18 +33,6 @@ impl<T> Mutex<T> {
         }
         MutexGuard { mutex: self, _not_sync: PhantomData }
     }
-
-    /// Calls `body` with the value while the mutex is locked. Returns its result.
-    #[inline(always)]
-    pub fn with<R>(&self, body: impl FnOnce(&T) -> R) -> R {
-        body(&self.lock())
-    }
-
-    /// Calls `body` with the value while the mutex is locked. Returns its result.
-    #[inline(always)]
-    pub fn with_mut<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
-        body(&mut self.lock())
-    }
 }
 
 /// Exclusive access to the value of a [`Mutex`].

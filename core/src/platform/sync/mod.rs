@@ -27,6 +27,8 @@
 #[cfg(feature = "std")]
 mod across_fork;
 pub mod atomic;
+#[cfg(any(feature = "std", feature = "spin", not(target_os = "none")))]
+mod closures;
 #[cfg(feature = "std")]
 pub mod fork;
 #[cfg(feature = "std")]

@@ -18,18 +18,6 @@ impl<T> Mutex<T> {
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock()
     }
-
-    /// Calls `body` with the value while the mutex is locked. Returns its result.
-    #[inline(always)]
-    pub fn with<R>(&self, body: impl FnOnce(&T) -> R) -> R {
-        body(&self.lock())
-    }
-
-    /// Calls `body` with the value while the mutex is locked. Returns its result.
-    #[inline(always)]
-    pub fn with_mut<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
-        body(&mut self.lock())
-    }
 }
 
 /// In this build, [`Lock`] and [`Mutex`] are the same type.

@@ -27,18 +27,6 @@ impl<T> Mutex<T> {
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Calls `body` with the value while the mutex is locked. Returns its result.
-    #[inline(always)]
-    pub fn with<R>(&self, body: impl FnOnce(&T) -> R) -> R {
-        body(&self.lock())
-    }
-
-    /// Calls `body` with the value while the mutex is locked. Returns its result.
-    #[inline(always)]
-    pub fn with_mut<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
-        body(&mut self.lock())
-    }
 }
 
 impl<T: Default> Default for Mutex<T> {
