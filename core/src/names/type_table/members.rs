@@ -122,7 +122,7 @@ pub unsafe fn register_field(type_index: i32, info: &TVMFFIFieldInfo) -> Result<
         &TVMFFIAny::NONE
     };
     // SAFETY: the caller guarantees the record.
-    unsafe { add(type_index, &FIELDS, ptr::from_ref(info).cast(), default)? };
+    unsafe { add::<FIELD_COPY>(type_index, &FIELDS, ptr::from_ref(info).cast(), default)? };
     if !setter.is_null() {
         // SAFETY: the caller guarantees a live object; the published record owns this reference
         // forever.
@@ -156,7 +156,7 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
         return Ok(());
     }
     // SAFETY: the caller guarantees the record.
-    unsafe { add(type_index, &METHODS, ptr::from_ref(info).cast(), &info.method) }
+    unsafe { add::<METHOD_COPY>(type_index, &METHODS, ptr::from_ref(info).cast(), &info.method) }
 }
 
 /// Sets the metadata of a type. Setting the same metadata again has no effect.
@@ -173,7 +173,14 @@ pub unsafe fn register_method(type_index: i32, info: &TVMFFIMethodInfo) -> Resul
 pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) -> Result<()> {
     ensure_provided();
     // SAFETY: the caller guarantees the record.
-    unsafe { add(type_index, &METADATA, ptr::from_ref(metadata).cast(), &TVMFFIAny::NONE) }
+    unsafe {
+        add::<METADATA_COPY>(
+            type_index,
+            &METADATA,
+            ptr::from_ref(metadata).cast(),
+            &TVMFFIAny::NONE,
+        )
+    }
 }
 
 /// Sets an attribute of a type. The value is retained forever. Type index None only creates the
@@ -221,7 +228,7 @@ pub unsafe fn register_attr_unchecked(
     let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
     let attr = Attr { name, column };
     // SAFETY: the name is borrowed.
-    unsafe { add(type_index, &ATTRS, ptr::from_ref(&attr).cast(), value.as_raw()) }
+    unsafe { add::<ATTR_COPY>(type_index, &ATTRS, ptr::from_ref(&attr).cast(), value.as_raw()) }
 }
 
 /// Reasons why a member was not added. Converted to an error after the registry's lock is released.
@@ -237,6 +244,17 @@ impl From<NoMemory> for MemberError {
     }
 }
 
+/// Returns the number of the copy of [`add`] for a kind of member. Builds for speed have a copy for
+/// each kind, so that the compiler folds the constants of its layout, in the closure, too.
+const fn copy_for(kind: MemberKind) -> usize {
+    if cfg!(feature = "speed") { kind as usize } else { 0 }
+}
+
+const FIELD_COPY: usize = copy_for(MemberKind::Field);
+const METHOD_COPY: usize = copy_for(MemberKind::Method);
+const METADATA_COPY: usize = copy_for(MemberKind::Metadata);
+const ATTR_COPY: usize = copy_for(MemberKind::Attr);
+
 /// Adds a member to a type. The published record owns a copy of `value`.
 ///
 /// # Safety
@@ -244,7 +262,7 @@ impl From<NoMemory> for MemberError {
 /// have null data, and `value` must be valid.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
-unsafe fn add(
+unsafe fn add<const COPY: usize>(
     type_index: i32,
     records: &'static MemberLayout,
     record: *const TVMFFIByteArray,
