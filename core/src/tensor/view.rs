@@ -110,8 +110,8 @@ impl<'a> TensorView<'a> {
         self.guard()
     }
 
-    /// Checks that the producer of a tensor object allows writes to its elements. Whoever passes a
-    /// DLTensor pointer allows them.
+    /// Checks that the producer of a tensor object allows writes to its elements. The caller that
+    /// passes a DLTensor pointer allows them.
     ///
     /// # Errors
     /// ValueError for a read-only tensor: one imported from DLPack with that flag, or a view of it.
@@ -152,8 +152,8 @@ impl<'a> TensorView<'a> {
     /// Same errors as [`Tensor::borrow_mut`].
     ///
     /// # Safety
-    /// If the view is of a DLTensor pointer, no one else may read or write the elements while the
-    /// result is in use, and whoever passed it must allow writes.
+    /// If the view is of a DLTensor pointer, its caller must allow writes, and no other code may
+    /// read or write the elements while the result is in use.
     pub unsafe fn as_mut_slice<T: Element>(self) -> Result<ElementsMut<'a, T>> {
         self.check_writable()?;
         let elements = self.as_tensor_ref().elements()?;

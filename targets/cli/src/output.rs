@@ -6,8 +6,8 @@ use std::io::Write;
 use crate::failure::{Failure, Outcome};
 use crate::visible;
 
-/// Writes text to standard output. A reader that has closed the pipe ends the command without an
-/// error.
+/// Writes a string to standard output. A reader that has closed the pipe ends the command without
+/// an error.
 pub fn print(text: &str) -> Outcome<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

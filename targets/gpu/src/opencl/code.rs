@@ -1,4 +1,4 @@
-//! The code of OpenCL modules, and the type that stands for their kind.
+//! The code of OpenCL modules, and the marker type of their back end.
 
 use core::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The code of WebGPU modules, and the type that stands for their kind.
+//! The code of WebGPU modules, and the marker type of their back end.
 
 use core::hash::BuildHasher;
 use core::sync::atomic::{AtomicBool, Ordering};
