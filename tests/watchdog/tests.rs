@@ -3,33 +3,41 @@
 use super::watchdog::watchdog;
 use ferrite_tests::{Cc, Outcome, program, root, scratch};
 use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 
 const SIGALRM: i32 = 14;
 
-/// Runs `hang.c`, whose watchdog looks often, in one of its ways. Returns the signal that ended it.
-fn ended_by(way: &str) -> Outcome<Option<i32>> {
+/// Runs `hang.c`, whose watchdog looks often, in one of its ways.
+fn status_of(way: &str) -> Outcome<ExitStatus> {
     let executable = Cc::program(scratch("watchdog")?.join(way)).strict();
     let executable = executable.args(["-DWATCHDOG_TICKS=6", "-DWATCHDOG_BUSY=1.0"]);
     let executable = executable.source(root().join("tests/watchdog/hang.c")).link()?;
-    Ok(program(&executable).arg(way).status()?.signal())
+    Ok(program(&executable).arg(way).status()?)
 }
 
 #[test]
 fn a_program_that_waits_for_ever_ends() -> Outcome<()> {
-    assert_eq!(ended_by("wait")?, Some(SIGALRM));
+    assert_eq!(status_of("wait")?.signal(), Some(SIGALRM));
     Ok(())
 }
 
 #[test]
 fn a_program_that_spins_for_ever_ends() -> Outcome<()> {
-    assert_eq!(ended_by("spin")?, Some(SIGALRM));
+    assert_eq!(status_of("spin")?.signal(), Some(SIGALRM));
     Ok(())
 }
 
 /// The program gets a few milliseconds of each second, for longer than another may wait.
 #[test]
 fn a_slow_program_goes_on() -> Outcome<()> {
-    assert_eq!(ended_by("crawl")?, None);
+    assert!(status_of("crawl")?.success());
+    Ok(())
+}
+
+/// The parent gets no time while its child lives, which is longer than a process may wait.
+#[test]
+fn a_parent_of_a_slow_child_goes_on() -> Outcome<()> {
+    assert!(status_of("parent")?.success());
     Ok(())
 }
 

@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/types.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,6 +84,19 @@ __attribute__((unused)) static void watchdog(unsigned seconds) {
   } else {
     watchdog_wait_();
   }
+}
+
+/*
+ * Waits for a child that has a watchdog of its own, while this process's watchdog is stopped: a
+ * parent gets no processor time, however long its child lives. Returns what waitpid returns.
+ */
+__attribute__((unused)) static pid_t wait_for_watched(pid_t child, int* status) {
+  unsigned seconds = watchdog_state_.seconds;
+  pid_t ended;
+  watchdog(0);
+  ended = waitpid(child, status, 0);
+  watchdog(seconds);
+  return ended;
 }
 
 #endif /* FERRITE_TESTS_WATCHDOG_H_ */

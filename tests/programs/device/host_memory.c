@@ -216,7 +216,7 @@ static int in_child(long n) {
     fflush(stdout);
     _exit(status);
   }
-  if (child < 0 || waitpid(child, &status, 0) != child) return WRONG;
+  if (child < 0 || wait_for_watched(child, &status) != child) return WRONG;
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   printf("  allocation %ld: a crash by signal %d\n", n, WTERMSIG(status));
   return WRONG;

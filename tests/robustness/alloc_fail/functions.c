@@ -365,7 +365,7 @@ static int in_child(const subject* now, long n) {
     fflush(stdout);
     _exit(code);
   }
-  if (child < 0 || waitpid(child, &status, 0) != child) {
+  if (child < 0 || wait_for_watched(child, &status) != child) {
     perror("fork");
     exit(2);
   }

@@ -125,7 +125,7 @@ static long run(const char* name, int (*walk)(long)) {
       checks_failed = 0;
       _exit(walk(n));
     }
-    if (child < 0 || waitpid(child, &status, 0) != child) {
+    if (child < 0 || wait_for_watched(child, &status) != child) {
       perror("fork");
       exit(2);
     }

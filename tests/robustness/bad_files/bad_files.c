@@ -81,7 +81,7 @@ static int outcome(void) {
     fflush(stdout);
     _exit(what);
   }
-  waitpid(child, &status, 0);
+  wait_for_watched(child, &status);
   if (WIFSIGNALED(status)) {
     printf("  killed by signal %d\n", WTERMSIG(status));
     return -1;

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <tvm/ffi/c_api.h>
@@ -217,7 +216,7 @@ static void test_forks(const copy* one, const copy* other) {
       test_shared_objects(other, one);
       _exit(failures != 0);
     }
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(wait_for_watched(child, &status) == child && status == 0);
   }
 }
 

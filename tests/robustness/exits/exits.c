@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
     if (child == 0) {
       return leave(round);
     }
-    if (!CHECK_INT(waitpid(child, &status, 0), child)) {
+    if (!CHECK_INT(wait_for_watched(child, &status), child)) {
       return 2;
     }
     if (WIFSIGNALED(status)) {

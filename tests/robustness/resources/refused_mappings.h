@@ -24,7 +24,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -214,7 +213,7 @@ static int check_nth(const scenario* one, int nth, int onwards, outcome* end, co
   if (child == 0) {
     run_refused(one, nth, onwards, end);
   }
-  CHECK_INT(waitpid(child, &status, 0), child);
+  CHECK_INT(wait_for_watched(child, &status), child);
   /* Types that are registered after a failure may need one more block of their table. It stays. */
   if (!(CHECK_INT(status, 0) & CHECK(end->blocks == without->blocks || end->blocks == without->blocks + 1) &
         CHECK_INT(end->files, without->files))) {
@@ -236,7 +235,7 @@ static void check_scenario(const scenario* one, outcome* end) {
   if (child == 0) {
     run_refused(one, 0, 0, end);
   }
-  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK(wait_for_watched(child, &status) == child && status == 0);
   without = *end;
   while (nth < MOST && check_nth(one, nth, 0, end, &without)) {
     if (one->onwards) {

@@ -15,7 +15,6 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Takes the raised error, without memory of its own. Returns whether there was one, of this kind
@@ -232,7 +231,7 @@ static void run(const char* name, void (*scenario)(void)) {
     fflush(stdout);
     _exit(checks_failed == 0 ? 0 : 1);
   }
-  CHECK_INT(waitpid(child, &status, 0), child);
+  CHECK_INT(wait_for_watched(child, &status), child);
   if (!CHECK_INT(status, 0)) {
     printf("  %s\n", name);
   }
