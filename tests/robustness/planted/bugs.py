@@ -34,7 +34,7 @@ BUGS = (
     ),
     Bug(
         "missing release: an error that nobody took is leaked when the next one is raised",
-        "core/src/error/raised_error.rs",
+        "core/src/error/raised_error/mod.rs",
         "        release::release_object(stale);\n",
         "        let _ = stale;\n",
         ("core", "c", "sanitizers"),
@@ -128,7 +128,7 @@ BUGS = (
     ),
     Bug(
         "error is not cleared: the raised error stays in its slot when it is taken",
-        "core/src/error/raised_error.rs",
+        "core/src/error/raised_error/mod.rs",
         "    let raised = slot::with_raised(|slot| slot.replace(ptr::null_mut()));\n",
         "    let raised = slot::with_raised(|slot| slot.get());\n    let _ = ptr::null_mut::<u8>();\n",
         ("core", "c"),

@@ -37,7 +37,7 @@ GROUPS = (
     ),
     (
         (
-            "core/src/value/any.rs",
+            "core/src/value/any/mod.rs",
             "core/src/value/any/*.rs",
             "core/src/value/string/mod.rs",
             "core/src/value/string/record.rs",

@@ -100,7 +100,7 @@ const HEADERS: &[Header] = &[
         config: "capi/headers/model.toml",
         sources: &[
             "targets/relax/src/model/kernels.rs",
-            "capi/src/model.rs",
+            "capi/src/model/mod.rs",
             "capi/src/model/system_library.rs",
             "capi/src/model/description.rs",
             "capi/src/model/parameters.rs",

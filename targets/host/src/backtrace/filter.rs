@@ -39,9 +39,9 @@ const EXCLUDED_FILES: &[&[u8]] = &[
     b"include/tvm/ffi/function.h",
     b"include/tvm/ffi/any.h",
     b"core/src/call/typed.rs",
-    b"core/src/call/function.rs",
-    b"core/src/value/convert.rs",
-    b"core/src/value/any.rs",
+    b"core/src/call/function/mod.rs",
+    b"core/src/value/convert/mod.rs",
+    b"core/src/value/any/mod.rs",
 ];
 
 /// Folder of the C++ standard library's headers.

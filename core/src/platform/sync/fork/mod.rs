@@ -27,10 +27,9 @@
 //! `_Fork`, `vfork` and raw system calls run no handlers; their children may only do what signal
 //! handlers may. Systems without forks, such as Windows, have parts, too, which nothing prepares.
 
-#[cfg_attr(unix, path = "fork/unix.rs")]
-#[cfg_attr(not(unix), path = "fork/other.rs")]
+#[cfg_attr(unix, path = "unix.rs")]
+#[cfg_attr(not(unix), path = "other.rs")]
 mod handlers;
-#[path = "fork/parts.rs"]
 mod parts;
 
 pub use parts::{AtFork, Hook, Parts, Repaired, Ring};

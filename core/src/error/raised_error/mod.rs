@@ -1,8 +1,8 @@
 //! The raised error of the current thread: a failed call stores its error here for the caller to
 //! take.
 
-#[cfg_attr(all(feature = "std", not(feature = "client")), path = "raised_error/slot/numbered.rs")]
-#[cfg_attr(not(all(feature = "std", not(feature = "client"))), path = "raised_error/slot/plain.rs")]
+#[cfg_attr(all(feature = "std", not(feature = "client")), path = "slot/numbered.rs")]
+#[cfg_attr(not(all(feature = "std", not(feature = "client"))), path = "slot/plain.rs")]
 mod slot;
 
 pub use slot::Mark;

@@ -13,11 +13,10 @@
 )]
 
 #[cfg(feature = "cuda")]
-#[path = "failures/cuda.rs"]
 mod cuda;
 #[cfg(feature = "rocm")]
-#[path = "failures/rocm.rs"]
 mod rocm;
+#[path = "../support/mod.rs"]
 mod support;
 
 use ferrite_core::error::{Error, Result};

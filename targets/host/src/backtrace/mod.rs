@@ -22,7 +22,7 @@ mod symbols;
 #[cfg(all(feature = "backtrace", unix))]
 mod walk;
 #[cfg(not(all(feature = "backtrace", unix)))]
-#[path = "backtrace/disabled.rs"]
+#[path = "disabled.rs"]
 mod walk;
 
 pub(crate) use walk::WALKS_AT_FORK;

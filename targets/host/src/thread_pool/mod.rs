@@ -45,10 +45,10 @@ mod caller;
 mod configure;
 mod detached;
 #[cfg(any(target_os = "linux", target_os = "android"))]
-#[path = "thread_pool/futex/linux.rs"]
+#[path = "futex/linux.rs"]
 mod futex;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-#[path = "thread_pool/futex/other.rs"]
+#[path = "futex/other.rs"]
 mod futex;
 mod idle;
 mod launch;
@@ -58,10 +58,10 @@ mod process;
 mod settings;
 mod spin;
 #[cfg(any(target_os = "linux", target_os = "android"))]
-#[path = "thread_pool/system/linux.rs"]
+#[path = "system/linux.rs"]
 mod system;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-#[path = "thread_pool/system/other.rs"]
+#[path = "system/other.rs"]
 mod system;
 mod task_group;
 mod worker;

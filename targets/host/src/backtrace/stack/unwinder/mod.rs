@@ -1,6 +1,6 @@
 //! Stack walk by the system's unwinder, which supports all frames and takes about 150 ns per frame.
 
-#[cfg_attr(all(target_arch = "arm", not(target_vendor = "apple")), path = "unwinder/registers.rs")]
+#[cfg_attr(all(target_arch = "arm", not(target_vendor = "apple")), path = "registers.rs")]
 mod context;
 
 use core::ffi::{c_int, c_void};

@@ -108,5 +108,4 @@ fn already_set() -> Error {
 }
 
 #[cfg(test)]
-#[path = "status/tests.rs"]
 mod tests;

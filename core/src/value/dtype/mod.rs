@@ -10,7 +10,7 @@ use crate::value::string::String;
 use crate::{any_from, any_texts};
 
 pub mod code;
-#[cfg_attr(not(any(feature = "custom-dtypes", test)), path = "dtype/no_custom.rs")]
+#[cfg_attr(not(any(feature = "custom-dtypes", test)), path = "no_custom.rs")]
 mod custom;
 mod source;
 mod spellings;

@@ -23,7 +23,7 @@ mod arm;
 #[cfg(not(all(target_os = "none", cortex_m)))]
 mod loops;
 #[cfg(all(target_os = "none", cortex_m))]
-#[path = "memory/cortex_m.rs"]
+#[path = "cortex_m.rs"]
 mod loops;
 
 use loops::{copy, fill, length};

@@ -167,7 +167,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("No such file") || text.contains("cannot open"), "{text}");
-        let this_file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/dynamic_lib.rs");
+        let this_file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/dynamic_lib/mod.rs");
         let text = message(this_file);
         assert!(
             text.len() > "Failed to load dynamic shared library ".len() + this_file.len() + 1,

@@ -6,16 +6,16 @@ use ferrite_core::platform::stack;
 mod pthread_np;
 
 #[cfg(target_vendor = "apple")]
-#[path = "stack/apple.rs"]
+#[path = "apple.rs"]
 mod bounds;
 #[cfg(all(target_os = "linux", target_env = "musl"))]
-#[path = "stack/musl.rs"]
+#[path = "musl.rs"]
 mod bounds;
 #[cfg(windows)]
-#[path = "stack/windows.rs"]
+#[path = "windows.rs"]
 mod bounds;
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple", windows)))]
-#[path = "stack/other.rs"]
+#[path = "other.rs"]
 mod bounds;
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(target_env = "musl")))]
 use pthread_np as bounds;

@@ -30,7 +30,7 @@ mod devices;
         feature = "webgpu"
     ))
 ))]
-#[path = "builtins/no_devices.rs"]
+#[path = "no_devices.rs"]
 mod devices;
 
 #[cfg(all(feature = "host", any(target_os = "linux", windows)))]

@@ -8,6 +8,7 @@
     target_env = "gnu",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
+#[path = "."]
 mod vulkan_driver {
     pub mod allocations;
     pub mod driver;
