@@ -2,9 +2,6 @@
 //! so raising an error at the same place again costs a few nanoseconds per frame.
 
 mod eh_frame;
-mod instructions;
-mod program;
-mod reader;
 mod rule;
 
 use core::arch::asm;
@@ -14,9 +11,8 @@ use super::super::cache::Cache;
 use super::super::modules::Module;
 use super::frame::{Frame, Visitor};
 use super::unwinder;
-use program::{Base, Step};
 pub(in super::super) use rule::Rule;
-use rule::UNKNOWN;
+use rule::{Base, Step, UNKNOWN};
 
 /// Registers of a frame: its code address, and the registers needed to find its caller.
 struct Registers {
