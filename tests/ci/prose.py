@@ -59,9 +59,25 @@ PHRASES = [
     (r"(?-i:(?<=\. )Who) [a-z]+s\b", "callers, users, the program"),
 ]
 
-# First commit under the commit rules. Subjects published before the lint stay as they are.
+# Last commit before the rules for subjects. Subjects published before the lint stay as they are.
 COMMITS_SINCE = "904a530"
 PUBLISHED = {"fe0132c", "b5a3b3d", "4e465e2", "7107117", "3510ee0", "dda0f1d"}
+
+# Words of subjects, and the last commit before these rules.
+SUBJECT_WORDS_SINCE = "27cb3df"
+SUBJECT_WORDS = [
+    (r"says? (what|which|why|where|when|who|how|that)", "`document X`, `explain X`, `state X`"),
+    (r"tell(s)? (what|which|why|where|when|who|how|that)", "`report X`, `pass X`"),
+    (r"mend(s|ed|ing)?", "`fix`, `correct`"),
+    (r"rooms?", "`module`, `folder`, `capacity`"),
+    (r"walks?", "`traversal`, `visit`, `page`"),
+    (r"by (what|which|who|where|how)", "name the criterion: `by size`"),
+    (r"what", "name the thing: `document the limits`, not `what is limited`"),
+    (r"(?<=, )(which|who|where)|(in|of|for|to|with) which", "end the sentence; give the reason in the body"),
+    (r"those (that|which|of|in|with)|(?<!each )(the )?ones? that|the others", "repeat the noun"),
+    (r"of (its|their|his) own", "`separate`, `own X`: `in its own folder`"),
+    (r"beside", "`next to`, `with`, `in`"),
+]
 
 COMMENT = {
     ".rs": re.compile(r"^\s*(///|//!|//)(?!/) ?(.*)"),
@@ -230,18 +246,30 @@ def subject_findings(subject):
         yield "is not `area: verb object`"
 
 
+def subject_word_findings(subject):
+    for pattern, advice in SUBJECT_WORDS:
+        if match := re.search(rf"\b({pattern})\b", subject, re.I):
+            yield f"`{match[0]}`: {advice}"
+
+
+def subjects_since(base, root=ROOT):
+    """Return the hashes and subjects of the commits after a base, and whether the history has the base."""
+    known = subprocess.run(["git", "cat-file", "-e", base], cwd=root, capture_output=True).returncode == 0
+    command = ["git", "log", "--no-merges", "--abbrev=7", "--format=%h %s", f"{base}..HEAD" if known else "HEAD"]
+    log = subprocess.run(command, cwd=root, capture_output=True, check=True, text=True)
+    return [line.split(" ", 1) for line in log.stdout.splitlines()], known
+
+
 def check_subjects():
-    known = subprocess.run(["git", "cat-file", "-e", COMMITS_SINCE], cwd=ROOT, capture_output=True).returncode == 0
-    span = [f"{COMMITS_SINCE}..HEAD"] if known else ["HEAD"]
-    command = ["git", "log", "--no-merges", "--abbrev=7", "--format=%h %s", *span]
-    log = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
-    lines = log.stdout.splitlines()
-    print(f"read {len(lines)} subjects of commits" + ("" if known else ": the history is cut short"))
-    for line in lines:
-        commit, subject = line.split(" ", 1)
+    subjects, known = subjects_since(COMMITS_SINCE)
+    print(f"read {len(subjects)} subjects of commits" + ("" if known else ": the history is cut short"))
+    for commit, subject in subjects:
         if commit[:7] not in PUBLISHED:
             for finding in subject_findings(subject):
                 yield f"commit {commit}: {finding}: {subject}"
+    for commit, subject in subjects_since(SUBJECT_WORDS_SINCE)[0]:
+        for finding in subject_word_findings(subject):
+            yield f"commit {commit}: {finding}: {subject}"
 
 
 def main(paths):

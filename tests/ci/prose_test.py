@@ -1,5 +1,7 @@
 """Tests of the lint of prose: which comments and subjects it accepts."""
 
+import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -65,6 +67,48 @@ class Subjects(unittest.TestCase):
         refused = ["core: " + "a" * 70, "core: end.", "WIP core", "Core: end it", "core: Ends", "core: end"]
         self.assertEqual([list(prose.subject_findings(subject)) for subject in accepted], [[]] * 3)
         self.assertTrue(all(list(prose.subject_findings(subject)) for subject in refused))
+
+    def test_words_of_subjects(self):
+        accepted = [
+            "cli: escape control characters of names in reports",
+            "core: say `is not a` in messages",
+            "module: reject import cycles when a module is added",
+            "install: build in a separate folder",
+            "ci: record the commits that the check reads",
+        ]
+        refused = {
+            "docs: say that no test notices it": "say that",
+            "docs: says where hashbrown serves": "says where",
+            "relax: tell functions where it is, tell which": "tell which",
+            "tests: mend the new width": "mend",
+            "core: move the modules into nine rooms": "rooms",
+            "structural: pass the rule to the mutation walk": "walk",
+            "legacy: rename types by what they are": "by what",
+            "module: split what a module is from its users": "what",
+            "capi: have 24 features, which only add": "which",
+            "gpu: find the queue to which a launch belongs": "to which",
+            "tests: keep those that fail": "those that",
+            "alloc: release the one that is kept": "the one that",
+            "install: build in a folder of its own": "of its own",
+            "json: keep numbers beside the reader": "beside",
+        }
+        self.assertEqual([list(prose.subject_word_findings(subject)) for subject in accepted], [[]] * len(accepted))
+        for subject, words in refused.items():
+            self.assertIn(f"`{words}`", "".join(prose.subject_word_findings(subject)), subject)
+
+    def test_subjects_before_the_base_are_not_read(self):
+        with tempfile.TemporaryDirectory() as root:
+            def git(*arguments):
+                command = ["git", "-c", "user.name=a", "-c", "user.email=a@a.example", *arguments]
+                return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+            git("init", "--quiet")
+            git("commit", "--quiet", "--no-gpg-sign", "--allow-empty", "--message", "docs: mend it")
+            base = git("rev-parse", "HEAD")
+            git("commit", "--quiet", "--no-gpg-sign", "--allow-empty", "--message", "docs: fix it")
+            self.assertEqual([subject for _, subject in prose.subjects_since(base, root)[0]], ["docs: fix it"])
+            subjects, known = prose.subjects_since("0" * 40, root)
+            self.assertEqual((len(subjects), known), (2, False))
 
 
 if __name__ == "__main__":
