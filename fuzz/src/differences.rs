@@ -135,7 +135,7 @@ const DIFFERENCES: &[Difference] = &[
     ends(
         &["SetGlobal", ": error \"RuntimeError\" \"Global Function"],
         &["SetGlobal", ": ok"],
-        "registering the same function again under the same name is no error",
+        "registering the same function again under the same name is not an error",
     ),
     ends(
         &["Mismatched type", "but got `ObjectRValueRef`"],

@@ -55,7 +55,7 @@ impl Module {
         plain_ensure!(
             module.as_object().is_instance::<Module>(),
             TYPE_ERROR,
-            "The library context is no module but a `{}`",
+            "The library context is not a module: `{}`",
             type_table::type_key_of(found)
         );
         Ok(module)

@@ -76,7 +76,9 @@ unsafe fn object<T: ObjectClass>(
     };
     match object.map(ObjectRef::downcast).transpose() {
         Ok(object) => Ok(object),
-        Err(_) => bail!(InternalError, "A module gave an object that is no {}", T::TYPE_KEY),
+        Err(_) => {
+            bail!(InternalError, "A module returned an object that is not a `{}`", T::TYPE_KEY)
+        }
     }
 }
 

@@ -200,7 +200,7 @@ impl Class {
         plain_ensure!(
             fits,
             TYPE_ERROR,
-            "The class `{}` is defined elsewhere with another parent: it is no class of depth {} that descends from `{}`",
+            "The class `{}` is defined elsewhere with another parent: not a class of depth {} that descends from `{}`",
             self.key,
             self.depth(),
             Lossy(type_table::type_key_of(parent));

@@ -126,7 +126,7 @@ def run(args):
     if not args.file.is_file():
         raise Failure(f"there is no file {args.file}")
     if args.file.suffix not in (*FRONTENDS, ".so"):
-        raise Failure(f"{args.file} is no .onnx, .py or .so file")
+        raise Failure(f"{args.file} is not an .onnx, .py or .so file")
     name = quote.model_name(args.file.stem) if args.name is None else quote.checked_model_name(args.name)
     folder = args.output or pathlib.Path(f"{name}-{args.target}")
     function, inputs = (board if args.target in targets.boards() else host)(args, name, folder)

@@ -54,7 +54,7 @@ class Reader:
         try:
             return self.bytes(self.take("Q")).decode()
         except UnicodeDecodeError:
-            raise Malformed("a name in the executable is no UTF-8") from None
+            raise Malformed("a name in the executable is not valid UTF-8") from None
 
     def words(self):
         return [self.take("q") for _ in range(self.take("Q"))]
@@ -116,7 +116,7 @@ def read_constant(reader):
         value = tuple(reader.words())
     elif kind == TENSOR:
         if reader.take("Q") != TENSOR_MAGIC:
-            raise Malformed("a constant is no tensor")
+            raise Malformed("a constant is not a tensor")
         reader.bytes(8 + 4 + 4)
         ndim, dtype = reader.take("i"), read_dtype(reader)
         value = (tuple(reader.take("q") for _ in range(ndim)), dtype)
@@ -146,7 +146,7 @@ class Executable:
         self.data = data
         reader = Reader(data)
         if reader.take("Q") != MAGIC:
-            raise Malformed("this is no executable with memory scopes")
+            raise Malformed("this is not an executable with memory scopes")
         version = reader.text()
         if version != VERSION:
             raise Malformed(f"the executable has version {version}, not {VERSION}")

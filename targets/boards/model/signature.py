@@ -64,7 +64,7 @@ def text(function, inputs):
 
 def tensor(name, dtype, extents):
     if dtype is None or extents is None:
-        raise Failure(f"the input {name} is no tensor with a known shape and dtype: compile the weights into the model")
+        raise Failure(f"the input {name} is not a tensor with a known shape and dtype: compile the weights into the model")
     if any(code != ("int", EQUALS_VALUE) for code, _ in extents):
         raise Failure(f"the shape of the input {name} is known at run time only: give it one, such as --shape {name}=1,3,32,32")
     return Input(name, tuple(value for _, (_, value) in extents), dtype)

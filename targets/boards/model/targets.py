@@ -17,7 +17,7 @@ def clone():
     if (folder / "targets/boards").is_dir() and (folder / "Cargo.toml").is_file():
         return folder.resolve()
     if named:
-        raise Failure(f"FERRITE={named} is no clone of Ferrite")
+        raise Failure(f"FERRITE={named} is not a clone of Ferrite")
     return None
 
 

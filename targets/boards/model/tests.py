@@ -177,7 +177,7 @@ class Signatures(unittest.TestCase):
             self.inputs("mlp_dyn")
         with self.assertRaisesRegex(Failure, "no function nope; its functions are: .*power.*--function"):
             self.inputs("control", "nope")
-        with self.assertRaisesRegex(Failure, "the input .* is no tensor"):
+        with self.assertRaisesRegex(Failure, "the input .* is not a tensor"):
             self.inputs("control", "power")
 
 

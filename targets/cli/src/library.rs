@@ -93,7 +93,7 @@ impl<'a> LibraryFile<'a> {
     /// malformed or truncated ones.
     pub fn parse(path: &Path, bytes: &'a [u8]) -> Outcome<LibraryFile<'a>> {
         let refuse = |why: &dyn std::fmt::Display| {
-            Failure::input(format!("{} is no library, or truncated: {why}", path.display()))
+            Failure::input(format!("{} is not a library, or is truncated: {why}", path.display()))
         };
         if bytes.is_empty() {
             return Err(refuse(&"the file is empty"));

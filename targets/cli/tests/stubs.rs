@@ -140,7 +140,10 @@ fn what_cannot_be_declared_is_refused() -> Outcome<()> {
         ferrite(&["stubs", "--python"], &[&library])?.failure(status)
     };
     let message = refused(&model[..model.len() / 2], 3)?;
-    assert!(message.starts_with("error: library.so is no library, or truncated: "), "{message}");
+    assert!(
+        message.starts_with("error: library.so is not a library, or is truncated: "),
+        "{message}"
+    );
     let mut other = model.clone();
     // The field e_machine of the header.
     other[18..20].copy_from_slice(&243u16.to_le_bytes());

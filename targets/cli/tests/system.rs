@@ -91,7 +91,7 @@ fn doctor_refuses_what_does_not_fit() -> Outcome<()> {
     for (name, bytes, why) in [
         ("lacks", whole.as_slice(), " symbols of the newest release: TVMFFI"),
         ("other", other.as_slice(), "it is for riscv64"),
-        ("text", b"no library", "is no library, or truncated"),
+        ("text", b"no library", "is not a library, or is truncated"),
     ] {
         let folder = text_of(&library_file(&format!("cli-doctor-{name}"), bytes)?);
         let ran = ferrite_with(&["doctor"], &[("LD_LIBRARY_PATH", &folder)])?;
@@ -239,7 +239,7 @@ fn an_installed_model_command_needs_no_clone() -> Outcome<()> {
     assert!(message.contains("boards need a clone of Ferrite"), "{message}");
     let message =
         ferrite_of(&prefix, &["model", &model, "--target", "host"], &[("FERRITE", "/usr")])?;
-    assert!(message.failure(1)?.contains("FERRITE=/usr is no clone of Ferrite"));
+    assert!(message.failure(1)?.contains("FERRITE=/usr is not a clone of Ferrite"));
     Ok(())
 }
 

@@ -44,7 +44,7 @@ pub fn split(payload: &Payload) -> Result<Buffer<Range<usize>>> {
         let Some(index) = payload.find(name) else {
             plain_bail!(
                 INTERNAL_ERROR,
-                "The OpenCL source has a program for {}, which is no kernel",
+                "The OpenCL source has a program for {}, which is not a kernel",
                 name
             );
         };

@@ -110,7 +110,7 @@ impl Workspaces {
         let index = pool.used.iter().rposition(|block| block.data == workspace);
         match index.and_then(|index| pool.used.swap_remove(index)) {
             Some(block) => Ok(pool.free.try_push(Block { queue, ..block })?),
-            None => plain_bail!(VALUE_ERROR, "This is no workspace of the {} device", M::NAME),
+            None => plain_bail!(VALUE_ERROR, "This is not a workspace of the {} device", M::NAME),
         }
     }
 

@@ -72,10 +72,13 @@ fn modules_that_no_device_takes_are_refused_when_they_are_loaded() -> Result<()>
     load(payload_of("metal", b"kernel void k() {}", 31)?.as_bytes())?;
     load(payload_of("metallib", b"MTLB", 0)?.as_bytes())?;
     assert_eq!(refused("air", b"", 0)?, "Unknown Metal format air");
-    assert_eq!(refused("metallib", b"kernel", 0)?, "The code of the Metal kernel k is no metallib");
+    assert_eq!(
+        refused("metallib", b"kernel", 0)?,
+        "The code of the Metal kernel k is not a metallib"
+    );
     assert_eq!(
         refused("metal", b"\xff", 0)?,
-        "The source of the Metal kernel k is no UTF-8 text at offset 0"
+        "The source of the Metal kernel k is not valid UTF-8 at offset 0"
     );
     assert_eq!(refused("metal", b"", 32)?, "The Metal kernel k has 32 buffers, more than 31");
     Ok(())

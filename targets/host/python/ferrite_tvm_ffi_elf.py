@@ -27,7 +27,7 @@ def check(path: Path) -> None:
     """Raise Damaged, a ValueError, if the file is cut; an OSError if it cannot be read."""
     with Binary(path) as binary:
         if not binary.is_elf():
-            raise Damaged(f"{path} is no 64-bit ELF file, or truncated")
+            raise Damaged(f"{path} is not a 64-bit ELF file, or is truncated")
         binary.check()
 
 

@@ -146,7 +146,7 @@ installed_command() {
   done_with "the command: completions of three shells, manual pages"
 }
 
-model_project() { # from a folder that is no clone, with the installed library alone
+model_project() { # from a folder that is not a clone, with the installed library alone
   local project=$work/model/digits
   mkdir -p "$work/model"
   (

@@ -238,7 +238,7 @@ static void check(TVMFFIAny result, char*** expected, double tolerance) {
     DLTensor* tensor = (DLTensor*)((char*)result.v_obj + sizeof(TVMFFIObject));
     compare((char*)tensor->data + tensor->byte_offset, tensor->dtype, tensor->ndim, tensor->shape, *(*expected)++, tolerance);
   } else {
-    fail("a result is no tensor:", *(*expected));
+    fail("a result is not a tensor:", *(*expected));
   }
 }
 

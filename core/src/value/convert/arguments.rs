@@ -177,7 +177,7 @@ mod owned {
 /// # Upstream
 /// The tuples of `Function::call_tuple` of the crate `tvm-ffi`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no list of arguments",
+    message = "`{Self}` is not a list of arguments",
     note = "arguments are passed as a tuple: `f.call((1, 2.5, \"x\"))`, `f.call((x,))` for one, `f.call(())` for none"
 )]
 pub trait Arguments {

@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::value::any::{Any, AnyView};
 use crate::value::string;
 
-/// A value by which maps with keys of type `K` are searched: a `K`, or a `str` if keys are strings.
-#[diagnostic::on_unimplemented(message = "`{Self}` is no key of a map whose keys are `{K}`")]
+/// A lookup key of maps with keys of type `K`: a `K`, or a `str` if keys are strings.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a key of a map whose keys are `{K}`")]
 pub trait KeyOf<K> {
     /// Calls `look` with a view of the key.
     ///

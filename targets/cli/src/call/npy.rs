@@ -41,7 +41,7 @@ fn load(path: &Path, wanted: Option<DLDataType>) -> Outcome<Tensor> {
     let refuse = |why: String| Failure::input(format!("cannot read {}: {why}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
     let (header, elements) =
-        split(&bytes).ok_or_else(|| refuse("it is no whole file of NumPy".into()))?;
+        split(&bytes).ok_or_else(|| refuse("it is not a NumPy file, or is truncated".into()))?;
     let (dtype, extents) = parse(header, wanted).map_err(refuse)?;
     tensor::from_bytes(elements, &extents, dtype).map_err(|failure| refuse(failure.to_string()))
 }

@@ -106,13 +106,16 @@ impl Checker<'_> {
         if let Err(error) = module.function_doc(key, false) {
             self.report(
                 "documentation",
-                format!("the documentation is no String: {}", error.message()),
+                format!("the documentation is not a String: {}", error.message()),
             );
         }
         let metadata = match module.function_metadata(key, false) {
             Ok(metadata) => metadata?,
             Err(error) => {
-                self.report("metadata", format!("the metadata is no String: {}", error.message()));
+                self.report(
+                    "metadata",
+                    format!("the metadata is not a String: {}", error.message()),
+                );
                 return None;
             }
         };

@@ -19,7 +19,7 @@ use super::{file, needs, provider};
 /// object.
 pub fn describe(path: &Path, bytes: &[u8]) -> Outcome<Report> {
     let refuse = |why: &dyn std::fmt::Display| {
-        Failure::input(format!("{} is no archive, or truncated: {why}", path.display()))
+        Failure::input(format!("{} is not an archive, or is truncated: {why}", path.display()))
     };
     let archive = ArchiveFile::parse(bytes).map_err(|error| refuse(&error))?;
     let mut files = Vec::new();

@@ -26,10 +26,10 @@ use crate::output;
 pub fn run(options: &Stubs) -> Outcome<()> {
     let api = source::read(&options.source)?;
     let text = match () {
-        () if options.c => c::header(&api),
-        () if options.rust => rust::module(&api),
+        () if options.c => c::render_header(&api),
+        () if options.rust => rust::render_module(&api),
         () if options.json => return output::print_json(&api),
-        () => python::stub(&api),
+        () => python::render_stub(&api),
     };
     match &options.output {
         None => output::print(&text),

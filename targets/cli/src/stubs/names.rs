@@ -31,7 +31,8 @@ impl Names {
     }
 }
 
-/// Returns `true` for names of ASCII letters, digits and underscores that begin with no digit.
+/// Returns `true` for names of ASCII letters, digits and underscores that do not begin with a
+/// digit.
 pub fn is_identifier(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|first: char| first.is_ascii_digit())

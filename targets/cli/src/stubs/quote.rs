@@ -8,7 +8,7 @@ pub fn code(text: &str) -> String {
     line(text).replace('`', "'")
 }
 
-/// Returns the text of a comment in C, on lines that begin with ` * `.
+/// Returns the content of a C comment, on lines that begin with ` * `.
 pub fn c_comment(text: &str) -> String {
     // Two question marks may begin a trigraph; of three, each pair does.
     let text = visible(text).replace("??", "? ?").replace("??", "? ?");
@@ -19,7 +19,7 @@ pub fn c_comment(text: &str) -> String {
         .replace(" \n", "\n")
 }
 
-/// Returns a string literal of C.
+/// Returns a C string literal.
 pub fn c_literal(text: &str) -> String {
     let mut out = String::from("\"");
     for byte in text.bytes() {
@@ -34,7 +34,7 @@ pub fn c_literal(text: &str) -> String {
     out + "\""
 }
 
-/// Returns a string literal of Rust. Characters other than printable ASCII are escaped.
+/// Returns a Rust string literal. Characters other than printable ASCII are escaped.
 pub fn rust_literal(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {
@@ -47,9 +47,9 @@ pub fn rust_literal(text: &str) -> String {
     out + "\""
 }
 
-/// Returns a documentation comment of Rust. Text that contains code or HTML is quoted: rustdoc
-/// would compile and run the code of a fence, or of an indented block, as a test of the program,
-/// and copy HTML to its pages.
+/// Returns a Rust documentation comment. Text that contains code or HTML is quoted: rustdoc would
+/// compile and run the code of a fence, or of an indented block, as a test of the program, and copy
+/// HTML to its pages.
 pub fn rust_doc(text: &str) -> String {
     let text = visible(text);
     let text = text.trim();
@@ -84,7 +84,7 @@ fn longest_run(text: &str, wanted: char) -> usize {
     text.split(|letter| letter != wanted).map(str::len).max().unwrap_or(0)
 }
 
-/// Returns a docstring of Python.
+/// Returns a Python docstring.
 pub fn python_doc(text: &str) -> String {
     let text = python_escaped(text.trim());
     // A quote at the end would be part of the closing ones.

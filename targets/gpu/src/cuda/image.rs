@@ -54,7 +54,7 @@ impl Format {
                 plain_ensure!(
                     is_text && !code.is_empty(),
                     INTERNAL_ERROR,
-                    "Malformed cuda module: the PTX is no text"
+                    "Malformed cuda module: the PTX is not text"
                 );
                 Ok(())
             }

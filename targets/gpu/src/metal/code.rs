@@ -46,7 +46,7 @@ impl<'a> Code<'a> {
             (Format::Source, Ok(source)) => Ok(Code::Source(source)),
             (Format::Source, Err(error)) => plain_bail!(
                 INTERNAL_ERROR,
-                "The source of the Metal kernel {} is no UTF-8 text at offset {}",
+                "The source of the Metal kernel {} is not valid UTF-8 at offset {}",
                 kernel,
                 error.valid_up_to()
             ),
@@ -55,7 +55,7 @@ impl<'a> Code<'a> {
                 plain_ensure!(
                     is_library,
                     INTERNAL_ERROR,
-                    "The code of the Metal kernel {} is no metallib",
+                    "The code of the Metal kernel {} is not a metallib",
                     kernel
                 );
                 Ok(Code::Library(code))
@@ -89,11 +89,11 @@ mod tests {
         let error = Code::new(Format::Source, b"k", b"ab\xff").unwrap_err();
         assert_eq!(
             error.message_bytes(),
-            b"The source of the Metal kernel k is no UTF-8 text at offset 2"
+            b"The source of the Metal kernel k is not valid UTF-8 at offset 2"
         );
         for other in [&b""[..], b"MTL", b"kernel void k() {}"] {
             let error = Code::new(Format::Library, b"k", other).unwrap_err();
-            assert_eq!(error.message_bytes(), b"The code of the Metal kernel k is no metallib");
+            assert_eq!(error.message_bytes(), b"The code of the Metal kernel k is not a metallib");
         }
     }
 }

@@ -57,7 +57,7 @@ fn restore(module: &DeviceModule<OpenCl>, saved: &Bytes) -> Result<()> {
     plain_ensure!(source.code.programs.is_some(), INTERNAL_ERROR, "The module itself is a binary");
     for (name, binary) in read_binaries(saved.as_bytes())?.iter() {
         let Some(kernel) = source.payload.find(name) else {
-            plain_bail!(INTERNAL_ERROR, "There is a program for {}, which is no kernel", *name);
+            plain_bail!(INTERNAL_ERROR, "There is a program for {}, which is not a kernel", *name);
         };
         source.code.precompiled.set(kernel, Some((device, Bytes::new(binary)?)));
         let loaded = module.with_kernel(kernel, device, |_| Ok(()));

@@ -274,7 +274,7 @@ fn read_codes(
         let Some(index) = names.find(reader.bytes(), |index| kernels[index].name, text) else {
             plain_bail!(
                 INTERNAL_ERROR,
-                "Malformed {} module: code of {}, which is no kernel",
+                "Malformed {} module: code of {}, which is not a kernel",
                 layout.kind,
                 text
             );

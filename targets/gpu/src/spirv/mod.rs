@@ -331,7 +331,7 @@ impl<'a> Module<'a> {
                 end.is_some_and(|end| end <= shader.scalars * SLOT_BYTES)
                     && given <= shader.scalars,
                 INTERNAL_ERROR,
-                "The shader of the kernel {} has a member {} at offset {} that is no scalar of the kernel, which has {}",
+                "The shader of the kernel {} has a member {} at offset {} that is not a scalar of the kernel, which has {}",
                 self.name,
                 offset.word(1),
                 offset.word(3),

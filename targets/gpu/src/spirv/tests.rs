@@ -136,17 +136,17 @@ fn shaders_that_do_not_fit_their_kernels_are_errors() -> Result<()> {
     let unbound = with_operand(ADD, DECORATE, &[ANY, BINDING], 1, 99);
     refused(&usual, 0, &unbound, "a buffer has no binding");
     // Scalars that the kernel lacks, or that are passed in another way.
-    refused(&[HANDLE, HANDLE], 0, ADD, "that is no scalar of the kernel, which has 0");
+    refused(&[HANDLE, HANDLE], 0, ADD, "that is not a scalar of the kernel, which has 0");
     let beyond = with_operand(ADD, MEMBER, &[ANY, 0, 35, 0], 3, 0);
     assert_eq!(beyond, ADD);
     let scalars = scalars_structure(ADD);
     let beyond = with_operand(ADD, MEMBER, &[scalars, 0, 35], 3, 8);
-    refused(&usual, 0, &beyond, "at offset 8 that is no scalar");
+    refused(&usual, 0, &beyond, "at offset 8 that is not a scalar");
     refused(&usual, 1, ADD, "it has push constants, but its scalars are in a uniform buffer");
     refused(&usual, 0, ADD_UNIFORM, "has a uniform buffer at binding 2");
     let scalars = scalars_structure(ADD_UNIFORM);
     let beyond = with_operand(ADD_UNIFORM, MEMBER, &[scalars, 0, 35], 3, 1 << 20);
-    refused(&usual, 1, &beyond, "at offset 1048576 that is no scalar");
+    refused(&usual, 1, &beyond, "at offset 1048576 that is not a scalar");
     refused(&[I32; MAX_PARAMETERS + 1], 0, ADD, "has 513 parameters, more than 512");
     let described = read_with_tags(&usual, &[1, 0, 0], 0, ADD).unwrap_err();
     assert!(described.message_bytes().ends_with(b"in a form that shaders do not have"));

@@ -26,7 +26,7 @@ fn shape_of(args: &[AnyView<'_>]) -> Result<Any> {
             TYPE_ERROR,
             "vm.builtin.shape_of expects a Tensor or DLTensor*, but get {}",
             type_table::type_key_of(value.type_index());
-            "{} is no tensor",
+            "{} not a tensor",
             type_table::type_key_of(value.type_index())
         ),
     }

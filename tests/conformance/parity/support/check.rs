@@ -92,7 +92,7 @@ fn run<S: Strategy>(
 
 fn config(name: &str, cases: u32) -> Outcome<Config> {
     let times: u32 = match std::env::var("PARITY_TIMES") {
-        Ok(times) => times.parse().map_err(|_| format!("PARITY_TIMES={times} is no number"))?,
+        Ok(times) => times.parse().map_err(|_| format!("PARITY_TIMES={times} is not a number"))?,
         Err(_) => 1,
     };
     let kept: &str = root()

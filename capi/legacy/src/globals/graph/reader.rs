@@ -190,7 +190,7 @@ fn attributes(node: &MapObject) -> Result<MapObject> {
 fn number(text: &String, parse: impl FnOnce(&str) -> Option<Any>) -> Result<Any> {
     match text.as_str().and_then(parse) {
         Some(value) => Ok(value),
-        None => plain_bail!(VALUE_ERROR, "{} is no number", text.as_bytes()),
+        None => plain_bail!(VALUE_ERROR, "{} is not a number", text.as_bytes()),
     }
 }
 

@@ -21,7 +21,7 @@ fn main() -> anyhow::Result<()> {
                 None => println!("{}", frame.display_message()),
             },
             Err(DecodeError::UnexpectedEof) => return Ok(()),
-            Err(DecodeError::Malformed) => bail!("this is no log of the firmware"),
+            Err(DecodeError::Malformed) => bail!("this is not a log of the firmware"),
         }
     }
 }

@@ -79,7 +79,7 @@ fn mistakes(classify: &Function) -> Result<bool> {
 unsafe extern "C" fn log_line(text: *const c_char, size: usize) {
     // SAFETY: the library passes a borrowed line of that size.
     let line = unsafe { core::slice::from_raw_parts(text.cast::<u8>(), size) };
-    defmt::info!("{=str}", core::str::from_utf8(line).unwrap_or("a line that is no text"));
+    defmt::info!("{=str}", core::str::from_utf8(line).unwrap_or("a line that is not UTF-8"));
 }
 
 fn run() -> Result<bool> {

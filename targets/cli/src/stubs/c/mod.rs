@@ -1,4 +1,4 @@
-//! Headers in C89: a typed function for each function and method, and one that reads each field.
+//! Headers in C89: a typed function for each function and method, and a getter for each field.
 //!
 //! | file | does |
 //! |---|---|
@@ -18,8 +18,8 @@ use calls::{Call, Target};
 /// Helper functions of every header.
 const HELPERS: &str = include_str!("helpers.h");
 
-/// Returns the header.
-pub fn header(api: &Api) -> String {
+/// Renders the C header as source text.
+pub fn render_header(api: &Api) -> String {
     let guard = format!("{}_STUBS_H_", identifier(&api.name).to_uppercase());
     let mut names = Names::with(&words(HELPERS).collect::<Vec<_>>());
     let mut body = String::new();
@@ -48,7 +48,7 @@ const ABOUT: &str = " \
 fn exported(api: &Api, one: &Callable, names: &mut Names) -> String {
     let symbol = format!("__tvm_ffi_{}", one.name);
     if !is_identifier(&symbol) {
-        return format!("\n/* No name of C: {} */\n", comment(&one.description()));
+        return format!("\n/* Not a valid C name: {} */\n", comment(&one.description()));
     }
     let name = names.take(&c_name(api, &one.name));
     Call { name, function: one, target: Target::Symbol(&symbol) }.text()

@@ -86,7 +86,7 @@ fn method(class: &Class, method: &Callable, types: &mut Types<'_>) -> String {
 fn undeclared(class: &Class, name: &str, types: &mut Types<'_>) -> Option<String> {
     if !is_name(name) {
         return Some(format!(
-            "# No name of Python, reached by getattr: {}",
+            "# Not a valid Python name; use getattr: {}",
             quote::rust_literal(name)
         ));
     }

@@ -21,8 +21,8 @@ use members::{class, function};
 use tree::{Scope, Tree};
 use types::Types;
 
-/// Returns the stub.
-pub fn stub(api: &Api) -> String {
+/// Renders the Python stub as source text.
+pub fn render_stub(api: &Api) -> String {
     let tree = Tree::new(api);
     let mut types = Types { imports: Imports::new(&tree), tree: &tree };
     let mut body = String::new();
@@ -50,7 +50,7 @@ fn write_scope(out: &mut String, scope: &Scope<'_>, depth: usize, types: &mut Ty
     for (name, one) in &scope.functions {
         put(out, depth, &format!("\n{}", function(name, one, depth > 0, types)));
     }
-    for why in &scope.unnamed {
+    for why in &scope.omitted {
         put(out, depth, &format!("\n# {}", line(why)));
     }
 }

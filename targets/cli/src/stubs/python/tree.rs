@@ -42,7 +42,7 @@ pub struct Scope<'a> {
     /// Functions, with their names.
     pub functions: Vec<(String, &'a Callable)>,
     /// Functions that the stub omits, with the reason.
-    pub unnamed: Vec<String>,
+    pub omitted: Vec<String>,
 }
 
 /// A function or a class, and the rest of its dotted name.
@@ -153,12 +153,12 @@ impl<'a> Tree<'a> {
     ) {
         let types = function.signature.as_ref().map_or("(...) -> Any".into(), ToString::to_string);
         if !is_name(name) {
-            scope.unnamed.push(format!(
-                "No name of Python, reached by getattr: {}: {types}",
+            scope.omitted.push(format!(
+                "Not a valid Python name; use getattr: {}: {types}",
                 rust_literal(&function.name)
             ));
         } else if !names.claim(name) {
-            scope.unnamed.push(format!(
+            scope.omitted.push(format!(
                 "Another function has the name: {}: {types}",
                 rust_literal(&function.name)
             ));

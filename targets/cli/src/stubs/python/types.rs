@@ -1,11 +1,11 @@
-//! Type annotations for the types of the ABI in Python.
+//! Python type annotations for ABI types.
 
 use crate::signature::Type;
 
 use super::imports::{BUILTINS, Imports};
 use super::tree::Tree;
 
-/// Translation of types of the ABI to type annotations of Python.
+/// Translator from ABI types to Python type annotations.
 pub struct Types<'a> {
     /// Names of other modules.
     pub imports: Imports,
@@ -26,7 +26,7 @@ const ABC: &str = "collections.abc";
 const FFI: &str = "tvm_ffi";
 
 impl Types<'_> {
-    /// Returns a name of Python itself.
+    /// Returns the expression for a Python builtin.
     pub fn builtin(&mut self, name: &'static str) -> String {
         self.imports.get(BUILTINS, name)
     }
@@ -41,7 +41,7 @@ impl Types<'_> {
         self.imports.get(FFI, "Object")
     }
 
-    /// Returns a type as Python writes it.
+    /// Returns the Python annotation of a type.
     pub fn of(&mut self, wanted: &Type, way: Way) -> String {
         let arguments = wanted.arguments.as_slice();
         let name = wanted.name.strip_prefix("ffi.").unwrap_or(&wanted.name);

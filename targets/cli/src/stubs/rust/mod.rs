@@ -23,8 +23,8 @@ use types::Types;
 /// Helper functions of every module, which look up functions.
 const HELPERS: &str = include_str!("helpers.txt");
 
-/// Returns the module.
-pub fn module(api: &Api) -> String {
+/// Renders the Rust module as source text.
+pub fn render_module(api: &Api) -> String {
     let tree = Tree::new(api);
     let mut out = format!(
         "//! Functions and classes of {}. Made by `ferrite stubs --rust`, for `ferrite-ffi` and `ferrite-ffi-sys`.\n\

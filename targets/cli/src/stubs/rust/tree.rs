@@ -15,7 +15,7 @@ const NEVER: [&str; 5] = ["self", "Self", "super", "crate", "_"];
 pub struct Tree<'a> {
     /// The module itself.
     pub top: Scope<'a>,
-    /// Paths of classes from the module on, by type key.
+    /// Paths of classes relative to the module, by type key.
     pub paths: BTreeMap<&'a str, String>,
     /// Classes by type key.
     pub classes: BTreeMap<&'a str, &'a Class>,

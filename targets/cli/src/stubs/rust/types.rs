@@ -1,10 +1,10 @@
-//! Rust types for the types of the ABI.
+//! Rust types for ABI types.
 
 use crate::signature::Type;
 
 use super::tree::Tree;
 
-/// Translation of types of the ABI to types of Rust.
+/// Translator from ABI types to Rust types.
 pub struct Types<'a> {
     /// Classes of the module.
     pub tree: &'a Tree<'a>,

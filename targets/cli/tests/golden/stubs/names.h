@@ -24,7 +24,7 @@ FERRITE_STUB_INLINE int names_Any(const TVMFFIAny *arg0, TVMFFIAny *result) {
   return 0;
 }
 
-/* No name of C: `a.b`, whose types are not known */
+/* Not a valid C name: `a.b`, whose types are not known */
 
 FERRITE_STUB_C int __tvm_ffi_a_b(void *self, const TVMFFIAny *args, int32_t num_args, TVMFFIAny *result);
 /*

@@ -23,7 +23,7 @@ class edge:
         first: _builtins.int
         @property
         def int(self) -> _builtins.int: ...
-        # No name of Python, reached by getattr: "class"
+        # Not a valid Python name; use getattr: "class"
         def sum(self) -> _builtins.int: ...
         same_as: _typing.Any
         @staticmethod
@@ -44,7 +44,7 @@ class edge:
     @staticmethod
     def int(_0: _builtins.int, /) -> _builtins.int: ...
 
-    # No name of Python, reached by getattr: "edge.with space": (...) -> Any
+    # Not a valid Python name; use getattr: "edge.with space": (...) -> Any
 
 def Any(x: _typing.Any, /) -> _typing.Any:
     """Returns None."""
@@ -72,9 +72,9 @@ def types(_0: _builtins.int | None, _1: _builtins.int | str, _2: Mapping[str, Se
 
 def top(*args: _typing.Any) -> _typing.Any: ...
 
-# No name of Python, reached by getattr: "a.b": (...) -> Any
+# Not a valid Python name; use getattr: "a.b": (...) -> Any
 
-# No name of Python, reached by getattr: "class": () -> int
+# Not a valid Python name; use getattr: "class": () -> int
 
 # Another function has the name: "int": (...) -> Any
 

@@ -47,7 +47,7 @@ impl Argument {
             Some(view) => Ok(view),
             None => {
                 let text =
-                    format!("a kernel uses {:#x}, which is no memory of its device", self.bits);
+                    format!("a kernel uses {:#x}, which is not memory of its device", self.bits);
                 Err(complain(Fault::IllegalAddress, text))
             }
         }

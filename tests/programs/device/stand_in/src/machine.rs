@@ -109,7 +109,7 @@ pub struct Graph {
 }
 
 pub fn unknown(what: &str, handle: u64) -> Fault {
-    complain(Fault::InvalidHandle, format!("{handle:#x} is no {what}, or one that was destroyed"))
+    complain(Fault::InvalidHandle, format!("{handle:#x} is not a {what}, or was destroyed"))
 }
 
 impl Machine {
@@ -223,10 +223,9 @@ impl Machine {
                 Fault::InvalidContext,
                 "a call that needs a context, but none is current".into(),
             )),
-            _ => Err(complain(
-                Fault::InvalidContext,
-                format!("{handle:#x} is no context that can be used"),
-            )),
+            _ => {
+                Err(complain(Fault::InvalidContext, format!("{handle:#x} is not a usable context")))
+            }
         }
     }
 
@@ -472,7 +471,7 @@ impl Machine {
                     }
                     None => {
                         let text = format!(
-                            "a copy of {bytes} bytes at {address:#x}, which is no memory of a device"
+                            "a copy of {bytes} bytes at {address:#x}, which is not memory of a device"
                         );
                         return Err(complain(Fault::InvalidValue, text));
                     }

@@ -156,9 +156,8 @@ impl Memory {
                 Ok(())
             }
             _ => {
-                let text = format!(
-                    "{address:#x} is freed, which is no block, or one that was freed before"
-                );
+                let text =
+                    format!("{address:#x} is freed, but is not a block, or was freed before");
                 Err(complain(Fault::InvalidValue, text))
             }
         }
