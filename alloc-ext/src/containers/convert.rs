@@ -102,7 +102,7 @@ fn describe_elements<T: FromAny>(name: &str, elements: &Elements, out: &mut Writ
         let fits = matches!(T::from_view(value.as_view()), Ok(Some(_)));
         if !fits {
             out.put(b"[index ");
-            out.put_digits(index);
+            out.put_unsigned(index);
             out.put(b": ");
             T::describe(value.view(), out);
             out.put(b"]");

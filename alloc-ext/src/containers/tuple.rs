@@ -82,7 +82,7 @@ macro_rules! tuple_types {
                         && !matches!(value.try_get::<$element>(), Ok(Some(_)))
                     {
                         out.put(b"[index ");
-                        out.put_digits($index);
+                        out.put_unsigned($index);
                         out.put(b": ");
                         $element::describe(value.view(), out);
                         return out.put(b"]");
@@ -203,7 +203,7 @@ unsafe impl<T: TupleTypes> AnyCompatible for Tuple<T> {
             Ok(Some(object)) if object.len() == T::LEN => T::describe(object.as_slice(), out),
             Ok(Some(object)) => {
                 out.put(b"Array[size=");
-                out.put_digits(object.len() as u64);
+                out.put_unsigned(object.len() as u64);
                 out.put(b"]");
             }
             _ => ArrayObject::describe_mismatch(view, out),

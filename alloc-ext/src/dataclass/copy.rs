@@ -264,12 +264,15 @@ impl Copier<'_> {
     fn copy_whole(&mut self, children: &Children<'_>) -> Result<Option<Any>> {
         let object = children.object();
         match children.kind {
-            ChildrenKind::Sequence if children.run().iter().all(|child| self.is_shared(child)) => {
+            ChildrenKind::Sequence
+                if children.contiguous().iter().all(|child| self.is_shared(child)) =>
+            {
                 Ok(Some(match object.type_index() {
-                    type_index::ARRAY => {
-                        Any::new(ArrayObject::from_slice_in(children.run(), &mut self.chunks)?)
-                    }
-                    _ => Any::new(ListObject::from_slice(children.run())?),
+                    type_index::ARRAY => Any::new(ArrayObject::from_slice_in(
+                        children.contiguous(),
+                        &mut self.chunks,
+                    )?),
+                    _ => Any::new(ListObject::from_slice(children.contiguous())?),
                 }))
             }
             ChildrenKind::Map => match object.as_class::<MapObject>() {

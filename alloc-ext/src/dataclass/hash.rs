@@ -141,7 +141,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         match frame.children.kind {
             ChildrenKind::Map => add_to_entries(&mut frame.key, hash, &mut self.hasher.entries)?,
             ChildrenKind::Sequence => {
-                let place = frame.children.passed().saturating_sub(1);
+                let place = frame.children.visited_count().saturating_sub(1);
                 frame.hash = combine(frame.hash, combine(hash, place as u64));
             }
             ChildrenKind::Fields => frame.hash = combine(frame.hash, hash),
@@ -172,22 +172,22 @@ impl Frame<'_> {
     /// Hashes elements or field values up to the next one that is not a leaf. `count` computes the
     /// number to mix in from the child's index and hash.
     fn hash_leaves(&mut self, count: impl Fn(usize, u64) -> u64) -> Result<()> {
-        let (mut hash, mut place) = (self.hash, self.children.passed());
-        for child in self.children.run() {
+        let (mut hash, mut place) = (self.hash, self.children.visited_count());
+        for child in self.children.contiguous() {
             prefetch_next(child);
             let Some(one) = hash_leaf(child)? else { break };
             hash = combine(hash, count(place, one));
             place += 1;
         }
         self.hash = hash;
-        self.children.pass(place - self.children.passed());
+        self.children.advance(place - self.children.visited_count());
         Ok(())
     }
 
     /// Hashes keys and values up to the next one that is not a leaf.
     fn hash_entries(&mut self, entries: &mut Buffer<u64>) -> Result<()> {
         loop {
-            let (mut taken, run) = (0, self.children.run());
+            let (mut taken, run) = (0, self.children.contiguous());
             for child in run {
                 prefetch_next(child);
                 let Some(hash) = hash_leaf(child)? else { break };
@@ -195,7 +195,7 @@ impl Frame<'_> {
                 taken += 1;
             }
             let is_whole = taken > 0 && taken == run.len();
-            self.children.pass(taken);
+            self.children.advance(taken);
             if !is_whole {
                 return Ok(());
             }

@@ -130,12 +130,12 @@ impl<'w> Fold for Walk<'_, 'w> {
         let children = &mut frame.children;
         loop {
             skip_hidden(children);
-            let Some(child) = children.run().first() else { return Ok(None) };
+            let Some(child) = children.contiguous().first() else { return Ok(None) };
             self.printer.write_lead(children)?;
             if !self.printer.write_leaf(child)? {
                 return Ok(children.take().and_then(MaybeOwned::into_object));
             }
-            children.pass(1);
+            children.advance(1);
         }
     }
 
@@ -163,11 +163,11 @@ impl<'w> Fold for Walk<'_, 'w> {
 fn skip_hidden(children: &mut Children<'_>) {
     let is_hidden = |children: &Children<'_>| {
         let (before, rest) =
-            children.fields().split_at(children.passed().min(children.fields().len()));
+            children.fields().split_at(children.visited_count().min(children.fields().len()));
         rest.first().is_some_and(|field| before.iter().any(|other| other.name() == field.name()))
     };
     while is_hidden(children) {
-        children.pass(1);
+        children.advance(1);
     }
 }
 
@@ -190,7 +190,7 @@ impl Printer {
 
     /// Appends the separator before the next child and, for fields, the field name.
     fn write_lead(&mut self, children: &Children<'_>) -> Result<()> {
-        let place = children.passed();
+        let place = children.visited_count();
         if place > 0 {
             let is_value = children.kind == ChildrenKind::Map && place % 2 == 1;
             self.text.try_extend_from_slice(if is_value { b": " } else { b", " })?;

@@ -32,7 +32,7 @@ pub struct Children<'w> {
     pub kind: ChildrenKind,
     object: MaybeOwned<'w, ObjectRef>,
     source: Source<'w>,
-    passed: usize,
+    visited_count: usize,
 }
 
 enum Source<'w> {
@@ -45,7 +45,7 @@ enum Source<'w> {
     /// Index of the next entry of the Map in `object`, which the walk owns.
     Map(Option<u64>),
     /// Copied elements of a List, or copied keys and values of a Dict.
-    Taken(Buffer<Any>),
+    Copied(Buffer<Any>),
     /// Copied field values, and their fields in the same order.
     Fields(Buffer<Any>, Buffer<Field>),
 }
@@ -61,23 +61,24 @@ impl<'w> Children<'w> {
     pub fn of(object: MaybeOwned<'w, ObjectRef>, skipped: i64) -> Result<Self> {
         let (kind, source) = match object.type_index() {
             type_index::ARRAY => {
-                let lent =
+                let borrowed =
                     object.borrowed().and_then(ObjectRef::as_class).map(ArrayObject::as_slice);
-                (ChildrenKind::Sequence, lent.map_or(Source::Array, Source::Borrowed))
+                (ChildrenKind::Sequence, borrowed.map_or(Source::Array, Source::Borrowed))
             }
             type_index::MAP => {
-                let lent = object.borrowed().and_then(ObjectRef::as_class).map(MapObject::cursor);
+                let borrowed =
+                    object.borrowed().and_then(ObjectRef::as_class).map(MapObject::cursor);
                 let first = || Source::Map(object.as_class().and_then(MapObject::first_slot));
-                (ChildrenKind::Map, lent.map_or_else(first, Source::BorrowedMap))
+                (ChildrenKind::Map, borrowed.map_or_else(first, Source::BorrowedMap))
             }
-            type_index::LIST => (ChildrenKind::Sequence, Source::Taken(elements_of(&object)?)),
-            type_index::DICT => (ChildrenKind::Map, Source::Taken(entries_of(&object)?)),
+            type_index::LIST => (ChildrenKind::Sequence, Source::Copied(elements_of(&object)?)),
+            type_index::DICT => (ChildrenKind::Map, Source::Copied(entries_of(&object)?)),
             _ => {
                 let (values, fields) = fields_of(&object, skipped)?;
                 (ChildrenKind::Fields, Source::Fields(values, fields))
             }
         };
-        Ok(Self { kind, object, source, passed: 0 })
+        Ok(Self { kind, object, source, visited_count: 0 })
     }
 
     /// Creates a cursor over the children of a value, with its own reference to the object.
@@ -118,29 +119,29 @@ impl<'w> Children<'w> {
     }
 
     /// Returns the number of children already visited.
-    pub fn passed(&self) -> usize {
-        self.passed
+    pub fn visited_count(&self) -> usize {
+        self.visited_count
     }
 
     /// Returns the next children that are contiguous in memory: all remaining children, or the rest
     /// of one Map entry. Empty at the end.
     #[inline]
-    pub fn run(&self) -> &[Any] {
+    pub fn contiguous(&self) -> &[Any] {
         match &self.source {
             Source::BorrowedMap(next) => self.rest_of_entry(next.entry()),
             Source::Map(Some(place)) => {
                 let map = self.object.as_class::<MapObject>();
                 self.rest_of_entry(map.and_then(|map| map.entry_pair(*place)))
             }
-            _ => self.slice().get(self.passed..).unwrap_or_default(),
+            _ => self.slice().get(self.visited_count..).unwrap_or_default(),
         }
     }
 
     /// Advances by `count` children of the current [`run`](Self::run).
     #[inline]
-    pub fn pass(&mut self, count: usize) {
-        let is_behind_entry = self.passed % 2 + count == 2;
-        self.passed += count;
+    pub fn advance(&mut self, count: usize) {
+        let is_behind_entry = self.visited_count % 2 + count == 2;
+        self.visited_count += count;
         if is_behind_entry {
             self.next_entry();
         }
@@ -162,22 +163,24 @@ impl<'w> Children<'w> {
     /// Returns the unvisited part of a Map entry: key and value, or only the value.
     #[inline]
     fn rest_of_entry<'a>(&self, entry: Option<&'a [Any; 2]>) -> &'a [Any] {
-        entry.and_then(|entry| entry.get(self.passed % 2..)).unwrap_or_default()
+        entry.and_then(|entry| entry.get(self.visited_count % 2..)).unwrap_or_default()
     }
 
     /// Returns the next child and advances; `None` at the end. The child of a borrowed Array or Map
     /// is borrowed, any other is owned.
     pub fn take(&mut self) -> Option<MaybeOwned<'w>> {
-        let lent = match &self.source {
-            Source::Borrowed(elements) => elements.get(self.passed),
-            Source::BorrowedMap(next) => next.entry().and_then(|entry| entry.get(self.passed % 2)),
+        let borrowed = match &self.source {
+            Source::Borrowed(elements) => elements.get(self.visited_count),
+            Source::BorrowedMap(next) => {
+                next.entry().and_then(|entry| entry.get(self.visited_count % 2))
+            }
             _ => None,
         };
-        let child = match lent {
+        let child = match borrowed {
             Some(child) => MaybeOwned::Borrowed(child),
-            None => MaybeOwned::Owned(self.run().first()?.clone()),
+            None => MaybeOwned::Owned(self.contiguous().first()?.clone()),
         };
-        self.pass(1);
+        self.advance(1);
         Some(child)
     }
 
@@ -192,7 +195,7 @@ impl<'w> Children<'w> {
     /// Returns the field visited last, with its value; `None` before the first field and for
     /// containers.
     pub fn last_field(&self) -> Option<(Field, &Any)> {
-        let place = self.passed.checked_sub(1)?;
+        let place = self.visited_count.checked_sub(1)?;
         let Source::Fields(values, fields) = &self.source else { return None };
         Some((*fields.get(place)?, values.get(place)?))
     }
@@ -203,32 +206,32 @@ impl<'w> Children<'w> {
         match &self.source {
             Source::Borrowed(elements) => elements,
             Source::Array => self.object.as_class().map_or(&[], ArrayObject::as_slice),
-            Source::Taken(values) | Source::Fields(values, _) => values,
+            Source::Copied(values) | Source::Fields(values, _) => values,
             Source::BorrowedMap(..) | Source::Map(..) => &[],
         }
     }
 }
 
 fn elements_of(list: &ObjectRef) -> Result<Buffer<Any>> {
-    let mut taken = Buffer::new();
+    let mut copied = Buffer::new();
     if let Some(list) = list.as_class::<ListObject>() {
         let elements = list.elements()?;
-        taken.try_reserve(elements.len())?;
-        elements.iter().try_for_each(|element| taken.try_push(element.clone()))?;
+        copied.try_reserve(elements.len())?;
+        elements.iter().try_for_each(|element| copied.try_push(element.clone()))?;
     }
-    Ok(taken)
+    Ok(copied)
 }
 
 fn entries_of(dict: &ObjectRef) -> Result<Buffer<Any>> {
-    let mut taken = Buffer::new();
+    let mut copied = Buffer::new();
     if let Some(dict) = dict.as_class::<DictObject>() {
         for entry in dict.iter() {
             let (key, value) = entry?;
-            taken.try_push(key)?;
-            taken.try_push(value)?;
+            copied.try_push(key)?;
+            copied.try_push(value)?;
         }
     }
-    Ok(taken)
+    Ok(copied)
 }
 
 fn fields_of(object: &ObjectRef, skipped: i64) -> Result<(Buffer<Any>, Buffer<Field>)> {

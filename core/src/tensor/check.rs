@@ -425,7 +425,7 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
             },
             |out| {
                 got_text(out, b"an address with remainder ");
-                out.put_digits(self.tensor.start() % alignment);
+                out.put_unsigned(self.tensor.start() % alignment);
             },
         )
     }
@@ -437,7 +437,7 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         for (axis, (extent, stride)) in extents.enumerate().rev() {
             if *extent != 1 && *stride != compact {
                 got_text(out, b"stride[");
-                out.put_digits(axis as u64);
+                out.put_unsigned(axis as u64);
                 out.put(b"] = ");
                 return out.put_number(*stride);
             }

@@ -90,7 +90,7 @@ impl<'a> Signature<'a> {
             }
             match name_in(names, index) {
                 Some(name) => out.put(name.as_bytes()),
-                None => out.put_digits(index as u64),
+                None => out.put_unsigned(index as u64),
             }
             out.put(b": ");
             param.of_type.write_name(out);
@@ -147,7 +147,7 @@ impl<'a> Callee<'a> {
         Error::from_parts(crate::__error_site!(), error.kind_bytes(), &|out| {
             out.put_lossy(problem);
             out.put(b" on argument #");
-            out.put_digits(index as u64);
+            out.put_unsigned(index as u64);
             out.put(b" when calling:\n  `");
             self.signature.write_call(self.name, self.names, out);
             out.put(b"`");
@@ -173,7 +173,7 @@ impl<'a> Callee<'a> {
         let Some(param) = self.signature.params.get(index) else { return self.wrong_count(index) };
         self.refusal(&|out| {
             out.put(b"type on argument #");
-            out.put_digits(index as u64);
+            out.put_unsigned(index as u64);
             self.write(out);
             out.put(b"`");
             param.of_type.write_name(out);
@@ -190,9 +190,9 @@ impl<'a> Callee<'a> {
         self.refusal(&|out| {
             out.put(b"number of arguments");
             self.write(out);
-            out.put_digits(self.signature.params.len() as u64);
+            out.put_unsigned(self.signature.params.len() as u64);
             out.put(b" but got ");
-            out.put_digits(count as u64);
+            out.put_unsigned(count as u64);
             out.put(b" arguments");
         })
     }

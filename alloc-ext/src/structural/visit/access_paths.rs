@@ -275,7 +275,7 @@ impl Step {
 
 /// Returns the next child and the step to it; `None` at the end.
 fn next_child(children: &mut Children<'_>) -> Option<(Any, Option<Step>)> {
-    let place = children.passed();
+    let place = children.visited_count();
     let child = children.take()?.into_owned();
     match children.kind {
         ChildrenKind::Sequence => Some((child, Some(Step::ArrayItem(place)))),

@@ -47,7 +47,7 @@ const RAISED: tvm_crt_error_t = -1;
 /// # Safety
 /// The requirements of [`TVMPlatformMemoryAllocate`].
 #[inline(always)]
-pub unsafe fn allocate_by_default(
+pub unsafe fn default_allocate(
     out_ptr: *mut *mut c_void,
     allocate: impl FnOnce() -> *mut c_void,
 ) -> tvm_crt_error_t {
@@ -130,7 +130,7 @@ macro_rules! platform_workspaces {
         ) -> c_int {
             // SAFETY: the caller's promise.
             unsafe {
-                $crate::platform::allocate_by_default(out_ptr, || {
+                $crate::platform::default_allocate(out_ptr, || {
                     $allocate(dev.device_type, dev.device_id, num_bytes as u64, 0, 8)
                 })
             }

@@ -82,7 +82,7 @@ impl<'a> Writer<'a> {
     /// bits only if 64-bit numbers are written.
     pub fn put_word(&mut self, number: usize) {
         if cfg!(feature = "speed") {
-            return self.put_digits(number as u64);
+            return self.put_unsigned(number as u64);
         }
         let tenth = number / 10;
         if tenth != 0 {
@@ -104,14 +104,14 @@ impl<'a> Writer<'a> {
         if number < 0 {
             self.put(b"-");
         }
-        self.put_digits(number.unsigned_abs());
+        self.put_unsigned(number.unsigned_abs());
     }
 
     /// Writes an unsigned number in decimal. Recurses once per digit.
-    pub fn put_digits(&mut self, number: u64) {
+    pub fn put_unsigned(&mut self, number: u64) {
         let (tenth, digit) = divide_by_ten(number);
         if tenth != 0 {
-            self.put_digits(tenth);
+            self.put_unsigned(tenth);
         }
         self.put(&[digit]);
     }

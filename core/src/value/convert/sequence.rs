@@ -82,7 +82,7 @@ mod owned {
                 let Ok(Some(element)) = sequence::element(&view, index) else { return };
                 if !T::accepts(element.as_view()) {
                     out.put(b"[index ");
-                    out.put_digits(index as u64);
+                    out.put_unsigned(index as u64);
                     out.put(b": ");
                     T::describe(element.view(), out);
                     return out.put(b"]");

@@ -18,14 +18,14 @@ fn describe(view: AnyView<'_>, elements: &[Element], out: &mut Writer<'_>) {
     out.put(b"Array");
     if len != elements.len() {
         out.put(b"[size=");
-        out.put_digits(len as u64);
+        out.put_unsigned(len as u64);
         return out.put(b"]");
     }
     for (index, (accepts, describe)) in elements.iter().enumerate() {
         let Ok(Some(element)) = sequence::element(&view, index) else { return };
         if !accepts(element.as_view()) {
             out.put(b"[index ");
-            out.put_digits(index as u64);
+            out.put_unsigned(index as u64);
             out.put(b": ");
             describe(element.view(), out);
             return out.put(b"]");

@@ -40,11 +40,11 @@ pub enum Loaded {
 ///
 /// # Errors
 /// [`Kind::Crash`] if the process crashes, and no other check would find it.
-pub fn load(library: &Path, is_all: bool) -> Outcome<Loaded> {
+pub fn load(library: &Path, has_no_functions: bool) -> Outcome<Loaded> {
     match loaded::ask_child(library) {
         Ok(found) => Ok(Loaded::Unresolved(found.unresolved)),
         Err(failure) if failure.kind() == Kind::Load => Ok(Loaded::Refused(failure.to_string())),
-        Err(failure) if failure.kind() == Kind::Crash && is_all => Err(failure),
+        Err(failure) if failure.kind() == Kind::Crash && has_no_functions => Err(failure),
         // The checks of its functions find what is wrong.
         Err(_) => Ok(Loaded::Unresolved(Vec::new())),
     }

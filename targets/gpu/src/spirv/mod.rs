@@ -66,9 +66,9 @@ pub struct Shader {
     /// them.
     pub block: [u32; 3],
     /// Number of storage buffers. Their bindings count from 0.
-    pub buffers: u32,
+    pub buffer_count: u32,
     /// Number of scalars, each in a slot of [`SLOT_BYTES`].
-    pub scalars: u32,
+    pub scalar_count: u32,
     /// Whether scalars are in a uniform buffer, bound after the storage buffers, instead of push
     /// constants.
     pub has_uniform: bool,
@@ -97,8 +97,8 @@ fn read_shader(payload: &Payload, kernel: &Kernel) -> Result<Shader> {
         kernel.parameters.len(),
         MAX_PARAMETERS
     );
-    let buffers = kernel.parameters.iter().filter(|dtype| dtype.code == HANDLE).count() as u32;
-    let scalars = kernel.parameters.len() as u32 - buffers;
+    let buffer_count = kernel.parameters.iter().filter(|dtype| dtype.code == HANDLE).count() as u32;
+    let scalar_count = kernel.parameters.len() as u32 - buffer_count;
     plain_ensure!(
         !kernel.extra_tags.iter().any(|tag| *tag != 0),
         INTERNAL_ERROR,
@@ -115,9 +115,9 @@ fn read_shader(payload: &Payload, kernel: &Kernel) -> Result<Shader> {
         version: module.words.word(1) >> 8,
         capabilities,
         block: module.block(entry),
-        buffers,
-        scalars,
-        has_uniform: kernel.flags & FLAG_UNIFORM != 0 && scalars != 0,
+        buffer_count,
+        scalar_count,
+        has_uniform: kernel.flags & FLAG_UNIFORM != 0 && scalar_count != 0,
     };
     module.check_variables(&shader)?;
     Ok(shader)
@@ -257,7 +257,7 @@ impl<'a> Module<'a> {
             }
             // Bounds the number of scans for a hostile shader.
             resources += 1;
-            if resources > 2 * (shader.buffers + 1) {
+            if resources > 2 * (shader.buffer_count + 1) {
                 return Err(self.malformed("it has more buffers than its kernel"));
             }
         }
@@ -291,8 +291,8 @@ impl<'a> Module<'a> {
             return Err(self.malformed("a buffer has no binding"));
         };
         let fits = match is_storage {
-            true => binding < shader.buffers,
-            false => shader.has_uniform && binding == shader.buffers,
+            true => binding < shader.buffer_count,
+            false => shader.has_uniform && binding == shader.buffer_count,
         };
         plain_ensure!(
             fits && set == Some(0),
@@ -302,8 +302,8 @@ impl<'a> Module<'a> {
             if is_storage { "storage" } else { "uniform" },
             binding,
             set.unwrap_or(u32::MAX),
-            shader.buffers,
-            shader.scalars
+            shader.buffer_count,
+            shader.scalar_count
         );
         Ok(())
     }
@@ -328,14 +328,14 @@ impl<'a> Module<'a> {
             let end = size.and_then(|size| offset.word(3).checked_add(size));
             given += 1;
             plain_ensure!(
-                end.is_some_and(|end| end <= shader.scalars * SLOT_BYTES)
-                    && given <= shader.scalars,
+                end.is_some_and(|end| end <= shader.scalar_count * SLOT_BYTES)
+                    && given <= shader.scalar_count,
                 INTERNAL_ERROR,
                 "The shader of the kernel {} has a member {} at offset {} that is not a scalar of the kernel, which has {}",
                 self.name,
                 offset.word(1),
                 offset.word(3),
-                shader.scalars
+                shader.scalar_count
             );
         }
         if given as usize != members.len() {

@@ -50,7 +50,7 @@ fn read_with_tags(
 fn the_needs_of_a_shader_are_read() -> Result<()> {
     let add = read(&[HANDLE, HANDLE, I32], 0, ADD)?;
     assert_eq!((add.version, add.capabilities.as_slice(), add.block), (0x100, &[1][..], [8, 1, 1]));
-    assert_eq!((add.buffers, add.scalars, add.has_uniform), (2, 1, false));
+    assert_eq!((add.buffer_count, add.scalar_count, add.has_uniform), (2, 1, false));
     assert!(read(&[HANDLE, HANDLE, I32], 1, ADD_UNIFORM)?.has_uniform);
     let types = read(&[HANDLE, HANDLE, HANDLE, I32], 0, TYPES)?;
     assert_eq!(

@@ -75,8 +75,8 @@ impl Kernel {
         check_needs(device, shader, name)?;
         let mut kernel = Kernel {
             device,
-            buffers: shader.buffers,
-            scalar_bytes: shader.scalars * SLOT_BYTES,
+            buffers: shader.buffer_count,
+            scalar_bytes: shader.scalar_count * SLOT_BYTES,
             has_uniform: shader.has_uniform,
             set_layout: vk::DescriptorSetLayout::null(),
             layout: vk::PipelineLayout::null(),
@@ -544,15 +544,15 @@ fn check_needs(device: &Device, shader: &Shader, name: &[u8]) -> Result<()> {
         .min(limits.max_descriptor_set_storage_buffers);
     let all = limits.max_per_stage_resources;
     plain_ensure!(
-        shader.buffers <= buffers && shader.buffers + u32::from(shader.has_uniform) <= all,
+        shader.buffer_count <= buffers && shader.buffer_count + u32::from(shader.has_uniform) <= all,
         INTERNAL_ERROR,
         "The kernel {} has {} buffers, but {} takes at most {}",
         name,
-        shader.buffers,
+        shader.buffer_count,
         adapter.name(),
         buffers.min(all)
     );
-    let bytes = shader.scalars * SLOT_BYTES;
+    let bytes = shader.scalar_count * SLOT_BYTES;
     let most = match shader.has_uniform {
         true => limits.max_uniform_buffer_range,
         false => limits.max_push_constants_size.min(MAX_PUSH_BYTES as u32),

@@ -85,8 +85,8 @@ pub fn each_object_argument(
     own.try_for_each(|attribute| attribute.parse_nested_meta(&mut read))
 }
 
-/// Removes the attributes of this crate from an item that is kept after an error.
-pub fn without_own(item: TokenStream) -> TokenStream {
+/// Removes this crate's attributes from an item that is kept after an error.
+pub fn strip_own_attributes(item: TokenStream) -> TokenStream {
     match syn::parse2::<ItemImpl>(item.clone()) {
         Ok(mut block) => {
             for item in &mut block.items {

@@ -207,7 +207,7 @@ fn expand_beside(
         Ok(tokens) => tokens.into(),
         Err(error) => {
             let error: TokenStream = error.to_compile_error().into();
-            [attribute::without_own(item.into()).into(), error].into_iter().collect()
+            [attribute::strip_own_attributes(item.into()).into(), error].into_iter().collect()
         }
     }
 }

@@ -92,7 +92,7 @@ fn generic(block: &ItemImpl, items: &TokenStream) -> TokenStream {
     let mut checked = block.generics.clone();
     checked.make_where_clause().predicates.push(syn::parse_quote!(#class: Send + Sync + 'static));
     let (params, _, bounds) = checked.split_for_impl();
-    let kept = attribute::without_own(block.to_token_stream());
+    let kept = attribute::strip_own_attributes(block.to_token_stream());
     quote! {
         #kept
 

@@ -19,6 +19,6 @@ pub(in crate::error::message) unsafe fn put(
     // SAFETY: the caller's promise.
     match unsafe { number.cast::<i64>().read() } {
         number if is_signed => out.put_number(number),
-        number => out.put_digits(number.cast_unsigned()),
+        number => out.put_unsigned(number.cast_unsigned()),
     }
 }

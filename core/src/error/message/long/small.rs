@@ -40,6 +40,6 @@ unsafe fn put_long(number: *const u8, is_signed: bool, out: &mut Writer<'_>) {
     // SAFETY: the caller's promise.
     match unsafe { number.cast::<i64>().read() } {
         number if is_signed => out.put_number(number),
-        number => out.put_digits(number.cast_unsigned()),
+        number => out.put_unsigned(number.cast_unsigned()),
     }
 }
