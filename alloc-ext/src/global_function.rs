@@ -85,8 +85,8 @@ impl ClassIndex {
         ClassIndex { key, index: AtomicI32::new(Self::UNKNOWN) }
     }
 
-    /// Returns the index, or one that no object has if the library lacks the class or a class of
-    /// this binary has its key.
+    /// Returns the type index. Returns a sentinel that no object has if the library does not define
+    /// the class, or if a class of this binary has the same key.
     pub fn get(&self) -> i32 {
         let known = self.index.load(Ordering::Relaxed);
         if known != Self::UNKNOWN {

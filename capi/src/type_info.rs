@@ -46,8 +46,8 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 ///
 /// Strings are copied, and a default value is retained. Returns 0, or -1 with an error raised:
 /// InternalError for an unknown type or a duplicate field name, ValueError for an empty name,
-/// TypeError for a setter that is flagged as a function object but is none, or MemoryError.
-/// Registering a field that the library itself provides has no effect.
+/// TypeError for a setter that is flagged as a function object but is not a function, or
+/// MemoryError. Registering a field that the library itself provides has no effect.
 ///
 /// # Safety
 /// Getter and setter are valid for that field in every object of the type.

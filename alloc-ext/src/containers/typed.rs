@@ -6,8 +6,8 @@
 macro_rules! typed_container {
     ($name:ident<$($type:ident),+>, $object:ident) => {
         impl<$($type: Value),+> $name<$($type),+> {
-            /// Wraps an untyped object. The caller knows that its content has these types; reading
-            /// a value of another type raises TypeError.
+            /// Wraps an untyped object. Its content is not checked. Reading a value of another type
+            /// raises TypeError.
             pub fn from_object_unchecked(object: $object) -> Self {
                 Self { object, types: PhantomData }
             }

@@ -41,7 +41,7 @@ unsafe impl Send for Graph {}
 unsafe impl Sync for Graph {}
 
 impl Graph {
-    /// Returns whether commands of a device can be recorded.
+    /// Returns `true` if commands of a device can be recorded.
     ///
     /// # Errors
     /// InternalError if the build has no back end for the device.
@@ -49,8 +49,8 @@ impl Graph {
         Ok(device.backend()?.is_some_and(|backend| backend.has_graphs()))
     }
 
-    /// Returns whether this thread's current stream is being recorded, by a [`Graph`] or by another
-    /// library.
+    /// Returns `true` if this thread's current stream is being recorded, by a [`Graph`] or by
+    /// another library.
     ///
     /// # Errors
     /// InternalError if the build has no back end for the device; errors of the driver.
@@ -62,10 +62,10 @@ impl Graph {
         }
     }
 
-    /// Calls `body` twice on a stream of its own: the first call runs, and makes whatever is made
-    /// once; the commands of the second one are only recorded. Returns the second result and the
-    /// graph, or the first result and the reason why nothing was recorded, such as an allocation of
-    /// memory or a wait in the second call.
+    /// Calls `body` twice on a new stream: the first call executes and performs one-time
+    /// initialisation; the commands of the second are only recorded. Returns the second result and
+    /// the graph, or the first result and the error that prevented the recording, such as an
+    /// allocation or a wait in the second call.
     ///
     /// # Errors
     /// Errors of the first call; RuntimeError if the device has no graphs; errors of the driver.

@@ -19,8 +19,8 @@ pub const HIGHEST_TYPE: i32 = 31;
 static TABLE: [AtomicPtr<&'static dyn Backend>; HIGHEST_TYPE as usize + 1] =
     [const { AtomicPtr::new(ptr::null_mut()) }; HIGHEST_TYPE as usize + 1];
 
-/// Registers a back end for the devices of its type. It stays: its streams, events and memory may
-/// be in use. Registering the same static again has no effect.
+/// Registers a back end for the devices of its type. It cannot be removed, since its streams,
+/// events and memory may be in use. Registering the same static again has no effect.
 ///
 /// # Errors
 /// ValueError if the device type is the CPU's, negative, or above [`HIGHEST_TYPE`]; RuntimeError if

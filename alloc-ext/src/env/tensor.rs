@@ -11,8 +11,8 @@ use ferrite_core::{plain_bail, plain_error};
 use super::tensor_alloc;
 
 /// Creates a compact row-major tensor with the environment's allocator: that of PyTorch, for
-/// instance, if its tensors are arguments of the current call. Without an allocator, tensors in
-/// main memory are the library's own, and those on devices their back end's.
+/// instance, if its tensors are arguments of the current call. Without an allocator, the library
+/// allocates tensors in main memory, and the device's back end all others.
 ///
 /// The elements are unspecified. Kernels create their results with this function, so that these
 /// belong to the caller's framework.
@@ -102,8 +102,8 @@ pub fn empty_like(tensor: &Tensor) -> Result<Tensor> {
 /// ```
 ///
 /// # Errors
-/// Those of the checks of the caller's tensor: its shape and whether its elements are a slice of
-/// `T`. Errors of [`empty`].
+/// ValueError and TypeError if the caller's tensor has another shape, or if its elements are not a
+/// slice of `T`; errors of [`empty`].
 pub fn output<T: Element>(
     mut out: Option<Output<'_>>,
     like: TensorRef<'_>,

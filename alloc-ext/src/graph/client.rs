@@ -12,8 +12,8 @@ use crate::global_function::library_function;
 ///
 /// # Errors
 /// TypeError for an object that reflection cannot create and whose type has no hook, such as a
-/// function; RuntimeError for other values without JSON form, such as pointers; errors of hooks and
-/// field getters; MemoryError.
+/// function; RuntimeError for other values without a JSON representation, such as pointers; errors
+/// of hooks and field getters; MemoryError.
 ///
 /// # Upstream
 /// `ToJSONGraph` in `extra/serialization.h`.

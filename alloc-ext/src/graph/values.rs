@@ -27,9 +27,9 @@ use crate::containers::{ArrayObject, MapObject};
 ///
 /// # Errors
 /// TypeError for an object that reflection cannot create and whose type has no hook, such as a
-/// function; RuntimeError for other values without JSON form, such as pointers; ValueError for an
-/// object that contains itself, and beyond the depth limit of [`crate::walk`]; errors of hooks and
-/// field getters; MemoryError.
+/// function; RuntimeError for other values without a JSON representation, such as pointers;
+/// ValueError for an object that contains itself, and beyond the depth limit of [`crate::walk`];
+/// errors of hooks and field getters; MemoryError.
 ///
 /// # Upstream
 /// `ToJSONGraph` in `extra/serialization.h`, which recurses, and does not terminate if an object

@@ -21,7 +21,7 @@ use super::DefRegion;
 /// `extra/structural_mutate.h`.
 #[repr(C)]
 pub struct WalkerHead {
-    /// Object header, as of all objects.
+    /// Object header.
     pub header: TVMFFIObject,
     /// Function table, which outlives the object; may be null.
     pub vtable: *const c_void,

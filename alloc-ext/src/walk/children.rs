@@ -40,7 +40,7 @@ enum Source<'w> {
     Borrowed(&'w [Any]),
     /// Elements of the Array in `object`, which the walk owns.
     Array,
-    /// Cursor over a borrowed Map.
+    /// Entries of a borrowed Map.
     BorrowedMap(MapCursor<'w>),
     /// Index of the next entry of the Map in `object`, which the walk owns.
     Map(Option<u64>),
@@ -51,12 +51,12 @@ enum Source<'w> {
 }
 
 impl<'w> Children<'w> {
-    /// Creates a cursor over the children of an object, without the fields that have one of the
-    /// flags in `skipped`.
+    /// Creates a cursor over the children of an object. Omits fields that have any of the flags in
+    /// `skipped`.
     ///
     /// # Errors
-    /// Errors of field getters; RuntimeError for a field without a getter; MemoryError;
-    /// InternalError for an object of an unregistered type.
+    /// Errors of field getters; RuntimeError for a field without a getter, and if another thread is
+    /// changing the List or Dict; InternalError for an object of an unregistered type; MemoryError.
     #[inline(always)]
     pub fn of(object: MaybeOwned<'w, ObjectRef>, skipped: i64) -> Result<Self> {
         let (kind, source) = match object.type_index() {
@@ -124,7 +124,7 @@ impl<'w> Children<'w> {
     }
 
     /// Returns the next children that are contiguous in memory: all remaining children, or the rest
-    /// of one Map entry. Empty at the end.
+    /// of one Map entry. Returns an empty slice at the end.
     #[inline]
     pub fn contiguous(&self) -> &[Any] {
         match &self.source {
@@ -137,7 +137,7 @@ impl<'w> Children<'w> {
         }
     }
 
-    /// Advances by `count` children of the current [`run`](Self::run).
+    /// Advances by `count` children of the current [`contiguous`](Self::contiguous) slice.
     #[inline]
     pub fn advance(&mut self, count: usize) {
         let is_behind_entry = self.visited_count % 2 + count == 2;
@@ -166,8 +166,8 @@ impl<'w> Children<'w> {
         entry.and_then(|entry| entry.get(self.visited_count % 2..)).unwrap_or_default()
     }
 
-    /// Returns the next child and advances; `None` at the end. The child of a borrowed Array or Map
-    /// is borrowed, any other is owned.
+    /// Returns the next child and advances; `None` at the end. Children of a borrowed Array or Map
+    /// are borrowed, all others are owned.
     pub fn take(&mut self) -> Option<MaybeOwned<'w>> {
         let borrowed = match &self.source {
             Source::Borrowed(elements) => elements.get(self.visited_count),

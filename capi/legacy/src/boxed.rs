@@ -83,7 +83,7 @@ impl Class {
     /// Returns the type index. Registers the class on the first call.
     ///
     /// # Errors
-    /// TypeError if a class in Rust has taken the key; MemoryError.
+    /// TypeError if a Rust class has the type key; MemoryError.
     pub fn index(&'static self) -> Result<i32> {
         match self.index.load(Ordering::Acquire) {
             0 => self.register(),
@@ -172,7 +172,7 @@ unsafe extern "C" fn get<T: AnyCompatible + Clone>(
 /// Boxes a value.
 ///
 /// # Errors
-/// MemoryError.
+/// TypeError if a Rust class has the type key; MemoryError.
 pub fn make(class: &'static Class, dtype: DLDataType, value: Any) -> Result<Any> {
     // SAFETY: the allocation has room for the record.
     let init = move |record: *mut Boxed| unsafe {
@@ -196,7 +196,7 @@ fn class_of(value: AnyView<'_>) -> Option<&'static Class> {
 /// Boxes a number or string as a constant of the default data type. Returns other values unchanged.
 ///
 /// # Errors
-/// MemoryError.
+/// TypeError if a Rust class has the type key; MemoryError.
 pub fn wrap(value: Any) -> Result<Any> {
     match class_of(value.view()) {
         Some(class) => make(class, class.default.unwrap_or(HANDLE), value),
@@ -208,7 +208,7 @@ pub fn wrap(value: Any) -> Result<Any> {
 /// Returns other values unchanged.
 ///
 /// # Errors
-/// MemoryError.
+/// TypeError if a Rust class has the type key; MemoryError.
 pub fn wrap_number(value: Any) -> Result<Any> {
     let is_number =
         matches!(value.type_index(), type_index::INT | type_index::BOOL | type_index::FLOAT);
@@ -219,7 +219,7 @@ pub fn wrap_number(value: Any) -> Result<Any> {
 /// Boxes a number as a constant of the given data type.
 ///
 /// # Errors
-/// TypeError if the value is not a number; MemoryError.
+/// TypeError if the value is not a number, and if a Rust class has the type key; MemoryError.
 pub fn constant(value: AnyView<'_>, dtype: DLDataType) -> Result<Any> {
     const FLOAT: u8 = 2;
     if dtype.code == FLOAT {

@@ -144,8 +144,8 @@ fn described_by(array: &Tensor) -> Option<Tensor> {
 /// Returns the data type by which to compute the size of an array in bytes.
 ///
 /// # Safety
-/// A tensor with elements of fewer than 8 bits is the record of a tensor object, or 24 bytes before
-/// it can be read.
+/// If elements have fewer than 8 bits, `array` must be the `DLTensor` of a tensor object, or the 24
+/// bytes before it must be readable.
 pub unsafe fn storage_type(array: &DLTensor) -> DLDataType {
     if array.dtype.bits >= 8 {
         return array.dtype;

@@ -110,8 +110,8 @@ fn of_special_elements(former: DLDataType) -> DLDataType {
     DLDataType { code, bits: 8, lanes: bytes as u16 }
 }
 
-/// Returns the data type of bytes that store an array's elements, given their former data type. A
-/// common type is its own.
+/// Returns the data type under which an array's elements are stored, given their former data type:
+/// the same type if tvm-ffi shares it, otherwise a `uint8` vector of the element's size.
 pub fn storage_of(former: DLDataType) -> DLDataType {
     let current = of_elements(former);
     if current == former {
@@ -190,8 +190,8 @@ pub fn of_argument(argument: AnyView<'_>) -> Result<DLDataType> {
     }
 }
 
-/// Returns the name of a current data type in earlier releases. For narrow floats, callers that
-/// used a name of 0.20 get those of 0.20.
+/// Returns the name of a current data type in earlier releases. Callers that used a name of TVM
+/// 0.20 receive the names of 0.20 for narrow floats.
 ///
 /// # Errors
 /// ValueError if tvm-ffi has no name for the type; errors of the lookup of a custom type;

@@ -70,7 +70,7 @@ pub unsafe extern "C" fn FerriteModelCreate(
 }
 
 /// Loads a library written by TVM's `export_library`, and creates a model from its executable. The
-/// model runs on the CPU. A path without a folder is one in the current folder.
+/// model runs on the CPU. A path without a folder refers to the current folder.
 ///
 /// Only in host builds with the feature `relax`. Returns 0 and stores the model, owned by the
 /// caller, in `out`. On failure, returns -1 with an error raised: InternalError for a file that
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn FerriteModelLoadFromMemory(
 }
 
 /// Creates a model that shares the executable, the weights and the kernels of another, with a
-/// machine of its own: for another thread. May be called while another thread uses `model`.
+/// separate machine, for use by another thread. May be called while another thread uses `model`.
 ///
 /// Returns 0 and stores the new model, owned by the caller, in `out`. It lives independently of
 /// `model`. On failure, returns -1 with an error raised: ValueError for a null pointer, TypeError

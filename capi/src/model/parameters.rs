@@ -56,7 +56,7 @@ pub unsafe extern "C" fn FerriteModelLoadParameters(
     })
 }
 
-/// Reads weights from memory, in the form that TVM's `save_param_dict` returns. The `num_bytes`
+/// Reads weights from memory, in the format that TVM's `save_param_dict` returns. The `num_bytes`
 /// bytes are copied.
 ///
 /// Returns 0 and stores a map from names to tensors, owned by the caller, in `out`;

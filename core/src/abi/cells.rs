@@ -4,8 +4,8 @@
 use super::{TVMFFIAny, TVMFFIObjectHandle};
 use core::ffi::{c_char, c_int, c_void};
 
-/// A pointer and a length in bytes: the content of string and bytes objects, and the form in which
-/// strings are passed to the library.
+/// A pointer and a length in bytes: the content of string and bytes objects, and the representation
+/// in which strings are passed to the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TVMFFIByteArray {
@@ -62,7 +62,7 @@ pub struct TVMFFISeqCell {
 }
 
 c_enum! {
-    /// How `TVMFFIErrorCell.update_backtrace` treats the existing backtrace.
+    /// Treatment of the existing backtrace by `TVMFFIErrorCell.update_backtrace`.
     pub enum TVMFFIBacktraceUpdateMode: i32 {
         /// Replaces the existing backtrace.
         kTVMFFIBacktraceUpdateModeReplace = 0,

@@ -149,7 +149,7 @@ pub struct DLTensor {
     ///
     /// Nominally aligned to 256 bytes, though producers often do not comply.
     pub data: *mut c_void,
-    /// Where the data lives.
+    /// The device of the data.
     pub device: DLDevice,
     /// The number of dimensions.
     pub ndim: i32,
@@ -165,7 +165,7 @@ pub struct DLTensor {
     pub byte_offset: u64,
 }
 
-/// An owned tensor with a destructor, in the form before DLPack 1.0.
+/// An owned tensor with a destructor, as defined before DLPack 1.0.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DLManagedTensor {

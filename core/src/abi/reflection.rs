@@ -56,7 +56,7 @@ c_enum! {
 }
 
 c_enum! {
-    /// How structural equality and hashing treat objects of a type.
+    /// Treatment of the objects of a type by structural equality and hashing.
     pub enum TVMFFISEqHashKind: i32 {
         /// Not comparable: comparing raises an error.
         kTVMFFISEqHashKindUnsupported = 0,
@@ -75,7 +75,8 @@ c_enum! {
 }
 
 c_enum! {
-    /// Whether a structural traversal is at a point where variables are defined.
+    /// Kind of a definition region: whether a structural traversal is at a point where variables
+    /// are defined.
     pub enum TVMFFIDefRegionKind: i32 {
         /// Variables are used here, not defined. They must be defined in an enclosing region, or
         /// compare by address.
@@ -149,7 +150,7 @@ pub struct TVMFFITypeMetadata {
     pub creator: Option<TVMFFIObjectCreator>,
     /// The size of the object record in bytes; 0 if unknown.
     pub total_size: i32,
-    /// How structural equality and hashing treat the type.
+    /// Treatment of the type by structural equality and hashing.
     pub structural_eq_hash_kind: TVMFFISEqHashKind,
 }
 

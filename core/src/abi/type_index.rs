@@ -82,7 +82,7 @@ pub const fn is_dynamic(type_index: i32) -> bool {
 }
 
 /// Returns `true` if values of this type borrow from the caller, so that they can only be views,
-/// not owned values. A DLTensor pointer has no owned form at all.
+/// not owned values. A DLTensor pointer has no owned representation at all.
 #[inline]
 pub const fn is_view_only(type_index: i32) -> bool {
     matches!(type_index, DL_TENSOR_PTR | RAW_STR | BYTE_ARRAY_PTR | OBJECT_RVALUE_REF)

@@ -40,7 +40,7 @@ impl KeyBinding {
         KeyBinding { index: AtomicI32::new(UNREGISTERED), next: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Returns the type index, or one that no object has.
+    /// Returns the type index, or a sentinel that no object has.
     #[inline]
     pub fn index(&self) -> i32 {
         self.index.load(Ordering::Acquire)
@@ -76,11 +76,12 @@ impl KeyBinding {
         self.bind(index, key)
     }
 
-    /// Binds a class as [`bind_reserved`](Self::bind_reserved) does, when its first object is made:
-    /// others may have declared the key, and have objects of zeros made of it.
+    /// Binds a class as [`bind_reserved`](Self::bind_reserved) does, when its first object is
+    /// created. Another library may have declared the key before, and may have created
+    /// zero-initialised objects of the type.
     ///
     /// # Errors
-    /// TypeError if others make objects of the type; MemoryError.
+    /// TypeError if another library creates objects of the type; MemoryError.
     pub fn bind_on_first_use(&'static self, index: i32, key: &[u8]) -> Result<()> {
         self.bind_reserved(index, key)?;
         match elsewhere::claim_for_library(index) {
@@ -138,10 +139,9 @@ pub fn is_defined_in_rust(index: i32) -> bool {
     is_bound(index, None) || type_table::fields(index).iter().any(is_of_rust)
 }
 
-/// Returns `true` if Rust code reads fields of objects of the type without a borrow: those of a
-/// class in Rust that never changes, or of a class of the library or of another language to which a
-/// class of this binary is bound. Such fields are set only while no other code can reach the
-/// object.
+/// Returns `true` if Rust code reads fields of objects of the type without a borrow. The type is an
+/// immutable class in Rust, or a class of the library or of another language to which a class of
+/// this binary is bound. Such fields are set only while no other code can reach the object.
 #[cfg(not(feature = "client"))]
 pub fn is_frozen(entry: &TypeEntry) -> bool {
     let is_read = |index: i32| {

@@ -42,7 +42,7 @@ pub struct ClassOptions {
     pub parent: Option<fn() -> &'static Class>,
     /// A `kTVMFFISEqHashKind` constant.
     pub structural: i32,
-    /// Whether other languages may derive classes whose objects they allocate themselves.
+    /// Whether the class is final: other languages cannot derive classes from it.
     pub is_final: bool,
     /// Number of type indices to reserve for derived classes.
     pub child_slots: i32,

@@ -50,7 +50,7 @@ pub mod kind {
     pub const KEY_ERROR: &str = "KeyError";
     /// An attribute is missing.
     pub const ATTRIBUTE_ERROR: &str = "AttributeError";
-    /// Any other failure outside the library.
+    /// Any other failure, such as a name that is taken or an object that is in use.
     pub const RUNTIME_ERROR: &str = "RuntimeError";
     /// An internal check failed.
     pub const INTERNAL_ERROR: &str = "InternalError";
@@ -339,9 +339,9 @@ impl Error {
         }
     }
 
-    /// Returns the error. In place of the static MemoryError, which has no numbers, returns one
-    /// that states the requested bytes if its memory can be allocated by now. In firmware, whoever
-    /// releases memory on the way out of a failed operation calls this afterwards.
+    /// Returns the error. Replaces the static MemoryError, which has no numbers, by an error that
+    /// states the requested bytes, if memory is available by now. In firmware, a failed operation
+    /// calls this after it has released its memory.
     #[must_use]
     pub fn with_numbers(self) -> Error {
         if static_error::is(&self) { out_of_memory::in_place_of_static() } else { self }

@@ -18,7 +18,7 @@ const MOST_CAUSES: usize = 16;
 /// An error type that `?` converts to an [`Error`]: an empty `impl` suffices.
 ///
 /// The message is what `Display` writes, and the chain of `source` becomes the chain of causes,
-/// which Python shows as `__cause__`. For an error type of another crate, there is [`Error::wrap`].
+/// which Python shows as `__cause__`. For an error type of another crate, use [`Error::wrap`].
 ///
 /// # Examples
 /// ```
@@ -82,7 +82,8 @@ impl<E: UserError> From<E> for Error {
 
 impl Error {
     /// Creates a RuntimeError from an error of any type, with its causes, for types of other
-    /// crates: `parse(text).map_err(Error::wrap)?`. For types of one's own, there is [`UserError`].
+    /// crates: `parse(text).map_err(Error::wrap)?`. Types of your own crate can implement
+    /// [`UserError`].
     ///
     /// # Examples
     /// ```

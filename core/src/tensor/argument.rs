@@ -63,10 +63,10 @@ impl<'a> Input<'a> {
         unsafe { self.tensor().check_argument(self.call, self.index) }
     }
 
-    /// Makes the checks of [`TensorCheck::array`].
+    /// Performs the checks of [`TensorCheck::array`].
     ///
     /// # Errors
-    /// Those of [`TensorCheck::array`].
+    /// Errors of [`TensorCheck::array`].
     #[inline(never)]
     pub fn array<T: Element, const N: usize>(self) -> Result<([usize; N], &'a [T])> {
         let tensor = self.tensor();
@@ -87,10 +87,10 @@ impl<'a> Input<'a> {
         Some(unsafe { core::slice::from_raw_parts(data, len) })
     }
 
-    /// Makes the checks of [`TensorCheck::elements`].
+    /// Performs the checks of [`TensorCheck::elements`].
     ///
     /// # Errors
-    /// Those of [`TensorCheck::elements`].
+    /// Errors of [`TensorCheck::elements`].
     #[inline(never)]
     pub fn elements<T: Element>(self, shape: &[usize]) -> Result<&'a [T]> {
         if let Some(elements) = self.plain_elements().filter(|_| has_shape(self.tensor(), shape)) {
@@ -103,12 +103,13 @@ impl<'a> Input<'a> {
 /// A parameter that a function writes. Before the function begins, the call checks that the tensor
 /// shares no memory with another tensor argument, and that it is not known to be read-only.
 ///
-/// The call borrows the elements of a tensor object exclusively until the function returns. If
-/// somebody uses them (the caller by [`Tensor::as_slice`](super::Tensor::as_slice), another thread,
-/// a function that has called this one), the call is a RuntimeError that names the parameter; so is
-/// a use that the function itself begins, of a captured reference or of a tensor in a container.
-/// The elements of a DLTensor pointer come from a caller in C, who is trusted not to use them
-/// elsewhere during the call.
+/// The call borrows the elements of a tensor object exclusively until the function returns. If the
+/// elements are already borrowed (by the caller through
+/// [`Tensor::as_slice`](super::Tensor::as_slice), by another thread, by a calling function), the
+/// call is a RuntimeError that names the parameter. The function itself cannot borrow them again
+/// through a captured reference or a tensor in a container: that is a RuntimeError, too. The
+/// elements of a DLTensor pointer come from a caller in C, who is trusted not to use them elsewhere
+/// during the call.
 ///
 /// # Examples
 /// See [`Input`].

@@ -141,7 +141,7 @@ pub const KEEPER_OFFSET: usize = core::mem::offset_of!(BorrowingTensor, keeper);
 /// Makes a tensor share the borrows of the object that owns its elements.
 ///
 /// # Safety
-/// `tensor` must be a tensor object that nobody has borrowed and no other thread has. At
+/// `tensor` must be a tensor object without borrows that no other thread can access. At
 /// [`KEEPER_OFFSET`] its record must have a pointer to the owner, which lives as long as the
 /// tensor, does not change while it is used, and whose borrow state has no other use.
 #[inline(always)]
@@ -154,7 +154,7 @@ pub unsafe fn share_borrows_of_owner(tensor: *mut TVMFFIObject) {
 /// an owner afterwards.
 ///
 /// # Safety
-/// `tensor` must be a tensor object that nobody has borrowed and no other thread has.
+/// `tensor` must be a tensor object without borrows that no other thread can access.
 #[inline(always)]
 pub unsafe fn refuse_writers(tensor: *mut TVMFFIObject) {
     // A shared borrow that does not end.

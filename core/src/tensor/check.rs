@@ -34,7 +34,7 @@ use crate::value::string::String;
 /// ```
 ///
 /// Messages about an argument, an [`Input`](super::Input) or an [`Output`](super::Output), also
-/// have its number, the signature of the function, and what was given.
+/// have its number, the signature of the function, and the actual value.
 ///
 /// # Upstream
 /// The checks in code that TVM generates. `ferrite/kernel.h` has the same checks for C, with the
@@ -463,7 +463,7 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
         self.tensor
     }
 
-    /// Checks a condition of the function's own: `what` of the tensor must be as `expected`.
+    /// Checks a custom condition: `what` of the tensor must be as `expected`.
     ///
     /// # Examples
     /// ```

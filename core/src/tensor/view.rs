@@ -13,8 +13,8 @@ use crate::{plain_bail, plain_ensure};
 /// A borrowed tensor: a tensor object, or a DLTensor pointer. It is `Copy`, owns nothing, and does
 /// not become an owned [`Any`](crate::Any).
 ///
-/// As an argument it is passed as what it is, so that the called function finds the borrow state of
-/// a tensor object.
+/// As an argument, a tensor object stays an object, so the called function can check its borrow
+/// state.
 ///
 /// # Examples
 /// ```
@@ -51,8 +51,8 @@ impl<'a> TensorView<'a> {
         TensorView { value: AnyView::pointer(type_index::DL_TENSOR_PTR, tensor.as_ptr().cast()) }
     }
 
-    /// Borrows the tensor that a value is: a tensor object or a DLTensor pointer. Returns `None`
-    /// for other values and null pointers.
+    /// Borrows the tensor in a value: a tensor object or a DLTensor pointer. Returns `None` for
+    /// other values and null pointers.
     pub fn from_value(value: &AnyView<'a>) -> Option<TensorView<'a>> {
         TensorRef::from_view(value).map(|_| TensorView { value: *value })
     }
@@ -68,8 +68,8 @@ impl<'a> TensorView<'a> {
         unsafe { TensorRef::from_view(&self.value).unwrap_unchecked() }
     }
 
-    /// Borrows the elements as a slice for reading. Those of a DLTensor pointer have no borrow
-    /// state: whoever passed it keeps them as they are until the call ends.
+    /// Borrows the elements as a slice for reading. The elements of a DLTensor pointer have no
+    /// borrow state: the caller that passed it must not change them until the call ends.
     ///
     /// # Errors
     /// Same errors as [`Tensor::as_slice`].
@@ -125,8 +125,8 @@ impl<'a> TensorView<'a> {
     }
 
     /// Borrows the elements for code that copies them to `target` by address, and the target's,
-    /// until the guards are dropped. Parts of one memory may be copied to each other: then there is
-    /// one borrow.
+    /// until the guards are dropped. If both tensors share one owner, only the exclusive borrow is
+    /// made, so parts of one memory can be copied to each other.
     ///
     /// # Errors
     /// RuntimeError while the target is borrowed, or these elements are borrowed for writing;

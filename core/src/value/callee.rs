@@ -44,7 +44,7 @@ impl<'a> Signature<'a> {
         Signature { params, result: Some(result) }
     }
 
-    /// Writes the type schema as JSON, in the form that upstream's stub generator reads.
+    /// Writes the type schema as JSON, in the format that upstream's stub generator reads.
     pub fn write_schema(&self, out: &mut Writer<'_>) {
         const PACKED: TypeText = TypeText::of("", "ffi.Function");
         let Some(result) = &self.result else { return PACKED.write_schema(out) };
@@ -159,8 +159,8 @@ impl<'a> Callee<'a> {
         })
     }
 
-    /// Returns the error of [`wrong_count`](Self::wrong_count), and does not need the callee in
-    /// memory before, as above.
+    /// Creates the TypeError of [`wrong_count`](Self::wrong_count). Copies the callee, so the
+    /// caller's callee need not be stored in memory until an error occurs.
     #[cfg_attr(feature = "speed", inline(always))]
     pub(crate) fn refused_count(&self, count: usize) -> Error {
         { *self }.wrong_count(count)
@@ -212,8 +212,8 @@ impl<'a> Callee<'a> {
     }
 }
 
-/// A call of a typed function. Only the implementation of [`TypedFn`](crate::call::typed::TypedFn)
-/// makes one, which borrows the elements of tensors among the arguments before it converts them.
+/// Callee and arguments of a typed call. Only [`TypedFn`](crate::call::typed::TypedFn) creates one:
+/// it borrows the elements of tensor arguments before it converts any argument.
 pub struct Call<'a> {
     /// The called function.
     pub(crate) callee: &'a Callee<'a>,
@@ -222,7 +222,7 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// Converts the argument at `index` to `T`, without a look at the others.
+    /// Converts the argument at `index` to `T`. Does not read the other arguments.
     ///
     /// # Errors
     /// TypeError for a wrong number or type of arguments; the errors of [`Param::param`].
@@ -233,13 +233,13 @@ impl<'a> Call<'a> {
         };
         match T::param(arg)? {
             Some(value) => Ok(value),
-            // Of a copy: where this is inlined, only refusals then need a callee in memory.
+            // A copy: where this is inlined, only the error path then stores the callee in memory.
             None => Err({ *self.callee }.wrong_type(index, *arg)),
         }
     }
 
-    /// Creates the TypeError for an argument that is converted by a type with another use of its
-    /// elements.
+    /// Creates the TypeError for a parameter whose type accesses tensor elements differently from
+    /// the access for which the argument was borrowed.
     #[cold]
     #[inline(never)]
     pub(crate) fn wrong_use(&self, index: usize) -> Error {

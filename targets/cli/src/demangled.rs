@@ -23,8 +23,8 @@ impl fmt::Write for BoundedText {
     }
 }
 
-/// Returns the C++ name of a symbol; `None` for names of C, for malformed ones and for those of
-/// more than 64 KiB.
+/// Returns the C++ name of a symbol; `None` for C names, malformed names and names of more than 64
+/// KiB.
 pub fn demangled(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") {
         return None;

@@ -20,7 +20,7 @@ struct Found {
 ///
 /// # Errors
 /// [`Kind::Missing`](crate::failure::Kind::Missing) if the build has no back ends, or if there is
-/// no device beside the processor.
+/// no device other than the processor.
 pub fn run(json: bool) -> Outcome<()> {
     if !cfg!(feature = "devices") {
         return Err(Failure::missing(

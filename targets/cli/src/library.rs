@@ -30,20 +30,20 @@ pub struct LibraryFile<'a> {
 /// Sizes of the sections that are loaded into memory, in bytes.
 #[derive(Debug, Default, serde::Serialize)]
 pub struct Sizes {
-    /// The whole file.
+    /// Size of the file.
     pub file: u64,
-    /// Machine code.
+    /// Size of machine code.
     pub code: u64,
-    /// Data that is never written.
+    /// Size of read-only data.
     pub read_only: u64,
-    /// Initialised data.
+    /// Size of initialised data.
     pub data: u64,
-    /// Data that begins as zeros.
+    /// Size of zero-initialised data.
     pub zeroed: u64,
 }
 
 impl Sizes {
-    /// Adds the sizes of another file, except that of the whole file.
+    /// Adds the section sizes of another file. The file size is unchanged.
     pub fn add(&mut self, other: &Sizes) {
         self.code = self.code.saturating_add(other.code);
         self.read_only = self.read_only.saturating_add(other.read_only);
@@ -165,8 +165,7 @@ impl<'a> LibraryFile<'a> {
         self.container() == system && self.architecture() == std::env::consts::ARCH
     }
 
-    /// Returns the names of the libraries that the file links. Those that cannot be read are left
-    /// out.
+    /// Returns the names of the libraries that the file links. Omits names that cannot be read.
     pub fn dependencies(&self) -> Vec<String> {
         let libraries = self.file.import_libraries().into_iter().flatten().flatten();
         let mut names: Vec<_> = libraries.map(|library| text(library.name())).collect();
@@ -214,8 +213,8 @@ impl<'a> LibraryFile<'a> {
         Some(self.file.section_by_index(symbol.section?).ok()?.kind())
     }
 
-    /// Returns the names of the symbols that other libraries must define, sorted. Weak ones may be
-    /// missing.
+    /// Returns the names of the symbols that other libraries must define, sorted. Weak symbols may
+    /// stay undefined.
     pub fn undefined(&self) -> Vec<String> {
         let symbols = self.file.dynamic_symbols().chain(self.file.symbols());
         let symbols = symbols.filter(|symbol| symbol.is_undefined() && !symbol.is_weak());

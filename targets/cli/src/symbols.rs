@@ -41,8 +41,8 @@ pub fn of_cxx() -> impl Iterator<Item = &'static str> {
     all().filter(|known| known.ours == Some("cxx-abi")).map(|known| known.name)
 }
 
-/// Returns the features of this library with symbols of their own, each with its symbols of the
-/// newest release.
+/// Returns the features of this library that add symbols, each with the added symbols of the newest
+/// release.
 pub fn features() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     ["backend", "relax", "cxx-abi"].into_iter().map(|feature| {
         let names = all().filter(|known| known.ours == Some(feature) && known.until.is_none());
@@ -77,7 +77,7 @@ fn is_cxx(name: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with("3tvm3ffi"))
 }
 
-/// Orders releases such as `0.1.9` and `0.1.15`.
+/// Returns a sort key for a release: `0.1.9` comes before `0.1.15`.
 pub fn release_key(release: &str) -> Vec<u32> {
     release.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }

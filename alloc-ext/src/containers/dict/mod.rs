@@ -95,7 +95,7 @@ impl<K: Value, V: Value> Dict<K, V> {
     ///
     /// # Errors
     /// Errors of key hooks; RuntimeError if another thread is changing the dict, or a hook changed
-    /// it.
+    /// it; MemoryError if a raw string must be copied.
     pub fn contains(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<bool> {
         look_up(key, |key| self.object.contains(key))
     }
@@ -125,7 +125,8 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// Removes the entry of a key. Returns its value; `None` if the key is not present.
     ///
     /// # Errors
-    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it.
+    /// Errors of key hooks; RuntimeError if another thread is using the dict, or a hook changed it;
+    /// MemoryError if a raw string must be copied.
     pub fn remove(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<Option<Any>> {
         look_up(key, |key| self.object.remove(key))
     }
@@ -133,8 +134,7 @@ impl<K: Value, V: Value> Dict<K, V> {
     /// Removes all entries, one by one.
     ///
     /// # Errors
-    /// RuntimeError if another thread is using the dict. The entries that it had then are still in
-    /// it.
+    /// RuntimeError if another thread is using the dict. Entries that were not yet removed stay.
     pub fn clear(&self) -> Result<()> {
         self.object.clear()
     }

@@ -130,8 +130,7 @@ impl DictObject {
     /// state then.
     ///
     /// # Errors
-    /// RuntimeError if another thread is using the dict. The entries that it had then are still in
-    /// it.
+    /// RuntimeError if another thread is using the dict. Entries that were not yet removed stay.
     pub fn clear(&self) -> Result<()> {
         for _ in 0..self.len() {
             // SAFETY: this type only holds dicts.

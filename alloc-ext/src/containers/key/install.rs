@@ -18,7 +18,6 @@ use super::hooks::{EQUAL_HOOKS, HASH_HOOKS};
 /// must call this when it is loaded. Calling it again has no effect. The hooks are Functions, which
 /// clients of all versions call in the same way; pointer hooks have a different signature since
 /// 0.1.15. Allocation: the two columns.
-/// hook has another signature since 0.1.15. Allocation: the two columns.
 ///
 /// # Errors
 /// MemoryError.

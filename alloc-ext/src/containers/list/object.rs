@@ -270,7 +270,7 @@ impl ListObject {
         Ok(())
     }
 
-    /// Removes all elements, and keeps the block, unless the list gets another one while the
+    /// Removes all elements, and keeps the block, unless the list gets another block while the
     /// elements are released.
     ///
     /// # Errors

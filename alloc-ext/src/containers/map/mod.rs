@@ -103,7 +103,7 @@ impl<K: Value, V: Value> Map<K, V> {
     /// Returns `true` if `key` is present.
     ///
     /// # Errors
-    /// Errors of key hooks.
+    /// Errors of key hooks; MemoryError if a raw string must be copied.
     pub fn contains(&self, key: &(impl KeyOf<K> + ?Sized)) -> Result<bool> {
         look_up(key, |key| self.object.contains(key))
     }

@@ -11,8 +11,8 @@ use crate::reflection::StructuralMutator;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::{DefRegion, operations, walker};
 
-/// A mutation at one node: rewrites children with the same closures, and lends the state of the
-/// mutation.
+/// A mutation at one node: rewrites children with the same closures, and gives access to the state
+/// of the mutation.
 ///
 /// # Upstream
 /// `MutateContext` of the crate `tvm-ffi`.

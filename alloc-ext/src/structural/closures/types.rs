@@ -27,8 +27,8 @@ impl Types {
         Ok(())
     }
 
-    /// Calls a function for the nodes of these types: the callbacks of global functions for walks,
-    /// maps and visits.
+    /// Creates the callback entries that call `function` for nodes of these types, for the global
+    /// functions of walks, maps and visits.
     ///
     /// # Errors
     /// MemoryError.
@@ -36,8 +36,8 @@ impl Types {
         self.collect(|index| Tuple::new((index, function.clone())))
     }
 
-    /// Calls a function for the nodes of these types: the callbacks of the global function for
-    /// mutations. The function also gets the in-place mode.
+    /// Creates the callback entries that call `function` for nodes of these types, for the global
+    /// function of mutations. The function also receives the in-place mode.
     ///
     /// # Errors
     /// MemoryError.

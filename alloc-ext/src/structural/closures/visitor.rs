@@ -11,7 +11,8 @@ use crate::reflection::{StructuralVisitor, VisitInterrupt};
 use crate::structural::any_arg::AnyArg;
 use crate::structural::{DefRegion, operations, walker};
 
-/// A visit at one node: visits children with the same closures, and lends the state of the visit.
+/// A visit at one node: visits children with the same closures, and gives access to the state of
+/// the visit.
 ///
 /// # Upstream
 /// `VisitContext` of the crate `tvm-ffi`.

@@ -26,7 +26,7 @@ pub struct Node<'a> {
     pub step: Step,
 }
 
-/// A value being mutated, and how to finish it.
+/// A value being mutated, and the step that completes it.
 pub struct MutationTarget<'a> {
     /// The value, kept alive by its container, its parent's frame, or `after`.
     pub value: AnyView<'a>,

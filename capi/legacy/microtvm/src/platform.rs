@@ -42,7 +42,7 @@ unsafe extern "C" {
 /// Status of a default hook that has raised an error. Negative statuses are system errors.
 const RAISED: tvm_crt_error_t = -1;
 
-/// Implements the default of `TVMPlatformMemoryAllocate` by the allocation of a workspace.
+/// Default implementation of `TVMPlatformMemoryAllocate`, which calls `allocate`.
 ///
 /// # Safety
 /// The requirements of [`TVMPlatformMemoryAllocate`].

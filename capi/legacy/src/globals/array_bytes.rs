@@ -19,7 +19,7 @@ use crate::{array, back_end, crossing, dtype};
 const MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };
 
-/// Appends numbers of eight bytes.
+/// Appends 64-bit numbers.
 ///
 /// # Errors
 /// MemoryError.
@@ -69,7 +69,7 @@ fn copy(out: &mut Buffer<u8>, array: &DLTensor, bytes: usize) -> Result<()> {
 pub struct Cursor<'a>(pub &'a [u8]);
 
 impl<'a> Cursor<'a> {
-    /// Takes bytes.
+    /// Reads `count` bytes.
     ///
     /// # Errors
     /// InternalError if there are fewer.
@@ -84,7 +84,7 @@ impl<'a> Cursor<'a> {
         self.bytes(N as u64)?.try_into().map_err(|_| malformed())
     }
 
-    /// Takes a number of eight bytes.
+    /// Reads a 64-bit number.
     ///
     /// # Errors
     /// InternalError if there are fewer bytes.
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Takes an array.
+    /// Reads an array.
     ///
     /// # Errors
     /// InternalError for malformed bytes; ValueError for a data type that arrays do not support;

@@ -20,7 +20,7 @@ unsafe impl PoolObject for StringObject {}
 
 static POOL: ObjectPool<StringObject, { capacity::STRINGS }> = ObjectPool::new();
 
-/// Whether a value is a string or bytes, encoded as the type index of the small form.
+/// Kind of a value, string or bytes, encoded as the type index of the inline representation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum StringKind {

@@ -20,7 +20,8 @@ static LAUNCHER: AtomicPtr<Launcher> = AtomicPtr::new(ptr::null_mut());
 /// launcher.
 ///
 /// # Safety
-/// The functions must do what [`Launcher`] says: compiled code expects that all its tasks have run.
+/// The functions must meet the contract of [`Launcher`]: compiled code expects that all its tasks
+/// have run.
 pub unsafe fn install_launcher(launcher: &'static Launcher) {
     LAUNCHER.store(ptr::from_ref(launcher).cast_mut(), Ordering::Release);
 }

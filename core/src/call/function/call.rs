@@ -9,8 +9,8 @@ use crate::value::convert::FromAny;
 impl Function {
     /// Calls the function with a tuple of arguments, and converts its result.
     ///
-    /// Arguments that have a value form of their own, and references to such, are viewed in place;
-    /// strings, slices, vectors, tuples and maps are copied to objects.
+    /// Arguments with a value representation, and references to them, are viewed in place; strings,
+    /// slices, vectors, tuples and maps are copied to objects.
     ///
     /// # Examples
     /// ```

@@ -38,8 +38,8 @@ impl Function {
     /// what `body` returns.
     ///
     /// The function may be retained, but calls the closure only on this thread and until `body`
-    /// returns. It raises RuntimeError otherwise. The closure may be called while it runs, so that
-    /// it is `Fn`.
+    /// returns. It raises RuntimeError otherwise. The closure must be `Fn`, since it may be called
+    /// re-entrantly.
     ///
     /// # Examples
     /// ```

@@ -11,7 +11,7 @@ use crate::value::convert::FromAny;
 /// A function whose calls take arguments of fixed types and convert the result:
 /// `TypedFunction<fn(i64, i64) -> i64>`.
 ///
-/// The types are those that calls use; a function that has others refuses the call with a
+/// The types are those that calls use; a function with other types refuses the call with a
 /// TypeError. Cloning shares the function.
 ///
 /// # Examples

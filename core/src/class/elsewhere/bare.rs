@@ -8,7 +8,7 @@ use crate::class::register::has_members;
 use crate::error::Result;
 use crate::plain_error;
 
-/// Marker of a type of fields that has a layout in every language.
+/// Marker of a field type with the same layout in every language.
 #[derive(Clone, Copy)]
 pub struct FieldLayout;
 

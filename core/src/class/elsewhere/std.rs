@@ -26,7 +26,7 @@ use crate::platform::text::Lossy;
 use crate::value::convert::TypeText;
 use crate::{plain_bail, plain_ensure};
 
-/// Properties of a type of fields, for their comparison.
+/// Layout of a field type, for comparison with the layout in another language.
 #[derive(Clone, Copy)]
 pub struct FieldLayout {
     /// Whether zero bytes are a value.
@@ -95,9 +95,9 @@ pub(in crate::class) fn claim_for_library(index: i32) -> Result<bool> {
     Ok(claim(index, 0)? == 0)
 }
 
-/// Records that the type, or types derived from it, have objects of zeros with at least this number
-/// of bytes. Returns the recorded number, which may differ, or `None` if a class in Rust or a
-/// library creates the objects.
+/// Records that the type, or types derived from it, have zero-initialised objects of at least this
+/// number of bytes. Returns the recorded number, which may differ, or `None` if a class in Rust or
+/// a library creates the objects.
 ///
 /// # Errors
 /// InternalError for an unknown type; MemoryError.

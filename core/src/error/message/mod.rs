@@ -35,7 +35,7 @@ pub struct Template<const MOST: usize>(Text);
 #[derive(Clone, Copy)]
 pub(crate) struct Text(*const u8);
 
-/// The result of [`encode`], which alone makes it.
+/// The result of [`encode`], the only function that creates it.
 #[doc(hidden)]
 pub struct Encoded<const LEN: usize, const PLACEHOLDERS: usize>([u8; LEN]);
 

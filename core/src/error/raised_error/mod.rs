@@ -108,7 +108,8 @@ pub(crate) fn drop_earlier(than: Mark) {
     }
 }
 
-/// Notes that this thread has reported a failure by another slot, which counts as raised now.
+/// Records that this thread reported a failure in another slot. The error in that slot counts as
+/// raised now.
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub fn note_other() {
     slot::number_next();

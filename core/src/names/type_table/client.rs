@@ -124,8 +124,8 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
 /// Sets an attribute of a type. The value is retained forever.
 ///
 /// # Errors
-/// TypeError for an address, which the library calls if the attribute is a hook: see
-/// [`register_attr_unchecked`]; the errors of the loaded library's `TVMFFITypeRegisterAttr`.
+/// TypeError for an address, since the library calls it if the attribute is a hook (see
+/// [`register_attr_unchecked`]); the errors of the loaded library's `TVMFFITypeRegisterAttr`.
 pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result<()> {
     plain_ensure!(
         value.type_index() != type_index::OPAQUE_PTR,
@@ -170,7 +170,7 @@ pub fn attr(type_index: i32, name: &[u8]) -> AnyView<'static> {
     }
 }
 
-/// Returns the members that a registered type has. An unregistered type has none.
+/// Returns the member counts of a registered type. An unregistered type has no members.
 pub fn members(type_index: i32) -> Members {
     type_info(type_index).map_or(Members { fields: 0, methods: 0, total_size: None }, |info| {
         Members {

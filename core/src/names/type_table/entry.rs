@@ -19,7 +19,7 @@ use super::slots;
 /// A registered type, whose address never changes.
 ///
 /// C readers keep a pointer to the `TVMFFITypeInfo` in it, so Rust code never creates a reference
-/// to that record: accessors copy its constant fields and read the fields that change atomically.
+/// to that record: accessors copy its constant fields and read its mutable fields atomically.
 #[repr(C)]
 pub struct TypeEntry {
     pub(super) info: UnsafeCell<TVMFFITypeInfo>,

@@ -187,9 +187,9 @@ pub unsafe fn register_metadata(type_index: i32, metadata: &TVMFFITypeMetadata) 
 /// column. If the library itself registered the attribute for the type, `value` is ignored.
 ///
 /// # Errors
-/// TypeError for an address, which the library calls if the attribute is a hook: see
-/// [`register_attr_unchecked`]; InternalError for an unknown type; RuntimeError if the type already
-/// has the attribute; ValueError for a null raw string; MemoryError. On failure no value is
+/// TypeError for an address, since the library calls it if the attribute is a hook (see
+/// [`register_attr_unchecked`]); InternalError for an unknown type; RuntimeError if the type
+/// already has the attribute; ValueError for a null raw string; MemoryError. On failure no value is
 /// changed.
 ///
 /// # Upstream
@@ -210,7 +210,7 @@ pub fn register_attr(type_index: i32, name: &[u8], value: AnyView<'_>) -> Result
 /// Sets an attribute of a type as [`register_attr`] does. The value may be an address.
 ///
 /// # Errors
-/// The errors of [`register_attr`], but no TypeError.
+/// The errors of [`register_attr`], except TypeError.
 ///
 /// # Safety
 /// An address must be that of a function with the signature of the attribute, such as

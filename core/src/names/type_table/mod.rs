@@ -81,7 +81,7 @@ pub fn type_key_of(type_index: i32) -> &'static [u8] {
     known_key(type_index).unwrap_or(b"<unregistered type>")
 }
 
-/// Returns the members that a registered type has. An unregistered type has none.
+/// Returns the member counts of a registered type. An unregistered type has no members.
 pub fn members(type_index: i32) -> Members {
     type_info(type_index).map_or(Members { fields: 0, methods: 0, total_size: None }, |entry| {
         Members {

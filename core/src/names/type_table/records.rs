@@ -17,7 +17,7 @@ pub struct NewTypeRequest<'a> {
     pub parent_type_index: i32,
 }
 
-/// The members that a type has.
+/// Member counts and object size of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Members {
     /// Number of fields, without those of ancestors.

@@ -5,7 +5,8 @@ use crate::abi::TVMFFIObject;
 /// State of an object that is borrowed exclusively. States up to [`MOST_SHARED`] are numbers of
 /// shared borrows.
 const EXCLUSIVE: u32 = u32::MAX;
-/// State of a tensor over the memory of another object, where its borrows are. It never changes.
+/// State of a tensor whose borrows are recorded in the object that owns its memory. It never
+/// changes.
 pub const FORWARDED: u32 = EXCLUSIVE - 1;
 /// Largest number of shared borrows, far from the other states. Safe code reaches it by leaking
 /// guards.
@@ -94,9 +95,9 @@ mod atomic {
         }
     }
 
-    /// Makes the exclusive borrow if the object has `shared` shared borrows, all of which are the
-    /// caller's and end. Returns `true` if it was made. Later accesses happen after those of all
-    /// earlier borrows.
+    /// Converts the caller's `shared` shared borrows to the exclusive borrow if the object has no
+    /// other borrows. Returns `true` on success. Later accesses happen after those of all earlier
+    /// borrows.
     ///
     /// # Safety
     /// `object` must be live, and the caller must have `shared` shared borrows.
@@ -185,8 +186,8 @@ mod masked {
         unsafe { update(object, |seen| Some(seen.wrapping_sub(1))) };
     }
 
-    /// Makes the exclusive borrow if the object has `shared` shared borrows, all of which are the
-    /// caller's. Returns `true` if it was made.
+    /// Converts the caller's `shared` shared borrows to the exclusive borrow if the object has no
+    /// other borrows. Returns `true` on success.
     ///
     /// # Safety
     /// `object` must be live, and the caller must have `shared` shared borrows.

@@ -25,7 +25,7 @@ pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
 /// unchanged.
 ///
 /// # Safety
-/// None: unsafe as on hosts.
+/// None in this build. The function is unsafe on hosts.
 #[inline]
 pub unsafe fn resize(
     _: NonNull<u8>,

@@ -38,8 +38,8 @@ static SERVED: AtomicU32 = AtomicU32::new(LAST);
 /// Selects the release that the library is compatible with, for the whole process.
 ///
 /// # Threads
-/// One atomic store. Types that are already registered keep the form of the previously selected
-/// release.
+/// One atomic store. Types that are already registered keep the fields and methods of the
+/// previously selected release.
 pub fn serve(release: UpstreamRelease) {
     SERVED.store(release.0, Ordering::Relaxed);
 }

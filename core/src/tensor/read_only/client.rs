@@ -9,7 +9,7 @@ use crate::call::function::{Function, check_status};
 use crate::error::Result;
 use crate::value::any::AnyView;
 
-/// Returns whether the value is a tensor object over memory that is known to be read-only.
+/// Returns `true` if the value is a tensor object over memory that is known to be read-only.
 ///
 /// # Errors
 /// MemoryError.

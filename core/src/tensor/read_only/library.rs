@@ -5,11 +5,11 @@ use crate::error::Result;
 use crate::tensor::borrowing;
 use crate::value::any::AnyView;
 
-/// Returns whether the value is a tensor object over memory that its producer does not permit to
+/// Returns `true` if the value is a tensor object over memory that its producer does not permit to
 /// write.
 ///
 /// # Errors
-/// None; the twin for clients of a loaded library has some.
+/// None. In clients of a loaded library, MemoryError.
 pub fn is_read_only(view: AnyView<'_>) -> Result<bool> {
     let Some(object) = view.object_ptr().filter(|_| view.type_index() == type_index::TENSOR) else {
         return Ok(false);

@@ -19,8 +19,8 @@ const NONE: TVMFFIAny = TVMFFIAny {
 
 /// An owned value, with one strong reference if the value is an object.
 ///
-/// Never holds a raw string, a byte array pointer or an rvalue reference: those are borrowed forms,
-/// which [`AnyView::to_owned`] copies. Nor a DLTensor pointer, which it refuses.
+/// Never contains a raw string, a byte array pointer or an rvalue reference, which
+/// [`AnyView::to_owned`] copies, nor a DLTensor pointer, which it refuses.
 ///
 /// # Examples
 /// ```
@@ -62,8 +62,8 @@ impl Any {
         value.into_any()
     }
 
-    /// Creates an owned value from a Rust value of any type that has a value form: also strings,
-    /// vectors, tuples and maps, which are copied to objects.
+    /// Creates an owned value from a Rust value of any type with a value representation: also
+    /// strings, vectors, tuples and maps, which are copied to objects.
     ///
     /// # Examples
     /// ```

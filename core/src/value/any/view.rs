@@ -131,8 +131,8 @@ impl<'a> AnyView<'a> {
         NonNull::new(self.payload_pointer().cast())
     }
 
-    /// Borrows the bytes of a string in any form (small, object, raw), which need not be UTF-8.
-    /// Returns `None` for other values.
+    /// Borrows the bytes of a string in any representation (small, object, raw), which need not be
+    /// UTF-8. Returns `None` for other values.
     #[inline]
     pub fn bytes_of_string(&self) -> Option<&[u8]> {
         match self.raw.type_index {
@@ -141,8 +141,8 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Borrows the content of a bytes value in any form (small, object, byte array pointer).
-    /// Returns `None` for other values.
+    /// Borrows the content of a bytes value in any representation (small, object, byte array
+    /// pointer). Returns `None` for other values.
     #[inline]
     pub fn bytes_of_bytes(&self) -> Option<&[u8]> {
         match self.raw.type_index {
@@ -231,8 +231,8 @@ impl<'a> AnyView<'a> {
     ///
     /// # Errors
     /// MemoryError; ValueError for a null raw string, byte array or object, or a small string of
-    /// invalid length; TypeError for a DLTensor pointer, which nothing keeps alive, and for a type
-    /// index that no value has; InternalError for an rvalue reference that was already moved from.
+    /// invalid length; TypeError for a DLTensor pointer, which nothing keeps alive, and for an
+    /// invalid type index; InternalError for an rvalue reference that was already moved from.
     ///
     /// # Upstream
     /// `TVMFFIAnyViewToOwnedAny`, which copies a DLTensor pointer.
@@ -262,8 +262,8 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Creates an owned value as [`to_owned`](AnyView::to_owned) does, but copies a DLTensor
-    /// pointer: for code that does as C and C++ callers do.
+    /// Creates an owned value as [`to_owned`](AnyView::to_owned) does, but also copies a DLTensor
+    /// pointer, as C and C++ callers do.
     ///
     /// # Errors
     /// The errors of [`to_owned`](AnyView::to_owned), except for the TypeError of a DLTensor
@@ -282,14 +282,14 @@ impl<'a> AnyView<'a> {
         self.to_owned()
     }
 
-    /// Fast path of [`to_owned`](AnyView::to_owned): returns the owned form of plain values, small
+    /// Fast path of [`to_owned`](AnyView::to_owned): returns an owned value for plain values, small
     /// strings and objects, and `None` for all other values. Allocates nothing.
     #[inline]
     pub fn retain(self) -> Option<Any> {
         self.has_owned_form().then(|| self.retained())
     }
 
-    /// Returns `true` if the cell has the form of an owned value: a plain value, a small string or
+    /// Returns `true` if the cell is also valid as an owned value: a plain value, a small string or
     /// an object.
     #[inline]
     pub fn has_owned_form(&self) -> bool {
@@ -302,8 +302,8 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Writes the owned form of the value, as [`AnyView::to_owned`] creates it, to a cell, which
-    /// the caller then owns. The previous content of the cell is not released.
+    /// Writes the owned value that [`AnyView::to_owned`] creates to a cell, which the caller then
+    /// owns. The previous content of the cell is not released.
     ///
     /// # Errors
     /// The errors of [`AnyView::to_owned`]. The cell is then unchanged.
@@ -332,7 +332,7 @@ impl<'a> AnyView<'a> {
     }
 }
 
-/// Writes the owned form of a view to a cell, as [`AnyView::write_owned`] does. Takes pointers,
+/// Writes the owned value of a view to a cell, as [`AnyView::write_owned`] does. Takes pointers,
 /// because the view and its content may lie in the cell itself.
 ///
 /// # Errors

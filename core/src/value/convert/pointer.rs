@@ -40,11 +40,12 @@ impl OpaquePtr {
     /// The null pointer, which becomes None.
     pub const NULL: OpaquePtr = OpaquePtr(core::ptr::null_mut());
 
-    /// Creates a value of an address.
+    /// Creates a value from an address.
     ///
     /// # Safety
-    /// Functions follow the address by their own rules. Every function and registration that gets
-    /// this value, or a copy of it, must find there what it documents, for as long as it documents.
+    /// Functions dereference the address. It must meet the documented requirements of every
+    /// function and registration that receives this value or a copy of it, for as long as each of
+    /// them documents.
     pub const unsafe fn new(address: *mut c_void) -> OpaquePtr {
         OpaquePtr(address)
     }

@@ -123,8 +123,8 @@ pub trait Param: Described {
     }
 }
 
-/// The argument that a parameter converts. The call makes one for each argument, and a conversion
-/// uses it up, so that a tensor that is borrowed exclusively becomes one output.
+/// Position of the argument that a parameter converts. The call creates one for each argument, and
+/// the conversion consumes it, so an exclusively borrowed tensor becomes only one output.
 #[doc(hidden)]
 pub struct ArgumentPlace {
     index: usize,
@@ -180,7 +180,7 @@ impl<T: AnyCompatible> IntoAny for T {
     }
 }
 
-/// A type of elements of containers: values convert to it and back.
+/// An element type of containers: values convert to it and back.
 pub trait Value: FromAny + IntoAny + 'static {}
 
 impl<T: FromAny + IntoAny + 'static> Value for T {}

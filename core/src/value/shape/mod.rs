@@ -93,7 +93,7 @@ impl Shape {
     /// Creates a shape from integer arguments.
     ///
     /// # Errors
-    /// ValueError if an argument is not an integer; MemoryError.
+    /// ValueError if an argument is neither an integer nor a boolean; MemoryError.
     ///
     /// # Upstream
     /// The global function `ffi.Shape` of `src/ffi/tensor.cc`.

@@ -13,7 +13,7 @@ use super::calls::Calls;
 pub struct Times {
     /// Median of the runs.
     pub median: f64,
-    /// Least of the runs.
+    /// Minimum of the runs.
     pub min: f64,
     /// First and third quartile: half of the runs are between them.
     pub quartiles: [f64; 2],

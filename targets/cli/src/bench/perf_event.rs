@@ -102,12 +102,12 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 impl PerfEvent {
-    /// Returns the error that only Linux has such counters.
+    /// Always fails: only Linux has instruction counters.
     pub fn open() -> std::io::Result<PerfEvent> {
         Err(std::io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns the error that only Linux has such counters.
+    /// Always fails: only Linux has instruction counters.
     pub fn read(&self) -> std::io::Result<u64> {
         Err(std::io::ErrorKind::Unsupported.into())
     }

@@ -13,9 +13,9 @@ pub struct ElementType {
     number: NumberKind,
     /// Width of a number.
     bits: u32,
-    /// Numbers of an element: one per lane, two for a complex number.
+    /// Number of components of an element: one per lane, two for a complex number.
     pub count: usize,
-    /// Whether pairs of numbers are complex.
+    /// Whether two components form a complex number.
     pub is_complex: bool,
 }
 
@@ -69,7 +69,7 @@ impl ElementType {
         self.bits as usize * self.count
     }
 
-    /// Returns the first bit of a number of an element.
+    /// Returns the bit offset of a component within its element.
     pub fn bit_of(&self, number: usize) -> usize {
         self.bits as usize * number
     }

@@ -87,8 +87,8 @@ impl Minifloat {
         Some(if is_positive { 0 } else { sign | magnitude })
     }
 
-    /// Returns the number to show: of 16 bits the one with the fewest digits that is encoded as
-    /// these bits, unless it is an integer. Numbers of 8 bits and less have so few values that
+    /// Returns the number to display. For formats of 16 bits that is the shortest decimal number
+    /// with these bits, unless it is an integer. Formats of at most 8 bits have so few values that
     /// their digits are exact.
     pub fn shown(self, bits: u16) -> f64 {
         let value = self.decode(bits);

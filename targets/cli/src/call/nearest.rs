@@ -10,7 +10,7 @@ use crate::inspect::report::Content;
 /// Returns the function of a library whose name is nearest to `wanted`; `None` if no name is near.
 ///
 /// # Errors
-/// Those of reading the file.
+/// Errors of reading the file.
 pub fn function(library: &Path, wanted: &str) -> Outcome<Option<String>> {
     let report = inspect::describe(library)?;
     let exported = report.functions.into_iter().map(|function| function.name);

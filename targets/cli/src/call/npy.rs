@@ -22,8 +22,8 @@ use super::tensor;
 /// Reads a file.
 ///
 /// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for malformed files, and for arrays that have no
-/// form as a tensor.
+/// [`Kind::Input`](crate::failure::Kind::Input) for malformed files, and for arrays that cannot be
+/// represented as tensors.
 pub fn read(path: &Path) -> Outcome<Tensor> {
     load(path, None)
 }
@@ -32,7 +32,8 @@ pub fn read(path: &Path) -> Outcome<Tensor> {
 /// float8_e4m3fn.
 ///
 /// # Errors
-/// Those of [`read`], and for elements of another width.
+/// Same errors as [`read`]; [`Kind::Input`](crate::failure::Kind::Input) for elements of another
+/// width.
 pub fn read_as(path: &Path, dtype: DLDataType) -> Outcome<Tensor> {
     load(path, Some(dtype))
 }

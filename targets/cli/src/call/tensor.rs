@@ -127,8 +127,8 @@ pub struct ElementReader<'a> {
 }
 
 impl<'a> ElementReader<'a> {
-    /// Returns a reader; `None` for tensors on devices, without memory or of a size beyond it, and
-    /// for types without numbers.
+    /// Creates a reader. Returns `None` for tensors on devices, for tensors without data or larger
+    /// than memory, and for types that are not numeric.
     pub fn new(tensor: &'a Tensor) -> Option<ElementReader<'a>> {
         let dl = tensor.as_tensor_ref();
         let is_here = matches!(
@@ -237,7 +237,7 @@ pub fn name(dtype: DLDataType) -> String {
     })
 }
 
-/// Parses the name of a type, also those of complex numbers; `None` for other strings.
+/// Parses the name of a type, complex types included; `None` for other strings.
 pub fn parse_name(text: &str) -> Option<DLDataType> {
     let complex = match text {
         "complex64" => Some(64),

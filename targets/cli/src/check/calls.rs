@@ -36,7 +36,8 @@ pub enum Loaded {
     Refused(String),
 }
 
-/// Loads the library in a child process. `is_all` is `true` if no function will be checked.
+/// Loads the library in a child process. `has_no_functions` states that no function will be
+/// checked.
 ///
 /// # Errors
 /// [`Kind::Crash`] if the process crashes, and no other check would find it.

@@ -34,7 +34,7 @@ pub struct Descriptions {
     pub version: Option<String>,
 }
 
-/// Strings of a function.
+/// Documentation and metadata of a function.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Texts {
     /// Documentation.

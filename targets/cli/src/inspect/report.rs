@@ -23,8 +23,8 @@ pub struct Report {
     pub functions: Vec<FunctionReport>,
     /// Pointer slots that the loader fills.
     pub slots: Vec<String>,
-    /// Whether TVM before tvm-ffi compiled the library, with embedded modules in a format that is
-    /// not described here.
+    /// Whether TVM before tvm-ffi compiled the library, with embedded modules in a format that this
+    /// command does not describe.
     pub is_packed: bool,
     /// Modules that are embedded in the library; `None` if there are none.
     pub embedded: Option<Embedded>,
@@ -98,7 +98,7 @@ pub struct ModuleReport {
     pub bytes: usize,
     /// Indices of the imported modules.
     pub imports: Vec<usize>,
-    /// Content, for kinds that are known.
+    /// Content, for known kinds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
 }
@@ -129,7 +129,8 @@ pub struct Kernel {
     pub name: String,
     /// Types of the parameters.
     pub parameters: Vec<String>,
-    /// Launch parameters, in the order of the arguments that follow those of the kernel.
+    /// Launch parameters, in the order of the launch arguments. These follow the arguments of the
+    /// kernel.
     pub launch: Vec<String>,
     /// Size of the kernel's own code; 0 for kinds whose kernels share their code.
     pub code_bytes: usize,

@@ -55,8 +55,8 @@ pub use functions::FUNCTIONS;
 /// The CUDA back end.
 pub struct Cuda;
 
-/// Back end of pinned host memory: memory that CUDA devices access directly, with a device type of
-/// its own.
+/// Back end of pinned host memory: memory that CUDA devices access directly, with a separate device
+/// type.
 pub struct CudaHost;
 
 /// The code of a module.

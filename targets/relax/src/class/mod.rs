@@ -17,7 +17,7 @@ impl Class {
         Class { key, binding: KeyBinding::new() }
     }
 
-    /// Returns the type index. Before registration, it is one that no object has.
+    /// Returns the type index. Returns a sentinel that no object has before registration.
     #[inline]
     pub(crate) fn index(&self) -> i32 {
         self.binding.index()
@@ -27,7 +27,7 @@ impl Class {
     /// already registered its key.
     ///
     /// # Errors
-    /// TypeError if a class of the program in Rust has taken the key; MemoryError.
+    /// TypeError if a Rust class of the program has the type key; MemoryError.
     #[inline]
     pub(crate) fn register(&'static self) -> Result<i32> {
         match self.index() {

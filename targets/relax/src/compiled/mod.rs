@@ -65,11 +65,11 @@ fn out_of_range(index: i32) -> Error {
 /// has no such element.
 ///
 /// # Errors
-/// ValueError for a null list, a negative index, and an element that a list of this crate does not
-/// have.
+/// ValueError for a null list, a negative index, and an index out of range for a list of this
+/// crate.
 ///
 /// # Safety
-/// The lists must have the given elements, except for those of this crate.
+/// Lists that are not of this crate must have the given elements.
 pub unsafe fn set_packed_arg(
     list: *mut c_void,
     index: i32,
@@ -113,8 +113,8 @@ pub unsafe fn reset_item(list: *mut c_void, index: i32) -> Result<()> {
 /// Same errors as [`set_packed_arg`]; MemoryError.
 ///
 /// # Safety
-/// The lists must have the given elements, except for those of this crate. The result must be an
-/// owned value.
+/// Lists that are not of this crate must have the given elements. The result must be an owned
+/// value.
 pub unsafe fn move_from_packed_return(
     list: *mut c_void,
     index: i32,

@@ -64,11 +64,12 @@ unsafe impl ObjectRecord for ExecutableRecord {
 }
 
 impl Executable {
-    /// Parses a serialised executable. Constants and names refer to the source, which is kept; only
-    /// tensors that are not aligned are copied.
+    /// Parses a serialised executable. Names and aligned tensor constants refer to the source,
+    /// which the executable keeps alive; other constants are copied.
     ///
     /// # Errors
-    /// InternalError that names the malformed section; MemoryError.
+    /// InternalError that names the malformed section; TypeError if a Rust class of the program has
+    /// the type key; MemoryError.
     ///
     /// # Upstream
     /// `VMExecutable::LoadFromBytes` in `src/runtime/vm/executable.cc`, which does not validate the
@@ -97,7 +98,7 @@ impl Deref for Executable {
     }
 }
 
-/// The bytes of a serialised executable, which must live as long as the executable.
+/// Bytes of a serialised executable. The executable keeps them alive.
 pub enum Source {
     /// Shared bytes.
     Bytes(Bytes),
@@ -178,8 +179,8 @@ impl Program {
             .map(|name| self.text(*name))
     }
 
-    /// Returns the index of the function with this name; `None` if there is none. If several have
-    /// the name, it is the last.
+    /// Returns the index of the function with this name; `None` if there is none. If several
+    /// functions have the name, returns the last one.
     pub fn find(&self, name: &[u8]) -> Option<usize> {
         self.functions.iter().rposition(|function| self.name(function) == name)
     }

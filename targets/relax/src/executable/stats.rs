@@ -12,7 +12,8 @@ impl Program {
     /// Returns the constants and the function names as text.
     ///
     /// # Errors
-    /// InternalError for a floating-point constant, which has no text form; MemoryError.
+    /// InternalError for a floating-point constant, which has no representation as text;
+    /// MemoryError.
     ///
     /// # Upstream
     /// `VMExecutable::Stats` in `src/runtime/vm/executable.cc`.

@@ -48,7 +48,7 @@ impl Closure {
     /// Creates a closure from a function that takes the machine before its other arguments.
     ///
     /// # Errors
-    /// MemoryError.
+    /// TypeError if a Rust class of the program has the type key; MemoryError.
     pub fn new(name: String, function: Function) -> Result<Closure> {
         let index = CLASS.register()?;
         // SAFETY: the record has room for both.
@@ -67,7 +67,8 @@ impl Closure {
     /// but not the machine.
     ///
     /// # Errors
-    /// InternalError for a packed function; MemoryError.
+    /// InternalError for a packed function and for an index without a function; TypeError if a Rust
+    /// class of the program has the type key; MemoryError.
     pub fn of_function(executable: &Executable, index: usize) -> Result<Closure> {
         let Some(info) = executable.functions().get(index) else {
             plain_bail!(INTERNAL_ERROR, "There is no function {}", index);

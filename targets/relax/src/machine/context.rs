@@ -57,7 +57,8 @@ impl<'a> Context<'a> {
     /// Calls a closure or a packed function, as `vm.builtin.invoke_closure` does.
     ///
     /// # Errors
-    /// Errors of the function; InternalError for any other value.
+    /// Errors of the function; TypeError for a value that is not an object, InternalError for an
+    /// object of another class.
     pub fn invoke(self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
         self.0.invoke(callee, args)
     }

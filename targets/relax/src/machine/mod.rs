@@ -152,11 +152,11 @@ impl Machine {
             "A virtual machine cannot be initialized while it runs"
         );
         let pools = Pools::new(self, allocators, resolve)?;
-        // What was there is dropped when nothing is borrowed any more.
+        // The previous pools are dropped last, when nothing borrows from the machine.
         // SAFETY: this thread owns the machine, and no call of it is nested, which would borrow the
         // pools.
         let previous = unsafe { (*self.pools.get()).replace(pools) };
-        // They use memory of the devices of before.
+        // Recordings use memory of the previous devices.
         #[cfg(feature = "all-builtins")]
         let _ = core::mem::take(&mut entry.state().recordings);
         drop(previous);
@@ -187,7 +187,8 @@ impl Machine {
     /// Calls a closure or a packed function.
     ///
     /// # Errors
-    /// Same errors as [`call`](Machine::call); TypeError for any other value.
+    /// Same errors as [`call`](Machine::call); TypeError for a value that is not an object,
+    /// InternalError for an object of another class.
     pub fn invoke(&self, callee: &AnyView<'_>, args: &[AnyView<'_>]) -> Result<Any> {
         let object: ObjectRef = callee.get()?;
         if let Some(function) = object.as_class::<Function>() {
@@ -221,7 +222,8 @@ impl Machine {
     /// name.
     ///
     /// # Errors
-    /// InternalError for a packed function; MemoryError.
+    /// InternalError for a packed function; TypeError if a Rust class of the program has the type
+    /// key of closures; MemoryError.
     pub fn closure(&self, name: &[u8]) -> Result<Option<Closure>> {
         if let Some(saved) = self.saved.with_mut(|saved| saved.find(name)) {
             return Ok(Some(saved));

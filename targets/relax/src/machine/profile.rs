@@ -21,9 +21,8 @@ pub struct OperatorTime {
 
 /// Calls and time of each function that a machine called.
 ///
-/// Its text is a table with a line for each function, the longest time first. Counts the calls that
-/// instructions make; code of functions that are native (exec_mode `compiled`) makes its calls
-/// itself, so it has no lines.
+/// `Display` writes a table with a line for each function, the longest time first. Only calls made
+/// by instructions are counted: native functions (exec_mode `compiled`) make their calls directly.
 pub struct Profile {
     executable: Executable,
     /// One entry for each function of the executable.
@@ -80,8 +79,8 @@ impl fmt::Display for Profile {
 }
 
 impl Machine {
-    /// Runs `body`, and returns its result with the calls and times of functions meanwhile. An
-    /// instrument stays in use; its own time is not counted.
+    /// Runs `body`, and returns its result with the calls and times of the functions that the
+    /// machine called. An instrument stays in use; its own time is not counted.
     ///
     /// # Errors
     /// Errors of `body`; RuntimeError while another thread uses the machine, and within another

@@ -28,7 +28,8 @@ impl Machine {
     ///
     /// # Errors
     /// ValueError for an unknown function; InternalError for a packed function and before
-    /// initialization; MemoryError.
+    /// initialization; RuntimeError while another thread uses the machine; errors of the copies;
+    /// TypeError if a Rust class of the program has the type key of closures; MemoryError.
     pub fn save_function(
         &self,
         name: &[u8],

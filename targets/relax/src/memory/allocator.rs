@@ -158,7 +158,7 @@ impl Allocator {
     }
 
     /// Allocates at least `bytes` bytes, aligned to [`ALIGNMENT`](super::ALIGNMENT). Main memory is
-    /// initialised: with zeros, or with what an earlier block of a pooled allocator held.
+    /// initialised with zeros, or with the content of an earlier block of a pooled allocator.
     ///
     /// # Errors
     /// MemoryError; errors of the driver.

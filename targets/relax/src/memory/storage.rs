@@ -39,7 +39,8 @@ impl Storage {
     /// Creates a storage that owns a block.
     ///
     /// # Errors
-    /// MemoryError; the block is then freed.
+    /// TypeError if a Rust class of the program has the type key; MemoryError. On an error the
+    /// block is freed.
     pub fn new(block: Block) -> Result<Storage> {
         let index = CLASS.register()?;
         // SAFETY: the record has room for the block.

@@ -62,14 +62,14 @@ impl Kernels {
         Kernels(Origin::Linked(kernels))
     }
 
-    /// Uses an array of modules: each is searched with its imports, then the global functions.
+    /// Uses an array of modules. Kernels are looked up in each module and its imports, then among
+    /// the global functions.
     #[cfg(feature = "all-builtins")]
     pub fn in_modules(modules: ArrayObject) -> Kernels {
         Kernels(Origin::Modules(modules))
     }
 
-    /// Uses a function of the program, which returns the kernel with a name, or `None` if there is
-    /// none.
+    /// Uses a function that returns the kernel of a name, or `None` if it does not exist.
     ///
     /// # Errors
     /// MemoryError.

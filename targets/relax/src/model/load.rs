@@ -14,6 +14,7 @@ impl Model {
     ///
     /// # Errors
     /// InternalError for a malformed executable or a missing kernel; errors of the kernels' source;
+    /// TypeError if a Rust class of the program has the type key of executables or models;
     /// MemoryError.
     ///
     /// # Examples
@@ -50,12 +51,13 @@ impl Model {
     /// imports.
     ///
     /// # Errors
-    /// TypeError for any other module; InternalError for a missing kernel; MemoryError.
+    /// TypeError for any other module, and if a Rust class of the program has the type key of
+    /// models; InternalError for a missing kernel; MemoryError.
     pub fn from_module(module: &Module) -> Result<Model> {
         crate::module::model(module)
     }
 
-    /// Loads a library written by TVM's `export_library`. A path without a folder is one in the
+    /// Loads a library written by TVM's `export_library`. A path without a folder refers to the
     /// current folder.
     ///
     /// Loading runs the library's initialisers, as opening any library does. Its kernels must be
@@ -64,8 +66,9 @@ impl Model {
     ///
     /// # Errors
     /// InternalError for a file that cannot be opened, a malformed executable or a missing kernel;
-    /// TypeError for a library without a whole model; RuntimeError in a program that has no loader
-    /// of libraries, which is part of `ferrite-ffi-host`; MemoryError.
+    /// TypeError for a library without a whole model, and if a Rust class of the program has the
+    /// type key of executables or models; RuntimeError in a program that has no loader of
+    /// libraries, which is part of `ferrite-ffi-host`; MemoryError.
     ///
     /// # Upstream
     /// `relax.VirtualMachine(tvm.runtime.load_module(path), tvm.cpu())`.

@@ -23,7 +23,7 @@ object_class! {
     /// # Threads
     /// `Send` and `Sync`. One thread at a time may run a model: a call from another thread
     /// meanwhile is a RuntimeError. Give each thread a [`duplicate`](Model::duplicate), which has a
-    /// machine of its own over the same weights and kernels.
+    /// separate machine over the same weights and kernels.
     ///
     /// # Examples
     /// ```
@@ -68,7 +68,8 @@ impl Model {
     /// Creates a model from an executable, the kind of its allocator and the source of its kernels.
     ///
     /// # Errors
-    /// Same errors as [`Machine::initialize_on_cpu`].
+    /// TypeError if a Rust class of the program has the type key; otherwise, same errors as
+    /// [`Machine::initialize_on_cpu`].
     pub fn new(executable: Executable, kind: Kind, kernels: Kernels) -> Result<Model> {
         Model::create(executable, kind, kernels).map_err(Error::with_numbers)
     }
@@ -93,8 +94,8 @@ impl Model {
         unsafe { &(*self.as_object().as_ptr().cast::<ModelRecord>()).content }
     }
 
-    /// Creates a model with a machine of its own, over the same executable, weights and kernels:
-    /// for another thread. May be called while another thread runs this model.
+    /// Creates a model with a separate machine over the same executable, weights and kernels, for
+    /// use by another thread. May be called while another thread runs this model.
     ///
     /// # Errors
     /// Same errors as [`Machine::initialize_on_cpu`].

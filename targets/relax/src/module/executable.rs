@@ -82,7 +82,7 @@ fn new_machine(this: &Held<ExecutableModule>) -> Result<Module> {
 /// Creates a module from a serialised executable.
 ///
 /// # Errors
-/// InternalError that names the malformed section; MemoryError.
+/// Errors of [`Executable::load`]; MemoryError.
 pub fn load(source: Source) -> Result<Module> {
     Module::from_impl(ExecutableModule { executable: Executable::load(source)? })
 }
@@ -90,7 +90,7 @@ pub fn load(source: Source) -> Result<Module> {
 /// Creates a model on the CPU from the module of an executable.
 ///
 /// # Errors
-/// TypeError for any other module; as for [`Model::new`].
+/// TypeError for any other module; errors of [`Model::new`].
 pub fn model(module: &Module) -> Result<Model> {
     let Some(this) = module.implementation::<ExecutableModule>() else {
         plain_bail!(
@@ -131,7 +131,7 @@ pub fn load_from_bytes(args: &[AnyView<'_>]) -> Result<Any> {
 /// functions.
 ///
 /// # Errors
-/// InternalError if the file cannot be read, or naming the malformed section; MemoryError.
+/// InternalError if the file cannot be read; errors of [`load`]; MemoryError.
 ///
 /// # Upstream
 /// `relax.ExecutableLoadFromFile` and `ffi.Module.load_from_file.relax.VMExecutable`.

@@ -17,7 +17,7 @@ impl Default for Crate {
 }
 
 impl Crate {
-    /// Reads `crate = "path"`, if it is this argument. Returns `true` if it was.
+    /// Parses the argument if it is `crate = "path"`. Returns `false` for any other argument.
     pub fn read(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
         if !meta.path.is_ident("crate") {
             return Ok(false);

@@ -9,7 +9,7 @@ use ferrite_core::{Any, AnyView, Bytes, Shape, String, plain_bail, plain_error};
 use crate::globals::array_bytes::Cursor;
 use crate::{boxed, dtype};
 
-/// Reads the value that [`to_json`](super::to_json) or an earlier release wrote.
+/// Deserialises a value from the JSON of [`to_json`](super::to_json) or of an earlier release.
 ///
 /// # Errors
 /// ValueError for invalid JSON, a missing field, an index out of bounds or a cycle; TypeError for

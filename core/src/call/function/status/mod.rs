@@ -40,7 +40,7 @@ pub fn check_status(status: c_int) -> Result<()> {
     if status == 0 { Ok(()) } else { Err(take_raised()) }
 }
 
-/// Takes the raised error of a failed call of such a function from the thread's slot.
+/// Takes the raised error from the thread's slot, after a call that returned a status other than 0.
 pub fn take_raised() -> Error {
     raised_error::take().unwrap_or_else(|| silent(RAISED))
 }
@@ -65,9 +65,8 @@ pub fn failure_unmarked(status: c_int) -> Error {
     raised(status, None).unwrap_or_else(|| silent(status))
 }
 
-/// Takes the error that a C function has raised which was called after `before` and returned a
-/// status other than 0. Returns `None` if it raised none. An earlier error of the thread is
-/// dropped.
+/// Takes the error raised by a C function that was called after `before` and returned a status
+/// other than 0. Returns `None` if it raised none. An earlier error of the thread is dropped.
 #[cold]
 pub fn raised_since(status: c_int, before: Mark) -> Option<Error> {
     raised(status, before.precedes_raised())

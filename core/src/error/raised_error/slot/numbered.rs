@@ -26,8 +26,8 @@ impl Mark {
         Mark(LAST.load(Ordering::Relaxed))
     }
 
-    /// Returns whether this thread's last error was raised after this point in time. `None` in
-    /// builds that do not number errors.
+    /// Returns `true` if this thread's last error was raised after this point in time. Returns
+    /// `None` in builds that do not number errors.
     pub fn precedes_raised(self) -> Option<bool> {
         let number = with_numbered_raised(|_, number| number.get());
         // The thread read its own numbers in order, so an earlier error has a number of at most the

@@ -12,8 +12,8 @@ impl Mark {
         Mark
     }
 
-    /// Returns whether this thread's last error was raised after this point in time. `None` in
-    /// builds that do not number errors.
+    /// Returns `true` if this thread's last error was raised after this point in time. Returns
+    /// `None` in builds that do not number errors.
     pub fn precedes_raised(self) -> Option<bool> {
         None
     }

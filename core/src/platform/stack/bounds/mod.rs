@@ -11,7 +11,7 @@ pub(super) use imp::*;
 #[cfg(all(feature = "std", not(feature = "client")))]
 pub use imp::{StackBoundsProvider, set_provider};
 
-/// The refusal of a nested call.
+/// Error of a call that is nested too deeply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooDeep {
     /// The stack of the thread is used up.

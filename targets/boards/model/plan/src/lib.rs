@@ -59,7 +59,7 @@ pub extern "C" fn error() -> *const u8 {
     (&raw const ERROR).cast()
 }
 
-/// Gives the arena to the pool, once.
+/// Adds the arena to the pool. Must be called only once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn give(arena: *mut u8, bytes: usize) {
     if let Some(start) = NonNull::new(arena) {

@@ -4,8 +4,8 @@
 /// Unit of the count, for messages.
 pub const UNIT: &str = "bytes";
 
-/// Makes the count exact: freed blocks are not kept in lists that count as used. The variable
-/// [`TUNABLES`](super::TUNABLES) has done so for the lists of threads.
+/// Makes the count exact: disables malloc's lists of freed blocks, which count as allocated. The
+/// variable [`TUNABLES`](super::TUNABLES) has disabled the lists of each thread.
 pub fn begin() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: an option of malloc.

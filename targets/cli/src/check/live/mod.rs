@@ -6,6 +6,6 @@ mod count;
 
 pub use count::{UNIT, begin, now};
 
-/// Environment variable of child processes that are checked: glibc keeps no lists of freed blocks
-/// per thread.
+/// Environment variable for checked child processes. Disables glibc's lists of freed blocks of each
+/// thread.
 pub const TUNABLES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");

@@ -24,9 +24,9 @@ pub struct SymbolTable {
 /// Table of symbols to export on the first load of a library; null if there is none.
 static HIDDEN: AtomicPtr<SymbolTable> = AtomicPtr::new(ptr::null_mut());
 
-/// Offers symbols of the program to the libraries that it will load. They are shown when the first
-/// one is opened, unless the process shows a symbol of the first name by then: its own, or that of
-/// a `libtvm_ffi.so`.
+/// Offers symbols of the program to the libraries that it will load. They become visible when the
+/// first library is opened, unless the process already exports a symbol with the first name: its
+/// own, or that of a `libtvm_ffi.so`.
 ///
 /// # Threads
 /// Any thread, also before `main`.

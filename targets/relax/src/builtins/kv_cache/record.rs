@@ -67,7 +67,7 @@ impl Cache {
     /// Creates a cache.
     ///
     /// # Errors
-    /// MemoryError.
+    /// TypeError if a Rust class of the program has the type key; MemoryError.
     pub(super) fn new(state: State) -> Result<Cache> {
         let index = CLASS.register()?;
         // SAFETY: the record has room for its fields.

@@ -50,7 +50,7 @@ impl RnnState {
     /// Creates states without sequences.
     ///
     /// # Errors
-    /// MemoryError.
+    /// TypeError if a Rust class of the program has the type key; MemoryError.
     pub(super) fn new(storage: Storage) -> Result<RnnState> {
         let index = CLASS.register()?;
         let sequences = ObjectMutex::new(storage.no_sequences()?);

@@ -44,7 +44,7 @@ const STRUCTURAL: [(&str, i32); 3] =
 const WRITABLE: i32 = 1 << 0;
 
 impl Field {
-    /// Reads a field. `names_parent` says whether the struct's arguments make the first field the
+    /// Reads a field. `names_parent` states whether the struct's arguments make the first field the
     /// parent.
     pub fn read(field: &syn::Field, is_first: bool, names_parent: bool) -> syn::Result<Field> {
         let Some(ident) = field.ident.clone() else {
@@ -102,7 +102,7 @@ impl Field {
         syn::parse2(quote_spanned!(about(&ty)=> <#ty as ::core::default::Default>::default()))
     }
 
-    /// Writes the description of the field of a class.
+    /// Generates the description of a class's field.
     pub fn description(&self, class: &Ident, items: &TokenStream) -> TokenStream {
         let Field { ident, ty, name, doc, flags, .. } = self;
         let new = quote_spanned! {about(&ty)=>

@@ -5,7 +5,7 @@ use syn::{DeriveInput, LitInt, LitStr, Type};
 
 use crate::attribute::{self, Crate, unknown};
 
-/// The arguments of a struct.
+/// The arguments of a struct's `#[object(…)]` attribute.
 pub struct Options {
     pub key: LitStr,
     pub parent: Option<Type>,

@@ -7,7 +7,7 @@ use syn::{Attribute, Data, DeriveInput, Type};
 
 use crate::attribute::Crate;
 
-/// Writes implementations that are never called.
+/// Generates placeholder implementations, which are never called.
 pub fn placeholder(item: &DeriveInput) -> TokenStream {
     let class = &item.ident;
     let words = Words::of(item);
