@@ -25,8 +25,8 @@ pub extern "C" fn TVMFFIGetCustomAllocator() -> *mut TVMFFICustomAllocator {
 /// raised if the allocator's function pointer is null.
 ///
 /// # Safety
-/// `allocator` stays valid and unchanged as long as the process runs, and meets the contract of
-/// `TVMFFICustomAllocator`.
+/// `allocator` must stay valid and unchanged as long as the process runs, and must meet the
+/// contract of `TVMFFICustomAllocator`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFISetCustomAllocator(allocator: *mut TVMFFICustomAllocator) -> c_int {
     boundary::status(|| {

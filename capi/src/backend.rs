@@ -32,7 +32,7 @@ pub extern "C" fn TVMBackendAllocWorkspace(
 /// not a workspace of the device.
 ///
 /// # Safety
-/// `ptr` is not used afterwards.
+/// `ptr` must not be used afterwards.
 #[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     device_type: c_int,
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn TVMBackendFreeWorkspace(
 /// arguments, or RuntimeError if that many tasks cannot run concurrently.
 ///
 /// # Safety
-/// `flambda` may run on several threads concurrently, each with its own `task_id`.
+/// `flambda` must be callable on several threads concurrently, each with its own `task_id`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendParallelLaunch(
     flambda: Option<ParallelLambda>,
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn TVMBackendParallelLaunch(
 /// task ended before it reached the barrier.
 ///
 /// # Safety
-/// `penv` is the environment of the task.
+/// `penv` must be the environment of the task.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendParallelBarrier(
     task_id: c_int,
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn TVMBackendParallelBarrier(
 /// data at `cdata`, is ignored.
 ///
 /// # Safety
-/// `handle` is only written by this function.
+/// `handle` must only be written by this function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendRunOnce(
     handle: *mut *mut c_void,

@@ -75,8 +75,8 @@ pub extern "C" fn TVMFFIEnvGetStream(device_type: i32, device_id: i32) -> TVMFFI
 /// null if none was set. Always returns 0. On bare metal, all threads share one allocator.
 ///
 /// # Safety
-/// `allocator` meets the contract of `DLPackManagedTensorAllocator`, and stays callable while it is
-/// set.
+/// `allocator` must meet the contract of `DLPackManagedTensorAllocator`, and must stay callable
+/// while it is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvSetDLPackManagedTensorAllocator(
     allocator: DLPackManagedTensorAllocator,
@@ -140,7 +140,7 @@ pub extern "C" fn TVMFFIEnvCheckSignals() -> c_int {
 /// known to the library.
 ///
 /// # Safety
-/// `symbol` is a function of the type implied by its name, callable while it is registered.
+/// `symbol` must be a function of the type implied by its name, callable while it is registered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvRegisterCAPI(name: *const c_char, symbol: *mut c_void) -> c_int {
     boundary::status(|| {

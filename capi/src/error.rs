@@ -68,7 +68,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, messa
 /// empty. Kind, backtrace and out-of-memory behaviour are those of `TVMFFIErrorSetRaisedFromCStr`.
 ///
 /// # Safety
-/// `message_parts` points to `num_parts` pointers, each null or a C string.
+/// `message_parts` must point to `num_parts` pointers, each null or a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     kind: *const c_char,

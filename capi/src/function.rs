@@ -26,7 +26,7 @@ use crate::builtins;
 /// ValueError or MemoryError raised.
 ///
 /// # Safety
-/// `safe_call` and `deleter` may be called on any thread, with `self`, while the object lives.
+/// `safe_call` and `deleter` must be callable on any thread, with `self`, while the object lives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIFunctionCreate(
     self_: *mut c_void,
@@ -155,7 +155,8 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
 /// Calls a function object without checking the arguments.
 ///
 /// # Safety
-/// `func` is a function object, and the other arguments are valid as for [`TVMFFIFunctionCall`].
+/// `func` must be a function object, and the other arguments must be valid as for
+/// [`TVMFFIFunctionCall`].
 #[inline(always)]
 unsafe fn call_cell(
     func: TVMFFIObjectHandle,

@@ -23,7 +23,7 @@ use crate::boundary::{self, SUCCESS, arg};
 /// remain.
 ///
 /// # Safety
-/// `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
+/// `handle_addr` must only be written by this function and `TVMFFIHandleDeinitOnce`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     handle_addr: *mut *mut c_void,

@@ -20,7 +20,7 @@ use crate::builtins;
 /// RuntimeError raised if it does not exist.
 ///
 /// # Safety
-/// `library_ctx` comes from a loader, and its module is still loaded.
+/// `library_ctx` must come from a loader, and its module must still be loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
     library_ctx: TVMFFIObjectHandle,
@@ -49,8 +49,8 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
 /// raised. The name is copied.
 ///
 /// # Safety
-/// `symbol` has the type that libraries expect under that name, and stays valid as long as the
-/// process runs.
+/// `symbol` must have the type that libraries expect under that name, and must stay valid as long
+/// as the process runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
     name: *const c_char,
@@ -73,7 +73,8 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterContextSymbol(
 /// MemoryError raised. The name is copied.
 ///
 /// # Safety
-/// `symbol` has the type implied by its name, and stays valid as long as the process runs.
+/// `symbol` must have the type implied by its name, and must stay valid as long as the process
+/// runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     name: *const c_char,

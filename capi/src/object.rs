@@ -58,7 +58,7 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
 /// deleter at that depth must not rely on the destruction of the objects that it releases.
 ///
 /// # Safety
-/// The caller owns the reference, and does not use it afterwards.
+/// The caller must own the reference, and must not use it afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
     if obj.is_null() {
@@ -89,7 +89,7 @@ extern "C" fn refuse_null() -> c_int {
 /// MemoryError.
 ///
 /// # Safety
-/// `deleter` may be called on any thread.
+/// `deleter` must be callable on any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIObjectCreateOpaque(
     handle: *mut c_void,

@@ -24,8 +24,8 @@ fn end(outcome: Result<()>) -> c_int {
 /// Returns 0, or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the virtual machine passed to the compiled code, and both indices are
-/// in range.
+/// `anylist` must be a list that the virtual machine passed to the compiled code, and both indices
+/// must be in range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
     anylist: *mut c_void,
@@ -42,8 +42,8 @@ pub unsafe extern "C" fn TVMBackendAnyListSetPackedArg(
 /// Returns 0, or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the virtual machine passed to the compiled code, and the index is in
-/// range.
+/// `anylist` must be a list that the virtual machine passed to the compiled code, and the index
+/// must be in range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListResetItem(anylist: *mut c_void, index: c_int) -> c_int {
     // SAFETY: contract of this function.
@@ -56,8 +56,8 @@ pub unsafe extern "C" fn TVMBackendAnyListResetItem(anylist: *mut c_void, index:
 /// Returns 0, or -1 with ValueError raised for a null pointer or a negative number.
 ///
 /// # Safety
-/// `anylist` is a list that the virtual machine passed to the compiled code, the index is in range,
-/// and `args` has an owned value at `ret_offset`.
+/// `anylist` must be a list that the virtual machine passed to the compiled code, the index must be
+/// in range, and `args` must have an owned value at `ret_offset`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendAnyListMoveFromPackedReturn(
     anylist: *mut c_void,

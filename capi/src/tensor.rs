@@ -21,7 +21,7 @@ use crate::boundary::{self, arg};
 /// invalid one, or MemoryError.
 ///
 /// # Safety
-/// `from` describes valid memory until its deleter runs, which may happen on any thread.
+/// `from` must describe valid memory until its deleter runs, which may happen on any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFITensorFromDLPack(
     from: *mut DLManagedTensor,
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn TVMFFITensorToDLPack(
 /// version of DLPack is an error, too.
 ///
 /// # Safety
-/// `from` describes valid memory until its deleter runs, which may happen on any thread.
+/// `from` must describe valid memory until its deleter runs, which may happen on any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFITensorFromDLPackVersioned(
     from: *mut DLManagedTensorVersioned,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn TVMFFITensorToDLPackVersioned(
 /// MemoryError raised.
 ///
 /// # Safety
-/// The data of `prototype` lies in memory that `source` keeps alive; this is not checked.
+/// The data of `prototype` must lie in memory that `source` keeps alive; this is not checked.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
     source: TVMFFIObjectHandle,

@@ -50,7 +50,7 @@ pub unsafe extern "C" fn TVMFFITypeKeyToIndex(
 /// MemoryError. Registering a field that the library itself provides has no effect.
 ///
 /// # Safety
-/// Getter and setter are valid for that field in every object of the type.
+/// Getter and setter must be valid for that field in every object of the type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFITypeRegisterField(
     type_index: i32,
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn TVMFFITypeRegisterMethod(
 /// RuntimeError if the type has different metadata, or MemoryError.
 ///
 /// # Safety
-/// The creator function creates objects of the type.
+/// The creator function must create objects of the type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFITypeRegisterMetadata(
     type_index: i32,

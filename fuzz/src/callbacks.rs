@@ -69,7 +69,7 @@ pub fn context(callback: Callback, own: &TVMFFIAny) -> *mut c_void {
 /// Releases a context.
 ///
 /// # Safety
-/// The context is not used afterwards.
+/// The context must not be used afterwards.
 pub unsafe extern "C" fn delete(context: *mut c_void) {
     LIVE.fetch_sub(1, Ordering::Relaxed);
     HANDLES.lock().expect("no thread panics with the handles").remove(&context.addr());
@@ -81,7 +81,8 @@ pub unsafe extern "C" fn delete(context: *mut c_void) {
 /// Calls a function of a program.
 ///
 /// # Safety
-/// The context lives, the arguments are as many as the number says, and the result is writable.
+/// The context must live, the arguments must be as many as the number says, and the result must be
+/// writable.
 pub unsafe extern "C" fn call(
     context: *mut c_void,
     args: *const TVMFFIAny,
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn call(
 /// A function that takes no context: a symbol of the system library.
 ///
 /// # Safety
-/// The arguments are as many as the number says, and the result is writable.
+/// The arguments must be as many as the number says, and the result must be writable.
 pub unsafe extern "C" fn symbol(
     _: *mut c_void,
     args: *const TVMFFIAny,
@@ -140,7 +141,7 @@ pub fn opaque() -> *mut c_void {
 /// Releases the content of an opaque object.
 ///
 /// # Safety
-/// The content is not used afterwards.
+/// The content must not be used afterwards.
 pub unsafe extern "C" fn delete_opaque(content: *mut c_void) {
     LIVE.fetch_sub(1, Ordering::Relaxed);
     // SAFETY: the content is a box.
@@ -148,7 +149,7 @@ pub unsafe extern "C" fn delete_opaque(content: *mut c_void) {
 }
 
 /// # Safety
-/// The pointer points to that many values, or the number is not positive.
+/// The pointer must point to that many values, unless the number is not positive.
 unsafe fn slice<'a>(args: *const TVMFFIAny, num_args: i32) -> &'a [TVMFFIAny] {
     match usize::try_from(num_args) {
         // SAFETY: by contract.

@@ -16,7 +16,7 @@ const CONTENT: usize = size_of::<TVMFFIObject>();
 /// Returns the content of an object as a record.
 ///
 /// # Safety
-/// The value is a live object with that record behind its header.
+/// The value must be a live object with that record behind its header.
 pub unsafe fn content<T>(value: &TVMFFIAny) -> *const T {
     // SAFETY: by contract.
     unsafe { value.payload.v_ptr.byte_add(CONTENT) }.cast()
@@ -162,7 +162,7 @@ pub fn show_tensor(tensor: &DLTensor) -> String {
 }
 
 /// # Safety
-/// The pointer is null or points to that many elements.
+/// The pointer must be null or point to that many elements.
 unsafe fn slice<'a, T>(data: *const T, len: usize) -> &'a [T] {
     // SAFETY: by contract.
     if data.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(data, len) } }

@@ -168,7 +168,7 @@ type SetError = Option<unsafe extern "C" fn(*mut c_void, *const c_char, *const c
 /// Allocates a tensor for the environment.
 ///
 /// # Safety
-/// Prototype and result are valid, and the function for errors takes the context.
+/// Prototype and result must be valid, and the function for errors must take the context.
 pub unsafe extern "C" fn allocate(
     prototype: *mut DLTensor,
     out: *mut *mut DLManagedTensorVersioned,
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn allocate(
 /// Fails to allocate a tensor.
 ///
 /// # Safety
-/// Prototype and result are valid, and the function for errors takes the context.
+/// Prototype and result must be valid, and the function for errors must take the context.
 pub unsafe extern "C" fn refuse(
     _: *mut DLTensor,
     _: *mut *mut DLManagedTensorVersioned,

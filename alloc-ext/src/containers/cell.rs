@@ -94,7 +94,7 @@ pub(super) unsafe fn take(cell: *mut TVMFFIAny) -> Any {
 /// Releases the values in `len` cells, which are uninitialised afterwards.
 ///
 /// # Safety
-/// The contract of [`take`] for each cell.
+/// Same requirements as [`take`] for each cell.
 pub(super) unsafe fn release_all(cells: *mut TVMFFIAny, len: usize) {
     for index in 0..len {
         // SAFETY: the caller guarantees the cells; only objects have something to release.

@@ -51,7 +51,7 @@ impl<'a> Slots<'a> {
     /// Returns the slot of the first value; `None` if the container is empty.
     ///
     /// # Safety
-    /// The caller has the container [borrowed](Self::borrow).
+    /// The caller must have the container [borrowed](Self::borrow).
     pub(crate) unsafe fn first(&self) -> Option<u64> {
         match self.seq() {
             Some(seq) => (seq.len() > 0).then_some(0),
@@ -62,7 +62,7 @@ impl<'a> Slots<'a> {
     /// Returns the next slot after `slot`; `None` at the end.
     ///
     /// # Safety
-    /// The caller has the container [borrowed](Self::borrow).
+    /// The caller must have the container [borrowed](Self::borrow).
     pub(crate) unsafe fn next(&self, slot: u64) -> Option<u64> {
         match self.seq() {
             Some(seq) => slot.checked_add(1).filter(|next| *next < seq.len() as u64),

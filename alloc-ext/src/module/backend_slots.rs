@@ -61,7 +61,7 @@ unsafe extern "C" fn free(device_type: c_int, device_id: c_int, workspace: *mut 
 /// Implements `TVMBackendParallelLaunch`. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
-/// Same as for [`parallel_launch`].
+/// Same requirements as [`parallel_launch`].
 unsafe extern "C" fn launch(
     lambda: Option<ParallelLambda>,
     data: *mut c_void,
@@ -77,7 +77,7 @@ unsafe extern "C" fn launch(
 /// Implements `TVMBackendParallelBarrier`. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
-/// Same as for [`parallel_barrier`].
+/// Same requirements as [`parallel_barrier`].
 unsafe extern "C" fn barrier(task_id: c_int, env: *mut ParallelGroupEnv) -> c_int {
     // SAFETY: the caller guarantees the environment.
     status(unsafe { parallel_barrier(task_id, env) })

@@ -77,7 +77,7 @@ impl Operation {
     /// Errors of the operation.
     ///
     /// # Safety
-    /// Same as [`run`](Self::run).
+    /// Same requirements as [`run`](Self::run).
     #[inline(always)]
     pub(super) unsafe fn run_owned(
         &self,

@@ -25,7 +25,7 @@ pub(crate) trait StaticOperation {
 /// Errors of [`call_converted`].
 ///
 /// # Safety
-/// Same as [`call_converted`].
+/// Same requirements as [`call_converted`].
 #[inline(always)]
 unsafe fn call<const OWNING: bool>(
     operation: &'static Operation,

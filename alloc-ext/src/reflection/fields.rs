@@ -112,7 +112,7 @@ impl RegisteredField {
     /// Errors of the factory and of the setter.
     ///
     /// # Safety
-    /// Same as [`RegisteredField::set`].
+    /// Same requirements as [`RegisteredField::set`].
     pub(super) unsafe fn set_default(self, object: &ObjectRef) -> Result<()> {
         // SAFETY: the record owns its default and is never freed.
         let default = unsafe { AnyView::from_raw(self.0.default_value_or_factory) };

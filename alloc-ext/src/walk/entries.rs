@@ -68,7 +68,7 @@ impl<'w> OtherMap<'w> {
     /// Borrows the key and value at a slot index; `None` if the slot is empty.
     ///
     /// # Safety
-    /// Same as for [`Entries::peek`].
+    /// Same requirements as [`Entries::peek`].
     #[inline]
     unsafe fn at(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: guaranteed by the caller.
@@ -78,7 +78,7 @@ impl<'w> OtherMap<'w> {
     /// Advances by one entry.
     ///
     /// # Safety
-    /// The caller has a Dict borrowed.
+    /// The caller must have a Dict borrowed.
     #[inline]
     unsafe fn advance(&mut self) {
         self.left = self.left.saturating_sub(1);
@@ -209,7 +209,7 @@ impl<'w> Entries<'w> {
     /// Returns the key and value of the next entry in place; `None` at the end.
     ///
     /// # Safety
-    /// The caller has a Dict borrowed while the references are in use.
+    /// The caller must have a Dict borrowed while the references are in use.
     #[inline]
     unsafe fn peek(&self) -> Option<(&Any, &Any)> {
         match &self.source {
@@ -222,7 +222,7 @@ impl<'w> Entries<'w> {
     /// Advances by one entry.
     ///
     /// # Safety
-    /// The caller has a Dict borrowed.
+    /// The caller must have a Dict borrowed.
     #[inline]
     unsafe fn advance(&mut self) {
         match &mut self.source {

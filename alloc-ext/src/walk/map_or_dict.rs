@@ -32,7 +32,7 @@ impl<'a> MapOrDict<'a> {
     /// Returns the slot index of the first entry in insertion order; `None` if the map is empty.
     ///
     /// # Safety
-    /// The caller has a Dict borrowed.
+    /// The caller must have a Dict borrowed.
     pub(super) unsafe fn first_slot(self) -> Option<u64> {
         match self {
             Self::Map(map) => map.first_slot(),
@@ -45,7 +45,7 @@ impl<'a> MapOrDict<'a> {
     /// the end.
     ///
     /// # Safety
-    /// The caller has a Dict borrowed.
+    /// The caller must have a Dict borrowed.
     #[inline]
     pub(super) unsafe fn next_slot(self, place: u64) -> Option<u64> {
         match self {
@@ -58,7 +58,7 @@ impl<'a> MapOrDict<'a> {
     /// Borrows the key and value at a slot index; `None` if the slot is empty.
     ///
     /// # Safety
-    /// The caller has a Dict borrowed while the references are in use.
+    /// The caller must have a Dict borrowed while the references are in use.
     #[inline]
     pub(super) unsafe fn entry_refs(self, place: u64) -> Option<(&'a Any, &'a Any)> {
         match self {

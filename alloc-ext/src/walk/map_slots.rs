@@ -77,7 +77,7 @@ impl<'w> MapSlots<'w> {
     /// Borrows the key and value at a slot index; `None` if the slot is empty.
     ///
     /// # Safety
-    /// The caller has the map [borrowed](Self::borrow) while the references are in use.
+    /// The caller must have the map [borrowed](Self::borrow) while the references are in use.
     pub unsafe fn peek(&self, place: u64) -> Option<(&Any, &Any)> {
         // SAFETY: guaranteed by the caller.
         unsafe { self.map()?.entry_refs(place) }
@@ -87,7 +87,7 @@ impl<'w> MapSlots<'w> {
     /// borrowed Map.
     ///
     /// # Safety
-    /// The caller has the map [borrowed](Self::borrow).
+    /// The caller must have the map [borrowed](Self::borrow).
     pub unsafe fn value(&self, place: u64) -> Option<MaybeOwned<'w>> {
         if let Self::Borrowed(map) = self {
             return map.entry_refs(place).map(|(_, value)| MaybeOwned::Borrowed(value));

@@ -174,7 +174,7 @@ impl Out<TVMFFIObjectHandle> {
 /// ValueError for null.
 ///
 /// # Safety
-/// `pointer` is null or valid for writing a `T` until the C symbol returns.
+/// `pointer` must be null or valid for writing a `T` until the C symbol returns.
 #[inline(always)]
 pub unsafe fn out<T>(pointer: *mut T, name: Name) -> Result<Out<T>> {
     non_null(pointer, name).map(Out)
@@ -197,7 +197,7 @@ pub unsafe fn write_optional<T>(pointer: *mut T, result: T) {
 /// ValueError for null.
 ///
 /// # Safety
-/// `pointer` is null or valid for reading a `T` for `'a`.
+/// `pointer` must be null or valid for reading a `T` for `'a`.
 #[inline(always)]
 pub unsafe fn reference<'a, T>(pointer: *const T, name: Name) -> Result<&'a T> {
     // SAFETY: the caller guarantees a non-null pointer.
@@ -210,7 +210,7 @@ pub unsafe fn reference<'a, T>(pointer: *const T, name: Name) -> Result<&'a T> {
 /// ValueError for a null array, and for null data with a nonzero size.
 ///
 /// # Safety
-/// `array` is null or points to a byte array whose data, unless null, is readable for `'a`.
+/// `array` must be null or point to a byte array whose data, unless null, is readable for `'a`.
 #[inline(always)]
 pub unsafe fn bytes<'a>(array: *const TVMFFIByteArray, name: Name) -> Result<&'a [u8]> {
     // SAFETY: the caller guarantees the array.
@@ -233,7 +233,7 @@ impl CheckedBytes {
     /// Converts into a `Result`.
     ///
     /// # Safety
-    /// The content is readable for `'a`.
+    /// The content must be readable for `'a`.
     #[inline(always)]
     unsafe fn into_result<'a>(self) -> Result<&'a [u8]> {
         // SAFETY: either the caller guarantees the content, or the second word is an error, owned
@@ -284,7 +284,7 @@ fn impossible_size(name: Name, size: Arg<'_>) -> Error {
 /// nonzero size, or a size of more than half the address space.
 ///
 /// # Safety
-/// The data of the array, unless null, is readable for `'a`.
+/// The data of the array, unless null, must be readable for `'a`.
 #[inline(always)]
 pub unsafe fn valid_bytes<'a>(array: &TVMFFIByteArray) -> Option<&'a [u8]> {
     // SAFETY: the caller guarantees the data.
@@ -305,7 +305,7 @@ fn has_content(array: &TVMFFIByteArray) -> bool {
 /// ValueError for null.
 ///
 /// # Safety
-/// `text` is null or a null-terminated string that stays readable for `'a`.
+/// `text` must be null or a null-terminated string that stays readable for `'a`.
 #[inline]
 pub unsafe fn c_str<'a>(text: *const c_char, name: Name) -> Result<&'a [u8]> {
     non_null(text, name)?;
@@ -332,7 +332,7 @@ pub unsafe fn c_str_or_empty<'a>(text: *const c_char) -> &'a [u8] {
 /// ValueError for a negative count, and for a null pointer with a nonzero count.
 ///
 /// # Safety
-/// `first` is null or points to `count` elements that stay readable for `'a`.
+/// `first` must be null or point to `count` elements that stay readable for `'a`.
 #[inline]
 pub unsafe fn slice<'a, T>(first: *const T, count: i32, name: Name) -> Result<&'a [T]> {
     let Ok(count) = usize::try_from(count) else {
@@ -364,7 +364,7 @@ impl<T> Deref for Borrowed<T> {
 /// ValueError for null, TypeError for an object of another class.
 ///
 /// # Safety
-/// `handle` is null or points to an object that lives until the C symbol returns.
+/// `handle` must be null or point to an object that lives until the C symbol returns.
 #[inline(always)]
 pub unsafe fn object_of<T: ObjectClass>(
     handle: TVMFFIObjectHandle,
@@ -380,7 +380,7 @@ pub unsafe fn object_of<T: ObjectClass>(
 /// Borrows an object as class `T`, without checking its class.
 ///
 /// # Safety
-/// The object is of that class and lives until the C symbol returns.
+/// The object must be of that class and live until the C symbol returns.
 #[inline(always)]
 unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
     // SAFETY: the caller guarantees the object; the reference made here is never dropped.
@@ -391,7 +391,7 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
 /// copy of this function for all classes.
 ///
 /// # Safety
-/// `object` is null or points to a live object.
+/// `object` must be null or point to a live object.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) -> Result<()> {

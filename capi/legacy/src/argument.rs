@@ -101,7 +101,7 @@ unsafe fn view_special(
 /// string.
 ///
 /// # Safety
-/// `object` is null or a live object.
+/// `object` must be null or a live object.
 unsafe fn view_object(object: *mut TVMFFIObject) -> TVMFFIAny {
     match NonNull::new(object) {
         None => cell(type_index::NONE, 0),
@@ -121,7 +121,7 @@ unsafe fn view_object(object: *mut TVMFFIObject) -> TVMFFIAny {
 /// Reinterprets an object pointer as an object reference, without retaining the object.
 ///
 /// # Safety
-/// The object is alive while the reference is used.
+/// The object must be alive while the reference is used.
 unsafe fn as_reference(object: &NonNull<TVMFFIObject>) -> &ObjectRef {
     // SAFETY: a reference is a transparent newtype over the pointer.
     unsafe { &*ptr::from_ref(object).cast() }
@@ -143,7 +143,7 @@ fn bad_argument(type_code: c_int, number: usize) -> Error {
 /// argument that needs another conversion.
 ///
 /// # Safety
-/// `values` and `codes` have `count` elements, and `cells` has at least as many.
+/// `values` and `codes` must have `count` elements, and `cells` must have at least as many.
 #[inline(always)]
 pub unsafe fn write_plain(
     values: *const TVMValue,
@@ -215,7 +215,7 @@ fn plain(argument: &TVMFFIAny) -> TVMValue {
 /// the object was moved before.
 ///
 /// # Safety
-/// `slot` is null or points to an object handle whose reference the caller transfers.
+/// `slot` must be null or point to an object handle whose reference the caller transfers.
 pub unsafe fn take_rvalue(slot: *mut c_void) -> Option<NonNull<TVMFFIObject>> {
     // SAFETY: the caller guarantees the slot.
     let slot = unsafe { slot.cast::<*mut TVMFFIObject>().as_mut() }?;

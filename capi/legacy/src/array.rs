@@ -36,7 +36,7 @@ pub(super) fn into_handle(tensor: Tensor) -> *mut DLTensor {
 /// Borrows the tensor object behind an array handle. Returns ValueError for null.
 ///
 /// # Safety
-/// The handle is null or a valid array handle.
+/// The handle must be null or a valid array handle.
 pub(super) unsafe fn borrow(
     array: *mut DLTensor,
     number: u8,

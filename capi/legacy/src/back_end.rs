@@ -18,7 +18,7 @@ pub(super) fn backend_of(device_type: c_int) -> Result<Option<&'static dyn Backe
 /// Waits until all work queued on a stream is complete.
 ///
 /// # Safety
-/// `stream` is null or a stream of the device.
+/// `stream` must be null or a stream of the device.
 pub(super) unsafe fn synchronize(device: DLDevice, stream: *mut c_void) -> Result<()> {
     match backend_of(device.device_type)? {
         // SAFETY: the caller guarantees the stream.

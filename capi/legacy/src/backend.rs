@@ -94,7 +94,7 @@ pub unsafe extern "C" fn TVMBackendRegisterSystemLibSymbol(
 /// Returns 0, or -1 with ValueError raised for an unknown name or a null pointer.
 ///
 /// # Safety
-/// `ptr` is the function of that name as long as the process runs.
+/// `ptr` must be the function of that name as long as the process runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMBackendRegisterEnvCAPI(name: *const c_char, ptr: *mut c_void) -> c_int {
     boundary::status(|| {

@@ -111,7 +111,7 @@ impl Class {
 /// Returns the address of the value in a boxed object.
 ///
 /// # Safety
-/// The object is of one of the classes of boxed values.
+/// The object must be of one of the classes of boxed values.
 pub unsafe fn value_of(object: *const TVMFFIObject) -> *const Any {
     // SAFETY: the caller guarantees the class, whose objects have this record.
     unsafe { &raw const (*object.cast::<Boxed>()).value }
@@ -159,7 +159,7 @@ fn register_attributes(index: i32) -> Result<()> {
 /// Getter of a reflected field: stores a copy of the field in `result`. Always returns 0.
 ///
 /// # Safety
-/// `field` is the address of a `T` in a live object, and `result` is valid for a write.
+/// `field` must be the address of a `T` in a live object, and `result` must be valid for a write.
 unsafe extern "C" fn get<T: AnyCompatible + Clone>(
     field: *mut c_void,
     result: *mut TVMFFIAny,

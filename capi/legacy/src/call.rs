@@ -63,7 +63,8 @@ pub unsafe extern "C" fn TVMFuncCall(
 /// Returns the status code.
 ///
 /// # Safety
-/// `function` is a live function, the arguments are valid, and the out-parameters writable.
+/// `function` must be a live function, the arguments must be valid, and the out-parameters
+/// writable.
 #[inline(always)]
 unsafe fn call(
     function: *mut TVMFFIObject,
@@ -95,7 +96,7 @@ unsafe fn call(
 /// the status code.
 ///
 /// # Safety
-/// `returned` is an owned value, and the out-parameters are writable.
+/// `returned` must be an owned value, and the out-parameters must be writable.
 #[inline(never)]
 unsafe fn give(returned: TVMFFIAny, ret_val: *mut TVMValue, ret_type_code: *mut c_int) -> c_int {
     boundary::status(|| {

@@ -73,7 +73,7 @@ impl Loans {
     /// MemoryError.
     ///
     /// # Safety
-    /// The arguments are valid.
+    /// The arguments must be valid.
     unsafe fn new(args: &ConvertedArguments<'_>) -> Result<Loans> {
         let mut arrays = Buffer::new();
         for index in 0..args.count as usize {
@@ -121,7 +121,7 @@ impl Loans {
 /// Adds a reference to an object. Null is ignored.
 ///
 /// # Safety
-/// `object` is null or a live object.
+/// `object` must be null or a live object.
 unsafe fn retain(object: *mut TVMFFIObject) {
     if let Some(object) = ptr::NonNull::new(object) {
         // SAFETY: the caller guarantees the object.
@@ -166,7 +166,7 @@ impl Callback {
 /// error raised.
 ///
 /// # Safety
-/// `func` and `fin` may be called on any thread.
+/// `func` and `fin` must be callable on any thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncCreateFromCFunc(
     func: Option<TVMPackedCFunc>,
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn TVMFuncCreateFromCFunc(
 /// MemoryError.
 ///
 /// # Safety
-/// `ret` is the handle passed to the running callback.
+/// `ret` must be the handle passed to the running callback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMCFuncSetReturn(
     ret: TVMRetValueHandle,
@@ -254,7 +254,7 @@ const FIRST_ADDRESS: usize = 4096;
 /// Converts a borrowed argument into an owned value, in place.
 ///
 /// # Safety
-/// Both pointers are valid, and the value matches its type code.
+/// Both pointers must be valid, and the value must match its type code.
 unsafe fn make_owned(value: *mut TVMValue, type_code: *mut c_int) -> Result<()> {
     // SAFETY: the caller guarantees both.
     unsafe {

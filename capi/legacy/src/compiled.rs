@@ -60,7 +60,7 @@ pub fn install() {
 /// Creates a function object that calls a symbol of a library and keeps its module alive.
 ///
 /// # Safety
-/// The symbol is a compiled function that is valid as long as the module lives.
+/// The symbol must be a compiled function that is valid as long as the module lives.
 unsafe fn make_function(symbol: NonNull<c_void>, module: &Module) -> Result<Function> {
     // SAFETY: the caller guarantees the symbol.
     let symbol = unsafe { core::mem::transmute::<*mut c_void, PackedFunction>(symbol.as_ptr()) };
@@ -75,7 +75,7 @@ unsafe fn make_function(symbol: NonNull<c_void>, module: &Module) -> Result<Func
 /// Calls a compiled function, and converts its arguments and result.
 ///
 /// # Safety
-/// The symbol is a compiled function.
+/// The symbol must be a compiled function.
 unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
     let mut storage = ArgumentStorage::new();
     let ConvertedArguments { values, codes, count, .. } = storage.convert(args)?;
@@ -104,7 +104,7 @@ unsafe fn call(symbol: PackedFunction, args: &[AnyView<'_>]) -> Result<Any> {
 /// Converts a result of a compiled function to an owned tvm-ffi value.
 ///
 /// # Safety
-/// The value matches its type code.
+/// The value must match its type code.
 unsafe fn own(value: TVMValue, type_code: c_int) -> Result<Any> {
     let mut views = Views::new();
     // SAFETY: the caller guarantees a valid value. Safe code refuses a pointer as a result.

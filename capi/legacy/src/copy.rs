@@ -28,7 +28,7 @@ impl Copy {
     /// Copies main memory to the array.
     ///
     /// # Safety
-    /// The array is null or valid, and `data` points to `bytes` bytes.
+    /// The array must be null or valid, and `data` must point to `bytes` bytes.
     pub(super) unsafe fn fill(self) -> Result<()> {
         // SAFETY: the caller guarantees array and memory.
         unsafe { self.run(|memory, array| (memory, array)) }
@@ -75,7 +75,7 @@ impl Copy {
 /// Checks that a tensor is contiguous and has exactly `bytes` bytes; returns ValueError otherwise.
 ///
 /// # Safety
-/// The tensor is valid.
+/// The tensor must be valid.
 unsafe fn check_bytes(tensor: &DLTensor, bytes: usize) -> Result<()> {
     // SAFETY: the caller guarantees the tensor.
     let reader = unsafe { TensorRef::from_raw(tensor) };

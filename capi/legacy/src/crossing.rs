@@ -37,7 +37,7 @@ impl Views {
     /// MemoryError.
     ///
     /// # Safety
-    /// `array` is null or a live tensor object.
+    /// `array` must be null or a live tensor object.
     pub unsafe fn current(&mut self, array: *mut TVMFFIObject) -> Result<*mut TVMFFIObject> {
         // SAFETY: the caller guarantees a live tensor.
         unsafe { self.convert(array, to_current) }
@@ -49,14 +49,14 @@ impl Views {
     /// Errors of [`to_former`].
     ///
     /// # Safety
-    /// `tensor` is a live tensor object.
+    /// `tensor` must be a live tensor object.
     pub unsafe fn former(&mut self, tensor: *mut TVMFFIObject) -> Result<*mut TVMFFIObject> {
         // SAFETY: the caller guarantees a live tensor.
         unsafe { self.convert(tensor, to_former) }
     }
 
     /// # Safety
-    /// `tensor` is null or a live tensor object.
+    /// `tensor` must be null or a live tensor object.
     unsafe fn convert(
         &mut self,
         tensor: *mut TVMFFIObject,

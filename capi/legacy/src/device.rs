@@ -77,8 +77,7 @@ pub unsafe extern "C" fn TVMStreamCreate(
 /// Frees a stream. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
-/// The stream is not used afterwards.
-/// See the crate.
+/// The stream must not be used afterwards. See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMStreamFree(
     device_type: c_int,
@@ -177,8 +176,7 @@ pub unsafe extern "C" fn TVMDeviceAllocDataSpaceWithScope(
 /// Frees device memory. Null is ignored. Returns 0, or -1 with an error raised.
 ///
 /// # Safety
-/// The memory is not used afterwards.
-/// See the crate.
+/// The memory must not be used afterwards. See the crate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMDeviceFreeDataSpace(dev: DLDevice, ptr: *mut c_void) -> c_int {
     boundary::status(|| {

@@ -122,7 +122,7 @@ pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
 /// Otherwise the last error is a RuntimeError.
 ///
 /// # Safety
-/// `exception` is null or a Python object; the thread holds the GIL.
+/// `exception` must be null or a Python object; the thread must hold the GIL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMAPISetLastPythonError(exception: *mut c_void) {
     // SAFETY: the caller's promise.

@@ -120,7 +120,7 @@ fn malloc_text(text: &[u8]) -> Result<NonNull<c_char>> {
 /// Borrows the object behind a handle. Returns ValueError for null.
 ///
 /// # Safety
-/// The handle is null or a live object.
+/// The handle must be null or a live object.
 unsafe fn borrow(handle: TVMObjectHandle) -> Result<ManuallyDrop<ObjectRef>> {
     let object = boundary::non_null(handle, arg(1, "handle"))?;
     // SAFETY: the caller guarantees the object; the reference made here is never dropped.

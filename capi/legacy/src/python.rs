@@ -96,7 +96,7 @@ type Lock = (NonNull<c_void>, NonNull<c_void>);
 /// Runs `body` with the interpreter's lock, if the process has an interpreter.
 ///
 /// # Safety
-/// The functions are those of the interpreter.
+/// The functions must be those of the interpreter.
 unsafe fn with_lock(lock: Option<Lock>, body: impl FnOnce()) {
     let Some((acquire, release)) = lock else { return body() };
     // SAFETY: the caller guarantees functions of these types.

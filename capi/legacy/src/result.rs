@@ -83,7 +83,7 @@ fn byte_array_of(object: *mut TVMFFIObject) -> *mut TVMFFIByteArray {
 /// TypeError for a value that has no type code in the legacy API.
 ///
 /// # Safety
-/// `value` is valid, and both `value` and `bytes` live as long as the result is used.
+/// `value` must be valid, and both `value` and `bytes` must live as long as the result is used.
 pub unsafe fn to_tvm_value(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue, c_int)> {
     // SAFETY: the members of the payload are plain data, written in full; objects are alive
     // (contract of this function).

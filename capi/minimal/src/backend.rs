@@ -52,7 +52,7 @@ fn fail_exhausted(asked: usize, free: usize) -> *mut c_void {
 /// 0, or -1 with ValueError raised for any other pointer.
 ///
 /// # Safety
-/// `ptr` is not used afterwards.
+/// `ptr` must not be used afterwards.
 #[cfg_attr(not(platform_workspaces), unsafe(no_mangle))]
 pub unsafe extern "C" fn TVMBackendFreeWorkspace(
     device_type: c_int,

@@ -58,7 +58,7 @@ pub(super) fn callback<F>(function: Option<F>) -> Result<F> {
 /// size, and for a size that is too large.
 ///
 /// # Safety
-/// `array` is null or points to a byte array.
+/// `array` must be null or point to a byte array.
 #[inline(always)]
 pub(super) unsafe fn bytes<'a>(array: *const TVMFFIByteArray) -> Result<&'a TVMFFIByteArray> {
     // SAFETY: the caller's promise.
@@ -80,7 +80,7 @@ unsafe fn checked_bytes<'a>(array: *const TVMFFIByteArray) -> Option<&'a TVMFFIB
 /// Returns the function object of a handle. Returns an error for null and for other objects.
 ///
 /// # Safety
-/// `handle` is null or points to a live object.
+/// `handle` must be null or point to a live object.
 #[inline(always)]
 pub(super) unsafe fn function(handle: TVMFFIObjectHandle) -> Result<NonNull<TVMFFIObject>> {
     let object = non_null(handle.cast::<TVMFFIObject>())?;

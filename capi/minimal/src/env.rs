@@ -52,8 +52,8 @@ pub unsafe extern "C" fn TVMFFIEnvModLookupFromImports(
 /// or names is exhausted, ValueError for a null pointer.
 ///
 /// # Safety
-/// `symbol` is the function of that name as long as the program runs, and the name stays valid, as
-/// names in the read-only data of generated code do.
+/// `symbol` must be the function of that name as long as the program runs, and the name must stay
+/// valid, as names in the read-only data of generated code do.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     name: *const c_char,
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
 /// string, the byte array is invalid.
 ///
 /// # Safety
-/// `name` is null or a C string.
+/// `name` must be null or a C string.
 #[inline(never)]
 unsafe fn name_of(
     name: *const c_char,

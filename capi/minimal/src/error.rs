@@ -56,7 +56,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStr(kind: *const c_char, messa
 /// Raises an error whose message is the concatenation of parts.
 ///
 /// # Safety
-/// `message_parts` points to `num_parts` pointers, each null or a C string.
+/// `message_parts` must point to `num_parts` pointers, each null or a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
     kind: *const c_char,
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn TVMFFIErrorSetRaisedFromCStrParts(
 /// Replaces the raised error by `error`, which may be null, and releases the previous one.
 ///
 /// # Safety
-/// `error` is null, or an error object to which the caller transfers a reference.
+/// `error` must be null, or an error object to which the caller transfers a reference.
 #[inline(never)]
 unsafe fn replace(error: *mut TVMFFIObject) {
     // SAFETY: the caller's promise; the previous error is owned here.

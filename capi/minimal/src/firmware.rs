@@ -14,7 +14,7 @@ use super::boundary::status;
 /// size, RuntimeError while a workspace is in use.
 ///
 /// # Safety
-/// No other code uses the buffer until another one is set.
+/// No other code may use the buffer until another one is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -> c_int {
     status(|| {

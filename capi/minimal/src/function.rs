@@ -16,7 +16,7 @@ use super::object::TVMFFIObjectDecRef;
 /// Raises MemoryError if `FERRITE_FUNCTIONS` function objects are alive already.
 ///
 /// # Safety
-/// `safe_call` and `deleter` may be called with `self` while the object lives.
+/// `safe_call` and `deleter` must be callable with `self` while the object lives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIFunctionCreate(
     self_: *mut c_void,
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn TVMFFIFunctionCreate(
 /// function. Raises MemoryError if the table contains `FERRITE_NAMES` names already.
 ///
 /// # Safety
-/// The name stays valid.
+/// The name must stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIFunctionSetGlobal(
     name: *const TVMFFIByteArray,
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn TVMFFIFunctionCall(
 /// Checks the arguments of [`TVMFFIFunctionCall`].
 ///
 /// # Safety
-/// `func` is null or points to a live object.
+/// `func` must be null or point to a live object.
 #[inline(always)]
 unsafe fn check_call(
     func: TVMFFIObjectHandle,

@@ -11,7 +11,7 @@ use super::boundary::{callback, fail, non_null};
 /// initialised by interrupted code, since waiting is impossible.
 ///
 /// # Safety
-/// `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
+/// `handle_addr` must only be written by this function and `TVMFFIHandleDeinitOnce`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIHandleInitOnce(
     handle_addr: *mut *mut c_void,

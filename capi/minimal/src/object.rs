@@ -50,7 +50,7 @@ pub unsafe extern "C" fn TVMFFIObjectIncRef(obj: TVMFFIObjectHandle) -> c_int {
 /// immediately. Returns 0, or -1 with ValueError raised for null.
 ///
 /// # Safety
-/// The caller owns the reference, and does not use it afterwards.
+/// The caller must own the reference, and must not use it afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIObjectDecRef(obj: TVMFFIObjectHandle) -> c_int {
     if obj.is_null() {

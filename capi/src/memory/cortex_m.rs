@@ -7,8 +7,8 @@ use core::ffi::{c_int, c_void};
 /// Implements `memcpy`, from the last byte to the first.
 ///
 /// # Safety
-/// `bytes` bytes are readable at `from` and writable at `to`, and the buffers do not overlap unless
-/// `to` is the higher address.
+/// `bytes` bytes must be readable at `from` and writable at `to`, and the buffers must not overlap
+/// unless `to` is the higher address.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn copy(
     to: *mut c_void,
@@ -28,7 +28,7 @@ pub(super) unsafe extern "C" fn copy(
 /// Implements `memset`: fills a buffer with a byte value.
 ///
 /// # Safety
-/// `bytes` bytes are writable at `to`.
+/// `bytes` bytes must be writable at `to`.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, bytes: usize) -> *mut c_void {
     naked_asm!("2: subs r2, r2, #1", "bcc 3f", "strb r1, [r0, r2]", "b 2b", "3: bx lr")
@@ -37,7 +37,7 @@ pub(super) unsafe extern "C" fn fill(to: *mut c_void, byte: c_int, bytes: usize)
 /// Implements `strlen`: returns the length of a C string.
 ///
 /// # Safety
-/// The string is null-terminated.
+/// The string must be null-terminated.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn length(text: *const u8) -> usize {
     naked_asm!(

@@ -5,8 +5,8 @@ use core::ffi::{c_int, c_void};
 /// Implements `memcpy`, from the last byte to the first, which takes the fewest instructions.
 ///
 /// # Safety
-/// `bytes` bytes are readable at `from` and writable at `to`, and the buffers do not overlap unless
-/// `to` is the higher address.
+/// `bytes` bytes must be readable at `from` and writable at `to`, and the buffers must not overlap
+/// unless `to` is the higher address.
 pub(super) unsafe extern "C" fn copy(
     to: *mut c_void,
     from: *const c_void,
@@ -25,7 +25,7 @@ pub(super) unsafe extern "C" fn copy(
 /// Implements `memset`: fills a buffer with a byte value.
 ///
 /// # Safety
-/// `bytes` bytes are writable at `to`.
+/// `bytes` bytes must be writable at `to`.
 pub(super) unsafe extern "C" fn fill(
     to: *mut c_void,
     byte: c_int,
@@ -42,7 +42,7 @@ pub(super) unsafe extern "C" fn fill(
 /// Implements `strlen`: returns the length of a C string.
 ///
 /// # Safety
-/// The string is null-terminated.
+/// The string must be null-terminated.
 pub(super) unsafe extern "C" fn length(text: *const u8) -> usize {
     let mut len = 0;
     // SAFETY: the caller's promise.

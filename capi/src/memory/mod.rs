@@ -40,7 +40,7 @@ weak! {
 /// Implements `memmove`: copies between buffers that may overlap.
 ///
 /// # Safety
-/// `bytes` bytes are readable at `from` and writable at `to`.
+/// `bytes` bytes must be readable at `from` and writable at `to`.
 unsafe extern "C" fn copy_overlapping(
     to: *mut c_void,
     from: *const c_void,
@@ -62,7 +62,7 @@ unsafe extern "C" fn copy_overlapping(
 /// Implements `memcmp`: compares two buffers byte by byte.
 ///
 /// # Safety
-/// `bytes` bytes are readable at `one` and at `other`.
+/// `bytes` bytes must be readable at `one` and at `other`.
 unsafe extern "C" fn compare(one: *const c_void, other: *const c_void, bytes: usize) -> c_int {
     for at in 0..bytes {
         // SAFETY: the caller's promise.

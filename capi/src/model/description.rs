@@ -124,7 +124,7 @@ fn no_input(input: i32) -> Error {
 /// number out of range.
 ///
 /// # Safety
-/// `shape` has room for `capacity` extents.
+/// `shape` must have room for `capacity` extents.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelInputType(
     model: TVMFFIObjectHandle,

@@ -46,7 +46,7 @@ use crate::boundary::{self, arg};
 /// thread meanwhile raises RuntimeError. `FerriteModelDuplicate` makes a model for another thread.
 ///
 /// # Safety
-/// The kernels are functions that TVM generated for this model, with null-terminated names.
+/// The kernels must be functions that TVM generated for this model, with null-terminated names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelCreate(
     executable: *const c_void,
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn FerriteModelLoad(
 /// missing kernel, TypeError for an object that is not a module, MemoryError.
 ///
 /// # Safety
-/// The kernels are those of the model.
+/// The kernels must be those of the model.
 #[cfg(feature = "relax")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelLoadFromMemory(

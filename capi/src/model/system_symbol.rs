@@ -15,8 +15,8 @@ use crate::boundary::{self, arg};
 /// also an error of `FerriteModelCreateFromSystemLibrary`.
 ///
 /// # Safety
-/// `symbol` has the type implied by its name. Symbol and name stay valid as long as the program
-/// runs.
+/// `symbol` must have the type implied by its name. Symbol and name must stay valid as long as the
+/// program runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFFIEnvModRegisterSystemLibSymbol(
     name: *const c_char,

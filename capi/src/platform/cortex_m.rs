@@ -12,7 +12,7 @@ pub(super) extern "C" fn lock() -> usize {
 /// Restores the interrupt state returned by [`lock`], as a C function.
 ///
 /// # Safety
-/// `before` came from the matching `lock`.
+/// `before` must come from the matching `lock`.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn unlock(before: usize) {
     naked_asm!("msr PRIMASK, r0", "bx lr")

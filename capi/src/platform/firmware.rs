@@ -20,7 +20,7 @@ pub type FerriteLogSink = unsafe extern "C" fn(text: *const c_char, size: usize)
 /// default, discards the log.
 ///
 /// # Safety
-/// `sink` may be called at any time until another one is set.
+/// `sink` must be callable at any time until another one is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteLogSet(sink: Option<FerriteLogSink>) {
     // SAFETY: the caller's promise.
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn FerriteLogSet(sink: Option<FerriteLogSink>) {
 /// or -1 with ValueError raised for a null region or one that is smaller than a block.
 ///
 /// # Safety
-/// No other code uses the memory as long as the program runs.
+/// No other code may use the memory as long as the program runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteMemoryAdd(region: *mut c_void, size: usize) -> c_int {
     boundary::status(|| {

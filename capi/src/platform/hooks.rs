@@ -16,7 +16,7 @@ unsafe extern "C" {
     /// Leaves the critical section whose `FerritePlatformLock` returned `state`.
     ///
     /// # Safety
-    /// Defined together with `FerritePlatformLock`, or not at all.
+    /// Must be defined together with `FerritePlatformLock`, or not at all.
     pub fn FerritePlatformUnlock(state: usize);
 
     /// Aborts the program; does not return. The library calls this after it has logged a failed

@@ -16,7 +16,7 @@ use crate::boundary;
 /// raised: ValueError for null with a nonzero size, RuntimeError while a workspace is in use.
 ///
 /// # Safety
-/// No other code uses the buffer until another one is set.
+/// No other code may use the buffer until another one is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteWorkspaceSet(buffer: *mut c_void, size: usize) -> c_int {
     boundary::status(|| {

@@ -142,7 +142,7 @@ unsafe fn finish_release_tail(object: *mut TVMFFIObject, outcome: Release) -> c_
 /// [`release_object`] needs no stack frame.
 ///
 /// # Safety
-/// `outcome` is the result of releasing that reference.
+/// `outcome` must be the result of releasing that reference.
 #[inline(never)]
 unsafe fn finish_release(object: *mut TVMFFIObject, outcome: Release) {
     // SAFETY: the outcome says that this thread owns the object exclusively.
@@ -257,7 +257,7 @@ unsafe fn destroy_nested(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queu
 /// Destroys an object that was entered at `depth`, and then all objects of the queue.
 ///
 /// # Safety
-/// The object is dead, and owned by the caller.
+/// The object must be dead, and owned by the caller.
 #[cfg(not(feature = "client"))]
 #[cfg_attr(feature = "speed", cold, inline(never))]
 unsafe fn destroy_queued(queue: Queue, mut next: *mut TVMFFIObject, depth: usize) {

@@ -236,7 +236,7 @@ pub(super) unsafe fn claim_export_slot(object: *mut TVMFFIObject) -> Option<NonN
 /// Releases the export slot of a tensor, whose managed tensor is no longer used.
 ///
 /// # Safety
-/// The caller claimed the slot of this live object with [`claim_export_slot`].
+/// The caller must have claimed the slot of this live object with [`claim_export_slot`].
 #[inline(always)]
 pub(super) unsafe fn release_export_slot(object: *mut TVMFFIObject) {
     // SAFETY: the caller guarantees the object; the flag is only accessed as such.
@@ -260,7 +260,8 @@ unsafe fn record_of(object: *mut TVMFFIObject) -> Option<*mut BorrowingTensor> {
 /// stay null as in upstream.
 ///
 /// # Safety
-/// The shape of `prototype` was checked, and the keeper is live and of the stated kind.
+/// The shape of `prototype` must have been checked, and the keeper must be live and of the stated
+/// kind.
 #[inline(never)]
 pub(super) unsafe fn make(
     prototype: &DLTensor,
@@ -334,8 +335,8 @@ pub(super) unsafe fn make_without_lists(
 /// exported shares the borrows of the exported tensor.
 ///
 /// # Safety
-/// `record` belongs to a new object, with [`MANAGED_BYTES`] behind it. The keeper is live and of
-/// the stated kind.
+/// `record` must belong to a new object, with [`MANAGED_BYTES`] behind it. The keeper must be live
+/// and of the stated kind.
 #[inline(always)]
 unsafe fn describe(
     record: *mut BorrowingTensor,

@@ -101,7 +101,7 @@ impl<'a> TensorRef<'a> {
     /// Begins checks of the tensor as an argument.
     ///
     /// # Safety
-    /// For `'a`, nobody writes the elements.
+    /// For `'a`, no other code may write the elements.
     pub(super) unsafe fn check_argument(
         self,
         call: &'a Call<'a>,

@@ -133,7 +133,7 @@ unsafe fn needs_no_checks(managed: *mut c_void, form: DLPackForm) -> bool {
 /// Returns the DLTensor in a managed tensor of either form, and the matching kind of owner.
 ///
 /// # Safety
-/// The record has this form.
+/// The record must have this form.
 #[inline(always)]
 unsafe fn described(managed: *mut c_void, form: DLPackForm) -> (*const DLTensor, Owner) {
     // SAFETY: the address of a field of a live record.

@@ -77,7 +77,7 @@ impl Sequence {
     /// RuntimeError if another thread is changing the List.
     ///
     /// # Safety
-    /// The contract of [`BriefShared::of`].
+    /// Same requirements as [`BriefShared::of`].
     #[inline]
     unsafe fn read(&self) -> Result<Option<BriefShared<'_>>> {
         // SAFETY: guaranteed by the caller.

@@ -69,7 +69,7 @@ pub(in crate::containers) unsafe fn get(
 /// Errors of [`get`].
 ///
 /// # Safety
-/// The contract of [`get`].
+/// Same requirements as [`get`].
 #[inline(never)]
 unsafe fn get_hooked(dict: &ObjectRef, key: &AnyView<'_>) -> Result<Option<Any>> {
     // SAFETY: the caller guarantees the class; the borrow excludes writers.
@@ -116,7 +116,7 @@ pub(super) unsafe fn insert(dict: &ObjectRef, key: Any, value: Any) -> Result<()
 /// Errors of [`insert`].
 ///
 /// # Safety
-/// The contract of [`insert`].
+/// Same requirements as [`insert`].
 #[inline(never)]
 unsafe fn insert_or_grow(dict: &ObjectRef, key: Any, value: Any) -> Result<()> {
     loop {

@@ -182,7 +182,7 @@ impl DictObject {
     /// Returns the slot of the first entry in order; `None` if the dict is empty.
     ///
     /// # Safety
-    /// The caller has the dict borrowed.
+    /// The caller must have the dict borrowed.
     pub(crate) unsafe fn first_borrowed(&self) -> Option<u64> {
         self.table().first().map(|slot| slot as u64)
     }
@@ -191,7 +191,7 @@ impl DictObject {
     /// `slot`.
     ///
     /// # Safety
-    /// The caller has the dict borrowed.
+    /// The caller must have the dict borrowed.
     pub(crate) unsafe fn next_borrowed(&self, slot: u64) -> Option<u64> {
         self.table().next(slot as usize).map(|slot| slot as u64)
     }
@@ -199,7 +199,7 @@ impl DictObject {
     /// Returns references to the key and value at `slot`; `None` if there is no entry.
     ///
     /// # Safety
-    /// The caller has the dict borrowed while the references are in use.
+    /// The caller must have the dict borrowed while the references are in use.
     #[inline]
     pub(crate) unsafe fn entry_refs(&self, slot: u64) -> Option<(&Any, &Any)> {
         // SAFETY: the entry is in this dict; the caller excludes writers.

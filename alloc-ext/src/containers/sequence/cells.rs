@@ -282,7 +282,8 @@ impl<'a> Seq<'a> {
     /// Errors of [`cell::write_own`].
     ///
     /// # Safety
-    /// The contract of [`insert_reserved`](Self::insert_reserved), with capacity for all values.
+    /// Same requirements as [`insert_reserved`](Self::insert_reserved), with capacity for all
+    /// values.
     pub(crate) unsafe fn push_views_reserved(self, views: &[AnyView<'_>]) -> Result<()> {
         let len = self.len();
         debug_assert!(len + views.len() <= self.capacity());

@@ -51,7 +51,7 @@ impl Entry {
     /// Returns a view of the value, in place.
     ///
     /// # Safety
-    /// The contract of [`key_view`](Self::key_view).
+    /// Same requirements as [`key_view`](Self::key_view).
     #[inline]
     pub(crate) unsafe fn value_view<'a>(self) -> &'a AnyView<'a> {
         // SAFETY: the cell is initialised; the caller excludes writers.
@@ -72,7 +72,7 @@ impl Entry {
     /// Returns a reference to key and value as one array.
     ///
     /// # Safety
-    /// The contract of [`references`](Self::references).
+    /// Same requirements as [`references`](Self::references).
     #[inline]
     pub(crate) unsafe fn pair<'a>(self) -> &'a [Any; 2] {
         // SAFETY: as for `references`; the value follows the key.
@@ -91,7 +91,7 @@ impl Entry {
     /// Returns an owned copy of the key.
     ///
     /// # Safety
-    /// The contract of [`copy`](Self::copy).
+    /// Same requirements as [`copy`](Self::copy).
     #[inline]
     pub(crate) unsafe fn copy_key(self) -> Any {
         // SAFETY: the cells of an entry are initialised.
@@ -101,7 +101,7 @@ impl Entry {
     /// Returns an owned copy of the value.
     ///
     /// # Safety
-    /// The contract of [`copy`](Self::copy).
+    /// Same requirements as [`copy`](Self::copy).
     #[inline]
     pub(crate) unsafe fn copy_value(self) -> Any {
         // SAFETY: the cells of an entry are initialised.
@@ -179,7 +179,7 @@ impl KeyEntry {
     /// existing entry, the second key and the replaced value.
     ///
     /// # Safety
-    /// The contract of [`fill`](Self::fill).
+    /// Same requirements as [`fill`](Self::fill).
     #[inline]
     pub(crate) unsafe fn put(self, key: Any, value: Any) -> Option<(Any, Any)> {
         // SAFETY: the cells of a present entry are initialised, those of a new one may be written.
@@ -223,7 +223,7 @@ pub(crate) unsafe fn entry_has_key(
 /// General case of [`entry_has_key`]: returns `true` if the keys are equal by content or by a hook.
 ///
 /// # Safety
-/// The contract of [`entry_has_key`].
+/// Same requirements as [`entry_has_key`].
 #[cold]
 #[inline(never)]
 unsafe fn entry_has_key_slowly(

@@ -95,7 +95,7 @@ impl<'a> Small<'a> {
     /// present.
     ///
     /// # Safety
-    /// The contract of [`append`](Self::append).
+    /// Same requirements as [`append`](Self::append).
     pub(crate) unsafe fn present_or_append(self, slot: usize) -> Option<KeyEntry> {
         if self.len() >= MOST_CAPACITY {
             return None;
@@ -168,7 +168,7 @@ impl<'a> Small<'a> {
     /// layout.
     ///
     /// # Safety
-    /// The contract of [`super::view::Table::forget_entries`].
+    /// Same requirements as [`super::view::Table::forget_entries`].
     pub(crate) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users; the entries live elsewhere.
         unsafe {

@@ -60,7 +60,7 @@ pub unsafe fn set(device: DeviceKey, stream: *mut c_void) -> Result<*mut c_void>
 /// the slot.
 ///
 /// # Safety
-/// The requirements of [`set`].
+/// Same requirements as [`set`].
 #[inline]
 pub unsafe fn set_inline(device: DeviceKey, stream: *mut c_void) -> Option<*mut c_void> {
     imp::replace_inline(device, stream)

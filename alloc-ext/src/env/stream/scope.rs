@@ -28,7 +28,7 @@ use super::{DeviceKey, set};
 /// Errors of [`set`].
 ///
 /// # Safety
-/// The requirements of [`set`], until `body` returns.
+/// Same requirements as [`set`], until `body` returns.
 ///
 /// # Upstream
 /// `tvm_ffi.use_torch_stream` of the Python package.

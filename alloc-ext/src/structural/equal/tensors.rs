@@ -106,7 +106,7 @@ fn ensure_readable(tensors: &[(TensorRef<'_>, &str)], verb: &str) -> Result<()> 
 /// byte offset into account.
 ///
 /// # Safety
-/// Nobody may write the elements while the result is in use.
+/// No other code may write the elements while the result is in use.
 unsafe fn content(tensor: TensorRef<'_>) -> Result<&[u8]> {
     let size = tensor.size_bytes().ok_or_else(|| {
         plain_error!(VALUE_ERROR, "the tensor has more elements than memory can hold")

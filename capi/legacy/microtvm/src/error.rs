@@ -148,7 +148,7 @@ fn with_raised(look: impl FnOnce(*mut TVMFFIObject)) -> bool {
 /// Returns `true` if a byte array equals a C string.
 ///
 /// # Safety
-/// The byte array is readable.
+/// The byte array must be readable.
 unsafe fn is_text(bytes: &TVMFFIByteArray, text: &CStr) -> bool {
     let wanted = text.to_bytes();
     let data = bytes.data.cast::<u8>();
@@ -161,7 +161,8 @@ unsafe fn is_text(bytes: &TVMFFIByteArray, text: &CStr) -> bool {
 /// offset.
 ///
 /// # Safety
-/// `text` is a buffer of [`TEXT_BYTES`] bytes with `at` bytes in use, and `bytes` is readable.
+/// `text` must be a buffer of [`TEXT_BYTES`] bytes with `at` bytes in use, and `bytes` must be
+/// readable.
 unsafe fn append(text: *mut u8, mut at: usize, bytes: &TVMFFIByteArray) -> usize {
     let (data, mut from) = (bytes.data.cast::<u8>(), 0);
     while from < bytes.size && at < TEXT_BYTES - 1 {

@@ -196,7 +196,7 @@ fn unknown_code() -> c_int {
 /// data with a nonzero size), which tvm-ffi rejects.
 ///
 /// # Safety
-/// `text` is null or a C string.
+/// `text` must be null or a C string.
 unsafe fn bytes_of(text: *const c_char) -> TVMFFIByteArray {
     let mut size = 0;
     if text.is_null() {
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn TVMFuncGetGlobal(
 /// with an error raised; a name that is taken is an error if `override` is 0.
 ///
 /// # Safety
-/// `f` is null or the address of a packed function.
+/// `f` must be null or the address of a packed function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncRegisterGlobal(
     name: *const c_char,
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn TVMBackendGetFuncFromEnv(
 /// Raises TVMError for a function name that does not exist. Returns -1.
 ///
 /// # Safety
-/// `name` is a C string.
+/// `name` must be a C string.
 #[cold]
 pub(super) unsafe fn not_found(name: *const c_char) -> c_int {
     let mut parts = [c"Cannot find function ".as_ptr(), name];

@@ -21,7 +21,7 @@ pub struct TVMModule {
 /// stores it in `out_handle`, or returns -1 with ValueError raised for a null pointer.
 ///
 /// # Safety
-/// The module stays valid as long as the handle is used.
+/// The module must stay valid as long as the handle is used.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMModCreateFromCModule(
     mod_: *const TVMModule,
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn TVMModCreateFromCModule(
 /// error raised, also if the function does not exist.
 ///
 /// # Safety
-/// `mod_` is null or a handle from `TVMModCreateFromCModule`.
+/// `mod_` must be null or a handle from `TVMModCreateFromCModule`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMModGetFunction(
     mod_: TVMModuleHandle,

@@ -24,7 +24,7 @@ unsafe extern "C" {
     /// when no buffer is set.
     ///
     /// # Safety
-    /// Defined together with `TVMPlatformMemoryFree`, or not at all.
+    /// Must be defined together with `TVMPlatformMemoryFree`, or not at all.
     pub fn TVMPlatformMemoryAllocate(
         num_bytes: usize,
         dev: DLDevice,
@@ -35,7 +35,7 @@ unsafe extern "C" {
     /// Any other status is a failure.
     ///
     /// # Safety
-    /// The memory is not used afterwards.
+    /// The memory must not be used afterwards.
     pub fn TVMPlatformMemoryFree(ptr: *mut c_void, dev: DLDevice) -> tvm_crt_error_t;
 }
 
@@ -45,7 +45,7 @@ const RAISED: tvm_crt_error_t = -1;
 /// Default implementation of `TVMPlatformMemoryAllocate`, which calls `allocate`.
 ///
 /// # Safety
-/// The requirements of [`TVMPlatformMemoryAllocate`].
+/// Same requirements as [`TVMPlatformMemoryAllocate`].
 #[inline(always)]
 pub unsafe fn default_allocate(
     out_ptr: *mut *mut c_void,
@@ -79,7 +79,7 @@ pub fn alloc_workspace(device_type: c_int, device_id: c_int, nbytes: u64) -> *mu
 /// hook fails.
 ///
 /// # Safety
-/// `ptr` is not used afterwards.
+/// `ptr` must not be used afterwards.
 #[inline(always)]
 pub unsafe fn free_workspace(device_type: c_int, device_id: c_int, ptr: *mut c_void) -> c_int {
     if ptr.is_null() {
@@ -167,7 +167,7 @@ macro_rules! platform_workspaces {
         /// Returns 0, or -1 with an error raised if the hook fails.
         ///
         /// # Safety
-        /// `ptr` is not used afterwards.
+        /// `ptr` must not be used afterwards.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn TVMBackendFreeWorkspace(
             device_type: c_int,

@@ -33,7 +33,7 @@ impl TVMFuncRegistry {
     /// Returns the number of functions, and the address of the first name.
     ///
     /// # Safety
-    /// The table is in generated code, or all zero.
+    /// The table must be in generated code, or all zero.
     unsafe fn start(&self) -> (usize, *const u8) {
         let names = self.names.cast::<u8>();
         if names.is_null() || self.funcs.is_null() {
@@ -55,7 +55,7 @@ impl TVMFuncRegistry {
     /// Finds the index of the function with this name.
     ///
     /// # Safety
-    /// The requirements of [`start`](Self::start). `name` is a C string.
+    /// Same requirements as [`start`](Self::start). `name` must be a C string.
     unsafe fn find(&self, name: *const u8) -> Option<usize> {
         // SAFETY: the caller's promise: the table has `count` names.
         unsafe {
@@ -78,7 +78,7 @@ impl TVMFuncRegistry {
     /// Finds the entry of the function with this name.
     ///
     /// # Safety
-    /// The requirements of [`find`](Self::find).
+    /// Same requirements as [`find`](Self::find).
     pub(super) unsafe fn entry(&self, name: *const c_char) -> Option<*const TVMBackendPackedCFunc> {
         // SAFETY: the caller's promise: the table has as many functions as names.
         unsafe { self.find(name.cast()).map(|index| self.funcs.add(index)) }
@@ -92,7 +92,7 @@ impl TVMFuncRegistry {
 /// for a null pointer.
 ///
 /// # Safety
-/// The table is in generated code.
+/// The table must be in generated code.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncRegistry_Lookup(
     reg: *const TVMFuncRegistry,
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn TVMFuncRegistry_Lookup(
 /// for a null pointer.
 ///
 /// # Safety
-/// The table is in generated code.
+/// The table must be in generated code.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn TVMFuncRegistry_GetByIndex(
     reg: *const TVMFuncRegistry,

@@ -26,7 +26,7 @@ pub struct tvm_workspace_t {
 /// is smaller than a block.
 ///
 /// # Safety
-/// No other code uses the buffer as long as the allocator is in use.
+/// No other code may use the buffer as long as the allocator is in use.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn StackMemoryManager_Init(
     tvm_runtime_workspace: *mut tvm_workspace_t,
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn StackMemoryManager_Init(
 /// kTvmErrorFunctionCallInvalidArg for a null pointer.
 ///
 /// # Safety
-/// `tvm_runtime_workspace` is null or an initialised stack allocator.
+/// `tvm_runtime_workspace` must be null or an initialised stack allocator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn StackMemoryManager_Allocate(
     tvm_runtime_workspace: *mut tvm_workspace_t,
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn StackMemoryManager_Allocate(
 /// an allocated block, and kTvmErrorFunctionCallInvalidArg for a null allocator.
 ///
 /// # Safety
-/// `tvm_runtime_workspace` is null or an initialised stack allocator.
+/// `tvm_runtime_workspace` must be null or an initialised stack allocator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn StackMemoryManager_Free(
     tvm_runtime_workspace: *mut tvm_workspace_t,

@@ -25,7 +25,8 @@ fn pointer(type_index: i32, pointer: *mut c_void) -> TVMFFIAny {
 /// a null string.
 ///
 /// # Safety
-/// The type code describes the active member of the value, and its pointer, if any, is valid.
+/// The type code must describe the active member of the value, and its pointer, if any, must be
+/// valid.
 pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
     // SAFETY: all members are plain data of at most eight bytes; the caller guarantees the value.
     let (bits, handle) = unsafe { (value.v_bits, value.v_handle) };
@@ -55,7 +56,7 @@ pub unsafe fn view(value: TVMValue, type_code: c_int) -> Option<TVMFFIAny> {
 /// that has no type code.
 ///
 /// # Safety
-/// The tvm-ffi value outlives every use of the result.
+/// The tvm-ffi value must outlive every use of the result.
 pub unsafe fn to_tvm_value(value: &TVMFFIAny) -> Option<(TVMValue, c_int)> {
     // SAFETY: the members of the payload are plain data, written in full; objects are alive.
     unsafe {

@@ -69,7 +69,7 @@ fn allocate_array(args: &[AnyView<'_>]) -> Result<Any> {
 /// Creates a shape from an array of extents.
 ///
 /// # Safety
-/// The address is null or points to `ndim` extents.
+/// The address must be null or point to `ndim` extents.
 unsafe fn shape_at(extents: *mut c_void, ndim: i64) -> Result<Shape> {
     let count = usize::try_from(ndim).ok().filter(|count| *count == 0 || !extents.is_null());
     let Some(count) = count else {

@@ -18,7 +18,7 @@ use ferrite_core::platform::sync::critical;
 /// caller or by the interrupted code.
 ///
 /// # Safety
-/// The requirements of [`ferrite_core::call::init_once::init`].
+/// Same requirements as [`ferrite_core::call::init_once::init`].
 #[inline(always)]
 pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> Result<c_int> {
     // SAFETY: the caller's promise.
@@ -46,7 +46,7 @@ pub unsafe fn init(handle: *mut *mut c_void, init: InitFunction) -> Result<c_int
 /// Takes the handle, leaving null. Returns null if the handle is not initialised.
 ///
 /// # Safety
-/// The requirements of [`ferrite_core::call::init_once::deinit`].
+/// Same requirements as [`ferrite_core::call::init_once::deinit`].
 #[inline(always)]
 pub unsafe fn take(handle: *mut *mut c_void) -> *mut c_void {
     // SAFETY: the caller's promise.

@@ -63,7 +63,7 @@ const _: () = assert!(STRONG == 1 && WEAK == 2);
 /// without weak references share one path.
 ///
 /// # Safety
-/// `object` is live, and the caller transfers one strong reference to it.
+/// `object` must be live, and the caller transfers one strong reference to it.
 ///
 /// # Upstream
 /// `Object::DecRef` in `object.h`, which calls the deleter once if no weak references exist.

@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 /// Copies `count` bytes one at a time.
 ///
 /// # Safety
-/// The requirements of [`core::ptr::copy_nonoverlapping`].
+/// Same requirements as [`core::ptr::copy_nonoverlapping`].
 #[inline(always)]
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, count: usize) {
     let (mut from, mut to, mut left) = (from, to, count);

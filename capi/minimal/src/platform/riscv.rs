@@ -20,7 +20,7 @@ pub(super) fn mask() -> usize {
 /// Restores the interrupt state returned by `mask`.
 ///
 /// # Safety
-/// `before` came from the matching `mask`.
+/// `before` must come from the matching `mask`.
 #[inline(always)]
 pub(super) unsafe fn restore(before: usize) {
     // SAFETY: as for `mask`; the bit was set before.

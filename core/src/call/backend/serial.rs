@@ -12,7 +12,7 @@ pub(super) static LAUNCHER: Launcher = Launcher { launch, barrier };
 /// Runs `lambda` as a single task.
 ///
 /// # Safety
-/// The requirements of [`Launcher::launch`].
+/// Same requirements as [`Launcher::launch`].
 ///
 /// # Upstream
 /// `TVMBackendParallelLaunch` with one worker, which does not run more tasks either.
@@ -25,7 +25,7 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, _num_task: i32) -> R
 /// Returns at once: a single task waits for no other.
 ///
 /// # Safety
-/// The requirements of [`Launcher::barrier`].
+/// Same requirements as [`Launcher::barrier`].
 unsafe fn barrier(_env: *mut ParallelGroupEnv) -> Result<()> {
     Ok(())
 }

@@ -39,7 +39,7 @@ pub unsafe fn serve_safe_call(
 /// Implements [`serve_safe_call`]. One copy for all bodies in size-optimised builds.
 ///
 /// # Safety
-/// The requirements of [`serve_safe_call`].
+/// Same requirements as [`serve_safe_call`].
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn serve<Body: Fn(&[AnyView<'_>]) -> Result<Any> + ?Sized>(
@@ -88,7 +88,7 @@ pub unsafe fn serve_in_place(
 /// ValueError for a null result pointer, a negative count, or null arguments with a positive count.
 ///
 /// # Safety
-/// The requirements of [`serve_safe_call`].
+/// Same requirements as [`serve_safe_call`].
 #[inline(always)]
 unsafe fn checked_args<'a>(
     args: *const TVMFFIAny,

@@ -38,7 +38,7 @@ pub unsafe fn set_sink(sink: Option<Sink>) {
 /// Passes one line to the sink, if any.
 ///
 /// # Safety
-/// The requirements of [`Template::write`].
+/// Same requirements as [`Template::write`].
 #[inline]
 pub(super) unsafe fn write(text: Text, args: *const Arg<'_>) {
     // Copied out, so that the lock is not held while the sink runs.
@@ -52,7 +52,7 @@ pub(super) unsafe fn write(text: Text, args: *const Arg<'_>) {
 /// Renders one line on the stack and passes it to the sink. Longer lines are truncated.
 ///
 /// # Safety
-/// The requirements of [`Template::write`] and [`set_sink`].
+/// Same requirements as [`Template::write`] and [`set_sink`].
 unsafe fn render(text: Text, args: *const Arg<'_>, sink: Sink) {
     let mut line = [0; 2 * LOG_CHUNK_BYTES];
     let mut out = Writer::new(&mut line);

@@ -11,7 +11,7 @@ const LINE_BYTES: usize = 1024;
 /// errors of the stream are ignored.
 ///
 /// # Safety
-/// The requirements of [`Template::write`].
+/// Same requirements as [`Template::write`].
 pub(super) unsafe fn write(text: Text, args: *const Arg<'_>) {
     let mut line = [0; LINE_BYTES];
     let mut out = Writer::new(&mut line);

@@ -44,7 +44,7 @@ pub fn set_again(error: Error) {
 /// later.
 ///
 /// # Safety
-/// Both point to live objects, and the caller transfers one reference to each.
+/// Both must point to live objects, and the caller transfers one reference to each.
 #[cfg(not(feature = "client"))]
 #[cold]
 unsafe fn set_after(stale: *mut TVMFFIObject, raised: *mut TVMFFIObject) {

@@ -62,7 +62,7 @@ impl<V> Entry<V> {
     /// Returns the entry that contains `name`.
     ///
     /// # Safety
-    /// The name belongs to a complete entry of this type that lives for `'a`.
+    /// The name must belong to a complete entry of this type that lives for `'a`.
     #[inline(always)]
     unsafe fn of<'a>(name: NonNull<Name>) -> &'a Self {
         // SAFETY: the caller's promise; a name is the first field of its entry.
@@ -72,7 +72,7 @@ impl<V> Entry<V> {
     /// Returns the address of the value that is stored with a name.
     ///
     /// # Safety
-    /// The name is in a block for an entry of this type.
+    /// The name must be in a block for an entry of this type.
     unsafe fn value_of(name: NonNull<Name>) -> *mut V {
         // SAFETY: the caller's promise.
         unsafe { &raw mut (*name.cast::<Self>().as_ptr()).value }

@@ -116,7 +116,7 @@ impl Names {
     /// Appends a name to the list.
     ///
     /// # Safety
-    /// The entry of the name is complete, and the caller transfers its ownership to the table.
+    /// The entry of the name must be complete, and the caller transfers its ownership to the table.
     unsafe fn append(&self, last: &Last, name: NonNull<Name>) {
         // SAFETY: `last` is null or a name of this table, whose names live as long as the table.
         let link = unsafe { last.0.get().as_ref() }.map_or(&self.first, |last| &last.next);
@@ -180,7 +180,7 @@ impl Name {
     /// Frees the block of an entry. Returns the next name in insertion order.
     ///
     /// # Safety
-    /// The entry has `bytes` bytes before the name's characters and is no longer used.
+    /// The entry must have `bytes` bytes before the name's characters and must no longer be used.
     pub(super) unsafe fn free(name: NonNull<Self>, bytes: usize) -> Option<NonNull<Self>> {
         // SAFETY: the caller's promise; the layout was valid at allocation.
         unsafe {

@@ -213,7 +213,7 @@ impl TypeEntry {
 /// Returns the fields of a type.
 ///
 /// # Safety
-/// The record belongs to an entry of this table.
+/// The record must belong to an entry of this table.
 pub(super) unsafe fn fields_of(info: *const TVMFFITypeInfo) -> &'static [TVMFFIFieldInfo] {
     // SAFETY: the accessed fields lie in the record, which lives forever.
     unsafe { GrowingArray::at(info.cast_mut().cast(), &FIELDS).published() }

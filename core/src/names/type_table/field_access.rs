@@ -14,7 +14,8 @@ use crate::value::any::{Any, AnyView};
 /// Field getter for fields with an object reference or null. Returns 0.
 ///
 /// # Safety
-/// `field` is the address of a reference in a live object, and `result` is valid for a write.
+/// `field` must be the address of a reference in a live object, and `result` must be valid for a
+/// write.
 pub(super) unsafe extern "C" fn get_object(field: *mut c_void, result: *mut TVMFFIAny) -> c_int {
     // SAFETY: the caller guarantees the field.
     let object = unsafe { field.cast::<*mut TVMFFIObject>().read() };
@@ -32,7 +33,8 @@ pub(super) unsafe extern "C" fn get_object(field: *mut c_void, result: *mut TVMF
 /// values.
 ///
 /// # Safety
-/// `field` is the address of an owned reference in a live object, and `value` is a valid value.
+/// `field` must be the address of an owned reference in a live object, and `value` must be a valid
+/// value.
 pub(super) unsafe extern "C" fn set_array(field: *mut c_void, value: *const TVMFFIAny) -> c_int {
     // SAFETY: the caller guarantees the value.
     match array_of(unsafe { AnyView::from_raw(value.read()) }) {

@@ -36,8 +36,8 @@ impl<'a> GrowingArray<'a> {
     /// Accesses the array with this layout in the record at `base`.
     ///
     /// # Safety
-    /// The array's fields live for `'a`, and its pointer and length are only accessed atomically.
-    /// The array has `len` records in a block that lives forever.
+    /// The array's fields must live for `'a`, and its pointer and length must only be accessed
+    /// atomically. The array must have `len` records in a block that lives forever.
     pub(super) unsafe fn at(base: *mut u8, layout: &'static ArrayLayout) -> Self {
         GrowingArray { base, layout, lifetime: PhantomData }
     }
@@ -55,7 +55,7 @@ impl<'a> GrowingArray<'a> {
     /// Returns the published records.
     ///
     /// # Safety
-    /// The records have type `T`, and are written before they are published.
+    /// The records must have type `T`, and be written before they are published.
     #[inline]
     pub(super) unsafe fn published<T>(&self) -> &'static [T] {
         let len = self.len_part().load(Ordering::Acquire);

@@ -444,8 +444,8 @@ unsafe fn is_there_already(
 /// member, if they are equal: fields of one type often have the same doc and metadata.
 ///
 /// # Safety
-/// `texts` and `before` point to `count` valid strings each. Those of `before` were copied by this
-/// function.
+/// `texts` and `before` must point to `count` valid strings each. This function must have copied
+/// those of `before`.
 unsafe fn keep_texts(
     arena: &Arena,
     texts: *mut TVMFFIByteArray,
@@ -482,7 +482,7 @@ unsafe fn keep_texts(
 /// Returns `true` if a type, given by its record, has a field of this name.
 ///
 /// # Safety
-/// The record belongs to this table, and the name is valid.
+/// The record must belong to this table, and the name must be valid.
 pub(super) unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArray) -> bool {
     // SAFETY: the names of published fields live forever, and the caller guarantees the rest.
     unsafe {
@@ -497,7 +497,7 @@ pub(super) unsafe fn has_field(info: *const TVMFFITypeInfo, name: &TVMFFIByteArr
 /// Returns `true` if two metadata records are equal.
 ///
 /// # Safety
-/// Both docs are valid.
+/// Both docs must be valid.
 unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata) -> bool {
     const DOC_BYTES: usize = size_of::<TVMFFIByteArray>();
     const REST_BYTES: usize = size_of::<TVMFFITypeMetadata>() - DOC_BYTES;
@@ -514,7 +514,7 @@ unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata)
 /// Returns `true` if two strings are equal.
 ///
 /// # Safety
-/// Both strings are valid.
+/// Both strings must be valid.
 #[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) unsafe fn is_same_text(one: &TVMFFIByteArray, other: &TVMFFIByteArray) -> bool {
     // SAFETY: the caller guarantees both.

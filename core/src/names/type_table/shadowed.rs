@@ -9,7 +9,7 @@ use super::type_info;
 /// Logs a warning if an ancestor of the type has a field of this name.
 ///
 /// # Safety
-/// The name is valid.
+/// The name must be valid.
 pub(super) unsafe fn warn(type_index: i32, name: &TVMFFIByteArray) {
     let Some(entry) = type_info(type_index) else { return };
     for ancestor in entry.ancestors() {

@@ -130,7 +130,7 @@ impl<'a> BriefShared<'a> {
     /// RuntimeError if the object is borrowed exclusively.
     ///
     /// # Safety
-    /// Until the guard is dropped, the caller neither runs user callbacks nor starts a thread.
+    /// Until the guard is dropped, the caller must neither run user callbacks nor start a thread.
     #[inline(always)]
     pub unsafe fn of(object: &'a ObjectRef) -> Result<Self> {
         let is_counted = !is_single_threaded();

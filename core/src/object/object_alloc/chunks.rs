@@ -201,7 +201,7 @@ unsafe impl Send for Chunks {}
 /// Releases the memory of an object in a chunk. Called through the object's allocation header.
 ///
 /// # Safety
-/// The body was returned by [`Chunks::place`] and is no longer used.
+/// The body must come from [`Chunks::place`], and must no longer be used.
 pub(super) unsafe extern "C" fn give_back(body: *mut c_void) {
     // SAFETY: the header precedes the body, and its chunk counts this object.
     unsafe { count_down((*body.cast::<Front>().sub(1)).chunk, 1) };
@@ -210,7 +210,7 @@ pub(super) unsafe extern "C" fn give_back(body: *mut c_void) {
 /// Subtracts `gone` objects from the count of a chunk. Frees the chunk when none is left.
 ///
 /// # Safety
-/// The chunk counts these objects, and they are no longer used.
+/// The chunk must count these objects, and they must no longer be used.
 #[inline]
 unsafe fn count_down(chunk: NonNull<Chunk>, gone: usize) {
     // SAFETY: the chunk is alive while it counts objects.
@@ -236,7 +236,7 @@ fn take_off(count: &AtomicUsize, number: usize) -> usize {
 /// Frees a chunk or stores it in the reserve.
 ///
 /// # Safety
-/// The chunk has no object left.
+/// The chunk must have no object left.
 #[cold]
 unsafe fn release(chunk: NonNull<Chunk>) {
     // SAFETY: this thread owns the chunk exclusively.

@@ -51,7 +51,7 @@ pub unsafe trait ObjectRecord: Sized {
     /// reference is released.
     ///
     /// # Safety
-    /// `this` is the handle of an initialised record with no other user.
+    /// `this` must be the handle of an initialised record with no other user.
     unsafe fn destroy(this: *mut TVMFFIObject);
 }
 
@@ -85,8 +85,8 @@ unsafe impl Sync for BuiltinAllocator {}
 /// ([`Chunks`]).
 ///
 /// # Safety
-/// `allocate` returns memory with the size and alignment of the class and the trailing bytes, used
-/// by nothing else, and with a header of that type whose deleter frees it.
+/// `allocate` must return memory with the size and alignment of the class and the trailing bytes,
+/// used by nothing else, and with a header of that type whose deleter frees it.
 pub unsafe trait Space {
     /// Allocates memory for an object and sets up its header.
     ///
@@ -222,7 +222,8 @@ const MAX_BYTES: usize = isize::MAX as usize / 2;
 /// Deleter of the library's objects.
 ///
 /// # Safety
-/// The caller follows the ABI's rules for deleters, and the object comes from `allocate::<R>`.
+/// The caller must follow the ABI's rules for deleters, and the object must come from
+/// `allocate::<R>`.
 pub(crate) unsafe extern "C" fn delete<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
     if INLINE && flags != kTVMFFIObjectDeleterFlagBitMaskBoth {
         // SAFETY: the caller's promise.
@@ -256,7 +257,7 @@ unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
 /// Size-optimised builds share one copy of this function for all classes.
 ///
 /// # Safety
-/// The body came from an allocation of this module, and the flags are correct.
+/// The body must come from an allocation of this module, and the flags must be correct.
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn delete_space(body: *mut u8, flags: c_int) {
@@ -332,8 +333,8 @@ fn allocate_behind<const OFFSET: usize>(size: usize) -> Option<NonNull<u8>> {
 /// object, which follows.
 ///
 /// # Safety
-/// The block came from [`memory`], has more than `OFFSET` bytes, and is owned by the caller;
-/// `OFFSET` is a multiple of 8.
+/// The block must come from [`memory`], must have more than `OFFSET` bytes, and must be owned by
+/// the caller; `OFFSET` must be a multiple of 8.
 #[inline]
 unsafe fn adopt_block<const OFFSET: usize>(block: NonNull<u8>) -> NonNull<u8> {
     // SAFETY: the block starts with OFFSET bytes of the allocator, the last of which are the ABI's

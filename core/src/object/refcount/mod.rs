@@ -52,7 +52,7 @@ const _: () = assert!(size_of::<Counts>() == 8 && align_of::<Counts>() <= 8);
 /// Borrows the count word of an object.
 ///
 /// # Safety
-/// `object` is the header of an object whose memory is not freed before the end of `'a`.
+/// `object` must be the header of an object whose memory is not freed before the end of `'a`.
 unsafe fn counts<'a>(object: *mut TVMFFIObject) -> &'a Counts {
     // SAFETY: the word is the header's first field, 8 bytes with the layout of `Counts`; it is only
     // changed atomically (or masked), which `Counts` allows for. Objects are at multiples of 8
@@ -63,7 +63,7 @@ unsafe fn counts<'a>(object: *mut TVMFFIObject) -> &'a Counts {
 /// Adds a strong reference.
 ///
 /// # Safety
-/// `object` is alive: the caller has a strong reference, or borrows one.
+/// `object` must be alive: the caller has a strong reference, or borrows one.
 #[inline]
 pub unsafe fn retain(object: *mut TVMFFIObject) {
     // SAFETY: the caller's promise.
@@ -85,7 +85,7 @@ pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
 /// other strong references remain. Otherwise returns `false` and changes nothing.
 ///
 /// # Safety
-/// The caller owns a strong reference.
+/// The caller must own a strong reference.
 #[inline]
 #[must_use]
 pub unsafe fn try_release_shared(object: *mut TVMFFIObject) -> bool {
@@ -131,7 +131,7 @@ pub unsafe fn release_relaxed(object: *mut TVMFFIObject, half: usize) -> u32 {
 /// Adds a weak reference.
 ///
 /// # Safety
-/// The caller has a reference of either kind, or borrows one.
+/// The caller must have a reference of either kind, or borrow one.
 #[inline]
 pub unsafe fn retain_weak(object: *mut TVMFFIObject) {
     // SAFETY: the caller's promise.
@@ -154,7 +154,7 @@ pub unsafe fn release_weak(object: *mut TVMFFIObject) -> bool {
 /// strong references is never revived.
 ///
 /// # Safety
-/// The caller has a weak reference, or borrows one.
+/// The caller must have a weak reference, or borrow one.
 #[inline]
 #[must_use]
 pub unsafe fn try_upgrade(object: *mut TVMFFIObject) -> bool {
@@ -166,7 +166,7 @@ pub unsafe fn try_upgrade(object: *mut TVMFFIObject) -> bool {
 /// the object may be changed in place. All uses by earlier owners happen before a return of `true`.
 ///
 /// # Safety
-/// The caller has a strong reference.
+/// The caller must have a strong reference.
 #[inline]
 pub unsafe fn is_unique(object: *mut TVMFFIObject) -> bool {
     // SAFETY: the caller's promise.
@@ -176,7 +176,7 @@ pub unsafe fn is_unique(object: *mut TVMFFIObject) -> bool {
 /// Returns the number of strong references. Other threads may change it at any time.
 ///
 /// # Safety
-/// The caller has a reference of either kind, or borrows one.
+/// The caller must have a reference of either kind, or borrow one.
 #[inline]
 pub unsafe fn strong_count(object: *mut TVMFFIObject) -> u32 {
     // SAFETY: the caller's promise.
@@ -187,7 +187,7 @@ pub unsafe fn strong_count(object: *mut TVMFFIObject) -> u32 {
 /// threads may change it at any time.
 ///
 /// # Safety
-/// The caller has a reference of either kind, or borrows one.
+/// The caller must have a reference of either kind, or borrow one.
 #[inline]
 pub unsafe fn weak_count(object: *mut TVMFFIObject) -> u32 {
     // SAFETY: the caller's promise.
@@ -222,7 +222,7 @@ mod tests {
         }
 
         /// # Safety
-        /// The word is no longer used.
+        /// The word must no longer be used.
         unsafe fn free(&self) {
             // SAFETY: it came from `Box`; the caller's promise.
             drop(unsafe { Box::from_raw(self.0) });

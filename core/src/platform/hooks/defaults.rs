@@ -39,7 +39,7 @@ pub extern "C" fn allocate(size: usize, alignment: usize) -> *mut c_void {
 /// Implements `FerritePlatformRelease` with the pool.
 ///
 /// # Safety
-/// `block` came from [`allocate`] and is no longer used.
+/// `block` must come from [`allocate`] and no longer be used.
 #[inline(never)]
 pub unsafe extern "C" fn release(block: *mut c_void) {
     // SAFETY: the caller's promise; never called with null.

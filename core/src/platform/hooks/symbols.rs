@@ -17,7 +17,7 @@ unsafe extern "C" {
     /// Frees a block that `FerritePlatformAllocate` returned; never called with null.
     ///
     /// # Safety
-    /// The block is no longer used.
+    /// The block must no longer be used.
     pub fn FerritePlatformRelease(block: *mut c_void);
 
     /// Returns the size in bytes of the largest block that could be allocated now, or 0 if unknown.

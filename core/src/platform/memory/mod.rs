@@ -58,7 +58,7 @@ pub fn allocate_large(layout: Layout) -> Option<NonNull<u8>> {
 /// then unchanged. Not inlined in size-optimised builds, so that all callers share one copy.
 ///
 /// # Safety
-/// The requirements of [`resize`].
+/// Same requirements as [`resize`].
 #[cfg_attr(feature = "speed", inline)]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn allocate_instead(
@@ -107,7 +107,7 @@ pub(crate) unsafe fn resize(block: NonNull<u8>, old: Layout, new: Layout) -> Opt
 /// Resizes a block by copying it to a new one.
 ///
 /// # Safety
-/// The requirements of [`resize`].
+/// Same requirements as [`resize`].
 #[cold]
 unsafe fn move_block(block: NonNull<u8>, old: Layout, new: Layout) -> Option<NonNull<u8>> {
     let target = allocate(new)?;

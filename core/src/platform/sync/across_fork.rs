@@ -24,7 +24,7 @@ impl<G> AcrossFork<G> {
     /// Returns the guard that was stored before the fork.
     ///
     /// # Safety
-    /// This thread stored a guard here.
+    /// This thread must have stored a guard here.
     pub(super) unsafe fn take(&'static self) -> Option<G> {
         // SAFETY: the caller's promise: the thread holds the mutex.
         unsafe { (*self.0.get()).take() }

@@ -62,7 +62,7 @@ unsafe fn enter(held: &Cell<bool>) -> RestoreState {
 /// Marks a mutex as unlocked and leaves the critical section that [`enter`] entered.
 ///
 /// # Safety
-/// `restore` came from the matching `enter`.
+/// `restore` must come from the matching `enter`.
 #[inline(never)]
 unsafe fn leave(held: &Cell<bool>, restore: RestoreState) {
     held.set(false);

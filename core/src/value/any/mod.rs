@@ -100,7 +100,7 @@ impl Any {
     /// TypeError for a DLTensor pointer, which C++ code may return.
     ///
     /// # Safety
-    /// The requirements of [`Any::from_raw`], except that the cell may be a DLTensor pointer.
+    /// Same requirements as [`Any::from_raw`], except that the cell may be a DLTensor pointer.
     #[inline(always)]
     pub unsafe fn from_result(raw: TVMFFIAny) -> Result<Any> {
         if raw.type_index == type_index::DL_TENSOR_PTR {

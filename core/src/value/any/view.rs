@@ -62,7 +62,7 @@ impl<'a> AnyView<'a> {
     /// Reinterprets a reference to a raw cell as a view, without copying the cell.
     ///
     /// # Safety
-    /// The requirements of [`AnyView::from_raw`].
+    /// Same requirements as [`AnyView::from_raw`].
     pub const unsafe fn in_place(raw: &'a TVMFFIAny) -> &'a AnyView<'a> {
         // SAFETY: AnyView is transparent over the cell.
         unsafe { &*core::ptr::from_ref(raw).cast() }
@@ -361,7 +361,7 @@ pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Re
 /// Slow path of [`write_owned_at`]: values that need a copy or a move, and invalid cells.
 ///
 /// # Safety
-/// The requirements of [`write_owned_at`].
+/// Same requirements as [`write_owned_at`].
 #[cold]
 unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller guarantees the view.

@@ -104,7 +104,7 @@ fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> R
 /// Initialises a record except for its header and content. Returns the address of the content.
 ///
 /// # Safety
-/// The record is new, and `len` bytes and one more follow it.
+/// The record must be new, and `len` bytes and one more must follow it.
 #[inline(always)]
 unsafe fn fill(record: *mut BytesRecord, len: usize) -> *mut u8 {
     // SAFETY: the caller guarantees the space.

@@ -127,7 +127,7 @@ impl Device {
 /// Does nothing, since there are no events.
 ///
 /// # Safety
-/// Never called with a live event.
+/// Must never be called with a live event.
 pub(super) unsafe fn free_event(_event: NonNull<c_void>) {}
 
 /// Returns an error, since there are no events.
@@ -136,7 +136,7 @@ pub(super) unsafe fn free_event(_event: NonNull<c_void>) {}
 /// RuntimeError, always.
 ///
 /// # Safety
-/// Never called with a live event.
+/// Must never be called with a live event.
 pub(super) unsafe fn synchronize_event(_event: NonNull<c_void>) -> Result<()> {
     device(0).map(drop)
 }

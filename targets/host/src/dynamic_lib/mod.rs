@@ -52,7 +52,7 @@ impl DynamicLibrary {
     /// Opens the file at `path`.
     ///
     /// # Safety
-    /// Opening the file runs the object's initialisers.
+    /// Opening the file runs the object's initialisers, which must be sound to run.
     unsafe fn open(path: &CStr) -> core::result::Result<DynamicLibrary, LoadError> {
         program_symbols::show();
         // SAFETY: the caller guarantees the initialisers.

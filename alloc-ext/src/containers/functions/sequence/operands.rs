@@ -62,7 +62,7 @@ impl<'a> ArrayOrList<'a> {
     /// Borrows a List for copying elements.
     ///
     /// # Safety
-    /// The contract of [`BriefShared::of`].
+    /// Same requirements as [`BriefShared::of`].
     #[inline(always)]
     pub(super) unsafe fn read(self) -> Result<BriefShared<'a>> {
         // SAFETY: guaranteed by the caller.

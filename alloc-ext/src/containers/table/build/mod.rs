@@ -201,7 +201,7 @@ mod limited {
     /// ValueError if too many keys collide; MemoryError. On failure the entries are unchanged.
     ///
     /// # Safety
-    /// The contract of [`insert`](crate::containers::table::insert).
+    /// Same requirements as [`insert`](crate::containers::table::insert).
     #[inline(always)]
     pub(super) unsafe fn insert_text(map: &ObjectRef, key: Any, value: Any) -> Result<()> {
         // SAFETY: the caller guarantees the object and excludes other users.

@@ -19,7 +19,7 @@ impl Dense<'_> {
     /// Errors of key hooks. On failure the table is unchanged.
     ///
     /// # Safety
-    /// The contract of [`add`](Self::add), except that key hooks may use the table.
+    /// Same requirements as [`add`](Self::add), except that key hooks may use the table.
     #[cfg(feature = "speed")]
     #[inline]
     pub(crate) unsafe fn find_or_add(
@@ -36,7 +36,7 @@ impl Dense<'_> {
     /// [`NO_SLOT`]; `None` if the table must grow. An existing entry moves to the end of the order.
     ///
     /// # Safety
-    /// The contract of [`add`](Self::add).
+    /// Same requirements as [`add`](Self::add).
     #[inline]
     pub(crate) unsafe fn present_or_add(self, slot: usize, hash: u64) -> Option<KeyEntry> {
         if slot != NO_SLOT {

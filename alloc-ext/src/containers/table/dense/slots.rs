@@ -249,7 +249,7 @@ impl<'a> Dense<'a> {
     /// dense layout.
     ///
     /// # Safety
-    /// The contract of [`super::super::view::Table::forget_entries`].
+    /// Same requirements as [`super::super::view::Table::forget_entries`].
     pub(crate) unsafe fn forget_entries(self) {
         // SAFETY: the caller excludes other users.
         unsafe {

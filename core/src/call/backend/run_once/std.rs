@@ -17,7 +17,7 @@ pub(super) const DONE: *mut c_void = ptr::without_provenance_mut(2);
 /// Runs `body` unless it has already succeeded for this handle.
 ///
 /// # Safety
-/// The requirements of [`run_once`](super::run_once).
+/// Same requirements as [`run_once`](super::run_once).
 pub(super) unsafe fn run(
     state: &AtomicPtr<c_void>,
     body: unsafe extern "C" fn(data: *mut c_void) -> c_int,

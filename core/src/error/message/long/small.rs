@@ -35,7 +35,7 @@ pub(in crate::error::message) unsafe fn put(
 /// Implements [`put`]. Reached only through the pointer that [`link`] sets.
 ///
 /// # Safety
-/// The requirements of [`put`].
+/// Same requirements as [`put`].
 unsafe fn put_long(number: *const u8, is_signed: bool, out: &mut Writer<'_>) {
     // SAFETY: the caller's promise.
     match unsafe { number.cast::<i64>().read() } {

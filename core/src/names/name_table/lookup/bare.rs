@@ -78,7 +78,7 @@ impl VacantEntry<'_> {
     /// Publishes an entry at the vacant branch.
     ///
     /// # Safety
-    /// The entry is complete and lives as long as the table, whose lock the caller holds.
+    /// The entry must be complete and live as long as the table, whose lock the caller must hold.
     pub(in crate::names::name_table) unsafe fn put(self, name: NonNull<Name>) {
         self.branch.store(name.as_ptr(), Ordering::Release);
     }

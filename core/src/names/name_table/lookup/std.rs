@@ -109,7 +109,7 @@ impl VacantEntry<'_> {
     /// Publishes an entry in the free slot.
     ///
     /// # Safety
-    /// The entry is complete and lives as long as the table, whose lock the caller holds.
+    /// The entry must be complete and live as long as the table, whose lock the caller must hold.
     pub(in crate::names::name_table) unsafe fn put(self, name: NonNull<Name>) {
         // SAFETY: the caller's promise; the index is live and has a free slot.
         unsafe { self.index.as_ref().put(name) };
@@ -191,8 +191,8 @@ impl Index {
     /// Stores an entry in the first free slot of its probe sequence, and publishes it.
     ///
     /// # Safety
-    /// The entry is complete and lives as long as the table; the caller is the only one that writes
-    /// to this index, which has a free slot.
+    /// The entry must be complete and live as long as the table; the caller must be the only one
+    /// that writes to this index, which must have a free slot.
     unsafe fn put(&self, name: NonNull<Name>) {
         // SAFETY: the caller's promise.
         let hash = unsafe { name.as_ref() }.hash;
@@ -236,7 +236,7 @@ impl Index {
     /// Frees an index. Returns the smaller one that it replaced, or null.
     ///
     /// # Safety
-    /// The index came from `allocate` and is no longer used.
+    /// The index must come from `allocate` and no longer be used.
     unsafe fn free(index: NonNull<Self>) -> *mut Self {
         // SAFETY: the caller's promise; each slot is dropped once.
         unsafe {

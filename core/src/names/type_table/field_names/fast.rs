@@ -105,7 +105,7 @@ pub(in crate::names::type_table) fn add_last(entry: &TypeEntry, arena: &Arena) {
 /// type has no index.
 ///
 /// # Safety
-/// The record belongs to this table and has these fields, and the name is valid.
+/// The record must belong to this table and have these fields, and the name must be valid.
 pub(in crate::names::type_table) unsafe fn look_up(
     info: *const TVMFFITypeInfo,
     fields: &[TVMFFIFieldInfo],

@@ -88,7 +88,7 @@ impl LibraryTypes {
 /// not validated yet, so its size may be invalid.
 ///
 /// # Safety
-/// Both are valid, unless the sizes differ or the client's data is null.
+/// Both must be valid, unless the sizes differ or the client's data is null.
 unsafe fn is_named(own: &TVMFFIByteArray, name: &TVMFFIByteArray) -> bool {
     // SAFETY: the caller guarantees both when the sizes agree.
     own.size == name.size && unsafe { is_same_text(own, name) }
@@ -97,7 +97,7 @@ unsafe fn is_named(own: &TVMFFIByteArray, name: &TVMFFIByteArray) -> bool {
 /// Returns `true` if the library added a field of this name to the type.
 ///
 /// # Safety
-/// The name is valid unless its data is null.
+/// The name must be valid unless its data is null.
 #[inline(always)]
 pub(in crate::names::type_table) unsafe fn has_field(
     type_index: i32,
@@ -123,7 +123,7 @@ unsafe fn finds_field(type_index: i32, name: &TVMFFIByteArray) -> bool {
 /// Returns `true` if the library added a method of this name to the type.
 ///
 /// # Safety
-/// The name is valid unless its data is null.
+/// The name must be valid unless its data is null.
 #[inline(always)]
 pub(in crate::names::type_table) unsafe fn has_method(
     type_index: i32,

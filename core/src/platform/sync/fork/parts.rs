@@ -9,13 +9,13 @@ pub trait AtFork: Sync {
     /// done.
     ///
     /// # Safety
-    /// [`parent`](Self::parent) or [`child`](Self::child) follows on the same thread.
+    /// [`parent`](Self::parent) or [`child`](Self::child) must follow on the same thread.
     unsafe fn prepare(&'static self);
 
     /// Releases the state in the parent process after a fork.
     ///
     /// # Safety
-    /// This thread called [`prepare`](Self::prepare) for the same fork.
+    /// This thread must have called [`prepare`](Self::prepare) for the same fork.
     unsafe fn parent(&'static self);
 
     /// Releases the state in the child process, whose only thread is the calling one, and abandons

@@ -35,7 +35,7 @@ const _: () = assert!(size_of::<usize>() == size_of::<u64>());
 /// Adds `change` to a counter with one `xadd` instruction. Returns its previous value.
 ///
 /// # Safety
-/// `count` is valid for writes.
+/// `count` must be valid for writes.
 #[inline(always)]
 unsafe fn exchange_add(count: *mut u64, change: u64) -> u64 {
     let mut before = change;

@@ -32,7 +32,7 @@ impl LoadError {
 /// Opens the library at `path`, whose functions are resolved when they are first called.
 ///
 /// # Safety
-/// The library's initialisers run.
+/// The library's initialisers run, and must be sound.
 pub(in super::super) unsafe fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     // SAFETY: the caller's promise.
     unsafe { open_with(path, libc::RTLD_LAZY | libc::RTLD_LOCAL) }
@@ -85,7 +85,7 @@ pub(in super::super) fn find_loaded(name: &CStr) -> Option<NonNull<c_void>> {
 /// Closes a library.
 ///
 /// # Safety
-/// The handle comes from this module, and is not used afterwards.
+/// The handle must come from this module, and must not be used afterwards.
 pub(in super::super) unsafe fn close(handle: NonNull<c_void>) {
     // SAFETY: the caller's promise.
     unsafe { libc::dlclose(handle.as_ptr()) };
@@ -94,7 +94,7 @@ pub(in super::super) unsafe fn close(handle: NonNull<c_void>) {
 /// Returns the address of a symbol, which the library or one of its dependencies defines.
 ///
 /// # Safety
-/// The library is open.
+/// The library must be open.
 pub(in super::super) unsafe fn symbol(
     handle: NonNull<c_void>,
     name: &CStr,

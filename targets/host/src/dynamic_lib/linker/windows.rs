@@ -54,7 +54,7 @@ impl From<AllocError> for LoadError {
 /// folder first. A name without a folder is searched for as the system does.
 ///
 /// # Safety
-/// The library's initialisers run.
+/// The library's initialisers run, and must be sound.
 pub(in super::super) unsafe fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     let name = wide(path)?;
     let has_folder = path.to_bytes().iter().any(|byte| b"/\\:".contains(byte));
@@ -122,7 +122,7 @@ pub(in super::super) fn find_loaded(name: &CStr) -> Option<NonNull<c_void>> {
 /// Closes a library.
 ///
 /// # Safety
-/// The handle comes from this module, and is not used afterwards.
+/// The handle must come from this module, and must not be used afterwards.
 pub(in super::super) unsafe fn close(handle: NonNull<c_void>) {
     // SAFETY: the caller's promise.
     unsafe { FreeLibrary(handle.as_ptr()) };
@@ -131,7 +131,7 @@ pub(in super::super) unsafe fn close(handle: NonNull<c_void>) {
 /// Returns the address of a symbol that the library exports.
 ///
 /// # Safety
-/// The library is open.
+/// The library must be open.
 pub(in super::super) unsafe fn symbol(
     handle: NonNull<c_void>,
     name: &CStr,

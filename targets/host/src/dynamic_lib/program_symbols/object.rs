@@ -218,7 +218,7 @@ fn segment(kind: u32, at: usize, bytes: usize, align: usize) -> Segment {
 /// Values without padding.
 ///
 /// # Safety
-/// Every byte of a value is initialised.
+/// Every byte of a value must be initialised.
 unsafe trait Plain {}
 // SAFETY: numbers.
 unsafe impl Plain for u8 {}

@@ -17,6 +17,6 @@ pub(super) trait Body {
     /// Runs on the thread, with the argument of [`start`].
     ///
     /// # Safety
-    /// The argument is one that the type's users pass.
+    /// The argument must be one that the type's users pass.
     unsafe fn run(argument: *mut c_void);
 }
