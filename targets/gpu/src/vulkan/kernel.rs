@@ -544,7 +544,8 @@ fn check_needs(device: &Device, shader: &Shader, name: &[u8]) -> Result<()> {
         .min(limits.max_descriptor_set_storage_buffers);
     let all = limits.max_per_stage_resources;
     plain_ensure!(
-        shader.buffer_count <= buffers && shader.buffer_count + u32::from(shader.has_uniform) <= all,
+        shader.buffer_count <= buffers
+            && shader.buffer_count + u32::from(shader.has_uniform) <= all,
         INTERNAL_ERROR,
         "The kernel {} has {} buffers, but {} takes at most {}",
         name,
