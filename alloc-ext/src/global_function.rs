@@ -105,7 +105,7 @@ impl ClassIndex {
 ///
 /// # Errors
 /// Errors of `body`.
-pub fn moving<R>(value: Any, body: impl FnOnce(AnyView<'_>) -> Result<R>) -> Result<R> {
+pub fn with_moved<R>(value: Any, body: impl FnOnce(AnyView<'_>) -> Result<R>) -> Result<R> {
     let object = match value.into_object() {
         Ok(object) => object,
         Err(plain) => return body(plain.view()),

@@ -296,7 +296,7 @@ unsafe fn set_global(
     match texts {
         None => global_table::set(name, &function, allow_override != 0),
         Some([doc, metadata]) => {
-            global_table::set_with_texts(name, &function, doc, metadata, allow_override != 0)
+            global_table::set_with_docs(name, &function, doc, metadata, allow_override != 0)
         }
     }
 }

@@ -59,7 +59,7 @@ mod rust_programs {
 
     fn register(name: &str) -> bool {
         let outcome = Function::from_typed(|| 1i64).and_then(|function| {
-            global_table::set_with_texts(name.as_bytes(), &function, b"doc", b"{}", true)
+            global_table::set_with_docs(name.as_bytes(), &function, b"doc", b"{}", true)
         });
         outcome.is_ok() && global_table::get(name.as_bytes()).is_ok_and(|found| found.is_some())
     }

@@ -64,7 +64,7 @@ impl TypeCache {
 #[inline]
 fn slot_of(key: &[u8]) -> usize {
     let last = key.last_chunk().map(|word| u64::from_le_bytes(*word));
-    let word = last.or_else(|| words::short(key)).unwrap_or_default();
+    let word = last.or_else(|| words::pack_short(key)).unwrap_or_default();
     (word.wrapping_mul(GOLDEN_RATIO) >> 32) as usize % CACHE_SLOTS
 }
 

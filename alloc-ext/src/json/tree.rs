@@ -127,7 +127,9 @@ impl<'t> Tree<'t> {
     #[inline]
     pub(crate) fn is_string(&self, value: &TreeValue, expected: &[u8]) -> bool {
         match value {
-            TreeValue::Short(word) => words::short(expected) == Some(u64::from_le_bytes(word.0)),
+            TreeValue::Short(word) => {
+                words::pack_short(expected) == Some(u64::from_le_bytes(word.0))
+            }
             _ => self.string(value) == Some(expected),
         }
     }
@@ -233,7 +235,8 @@ impl Builder for Parts {
     fn literal(&mut self, text: &[u8], start: usize, len: usize, _: bool) -> Result<TreeValue> {
         let content = text.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default();
         // A literal has no control characters, hence no 0.
-        let short = words::short(content).map(|word| TreeValue::Short(Word(word.to_le_bytes())));
+        let short =
+            words::pack_short(content).map(|word| TreeValue::Short(Word(word.to_le_bytes())));
         Ok(short.unwrap_or_else(|| TreeValue::Literal(Range::new(start, len))))
     }
 

@@ -46,13 +46,7 @@ fn serve(major: i64, minor: i64, patch: i64) -> Result<()> {
 
 fn register_function(function: &StaticFunction) -> Result<()> {
     let (object, metadata) = (function.to_function()?, function.metadata()?);
-    global_table::set_with_texts(
-        function.name().as_bytes(),
-        &object,
-        b"",
-        metadata.as_bytes(),
-        true,
-    )
+    global_table::set_with_docs(function.name().as_bytes(), &object, b"", metadata.as_bytes(), true)
 }
 
 #[cfg(test)]

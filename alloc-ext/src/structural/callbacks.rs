@@ -19,7 +19,7 @@ pub struct Callback {
     /// The function to call.
     pub function: Function,
     /// Whether the function of a mutator takes the in-place mode as an additional argument.
-    pub wants_more: bool,
+    pub takes_inplace_mode: bool,
 }
 
 /// Callbacks in the order in which they are tried.
@@ -34,7 +34,7 @@ impl Callbacks {
     pub fn new(entries: &CallbackEntries) -> Result<Self> {
         Self::collect(entries.iter().map(|entry| {
             let (type_index, function) = entry?.get()?;
-            Ok(Callback { type_index, function, wants_more: false })
+            Ok(Callback { type_index, function, takes_inplace_mode: false })
         }))
     }
 
@@ -44,8 +44,8 @@ impl Callbacks {
     /// MemoryError.
     pub fn with_flags(entries: &Array<Tuple<(i32, Function, bool)>>) -> Result<Self> {
         Self::collect(entries.iter().map(|entry| {
-            let (type_index, function, wants_more) = entry?.get()?;
-            Ok(Callback { type_index, function, wants_more })
+            let (type_index, function, takes_inplace_mode) = entry?.get()?;
+            Ok(Callback { type_index, function, takes_inplace_mode })
         }))
     }
 

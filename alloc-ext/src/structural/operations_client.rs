@@ -11,7 +11,7 @@ use super::any_arg::AnyArg;
 use super::native;
 use super::walker::Walker;
 use crate::containers::{Array, Tuple};
-use crate::global_function::{library_function, moving};
+use crate::global_function::{library_function, with_moved};
 use crate::reflection::{StructuralMutator, StructuralVisitor, VisitInterrupt};
 
 // SAFETY: visitors start with the head (ABI); their table is not read here.
@@ -65,7 +65,7 @@ pub(super) fn structural_map(
     order: i32,
 ) -> Result<Any> {
     let map = library_function!("ffi.StructuralMap");
-    moving(root, |root: AnyView<'_>| map.call((root, callbacks, with_region, order)))
+    with_moved(root, |root: AnyView<'_>| map.call((root, callbacks, with_region, order)))
 }
 
 pub(super) fn structural_mutate(
@@ -73,7 +73,7 @@ pub(super) fn structural_mutate(
     callbacks: Array<Tuple<(i32, Function, bool)>>,
 ) -> Result<Any> {
     let mutate = library_function!("ffi.StructuralMutate");
-    moving(root, |root: AnyView<'_>| mutate.call((root, callbacks)))
+    with_moved(root, |root: AnyView<'_>| mutate.call((root, callbacks)))
 }
 
 pub(super) fn mutate(mutator: StructuralMutator, value: AnyArg) -> Result<Any> {

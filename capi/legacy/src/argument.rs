@@ -81,7 +81,7 @@ unsafe fn view_special(
             Ok(current)
         }
         code::BOOL => {
-            result::tell_booleans_apart();
+            result::enable_bool_type_code();
             // Callers with a `bool` in their union write only one byte.
             Ok(cell(type_index::BOOL, u64::from(bits as u8 != 0)))
         }
@@ -106,7 +106,7 @@ unsafe fn view_object(object: *mut TVMFFIObject) -> TVMFFIAny {
     match NonNull::new(object) {
         None => cell(type_index::NONE, 0),
         // SAFETY: the caller guarantees the object; a boxed text is passed as its text.
-        Some(object) if boxed::STRING.holds(unsafe { as_reference(&object) }) => unsafe {
+        Some(object) if boxed::STRING.is_class_of(unsafe { as_reference(&object) }) => unsafe {
             *(*boxed::value_of(object.as_ptr())).as_raw()
         },
         Some(object) => TVMFFIAny {

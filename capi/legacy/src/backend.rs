@@ -103,7 +103,7 @@ pub unsafe extern "C" fn TVMBackendRegisterEnvCAPI(name: *const c_char, ptr: *mu
         let ptr = boundary::non_null(ptr, arg(2, "ptr"))?;
         if name == b"PyGILState_Ensure" {
             // Front ends that register this function have a code for booleans.
-            result::tell_booleans_apart();
+            result::enable_bool_type_code();
         }
         // SAFETY: the caller's promise.
         unsafe {

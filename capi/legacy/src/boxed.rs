@@ -103,7 +103,7 @@ impl Class {
     }
 
     /// Returns `true` if an object is of this class.
-    pub fn holds(&self, object: &ObjectRef) -> bool {
+    pub fn is_class_of(&self, object: &ObjectRef) -> bool {
         object.type_index() == self.index.load(Ordering::Acquire)
     }
 }
@@ -173,7 +173,7 @@ unsafe extern "C" fn get<T: AnyCompatible + Clone>(
 ///
 /// # Errors
 /// TypeError if a Rust class has the type key; MemoryError.
-pub fn make(class: &'static Class, dtype: DLDataType, value: Any) -> Result<Any> {
+pub fn create(class: &'static Class, dtype: DLDataType, value: Any) -> Result<Any> {
     // SAFETY: the allocation has room for the record.
     let init = move |record: *mut Boxed| unsafe {
         (&raw mut (*record).dtype).write(dtype);
@@ -199,7 +199,7 @@ fn class_of(value: AnyView<'_>) -> Option<&'static Class> {
 /// TypeError if a Rust class has the type key; MemoryError.
 pub fn wrap(value: Any) -> Result<Any> {
     match class_of(value.view()) {
-        Some(class) => make(class, class.default.unwrap_or(HANDLE), value),
+        Some(class) => create(class, class.default.unwrap_or(HANDLE), value),
         None => Ok(value),
     }
 }
@@ -213,7 +213,7 @@ pub fn wrap_number(value: Any) -> Result<Any> {
     let is_number =
         matches!(value.type_index(), type_index::INT | type_index::BOOL | type_index::FLOAT);
     let has_class = INT_IMM.index.load(Ordering::Acquire) != 0;
-    if is_number && has_class && !result::are_booleans_apart() { wrap(value) } else { Ok(value) }
+    if is_number && has_class && !result::has_bool_type_code() { wrap(value) } else { Ok(value) }
 }
 
 /// Boxes a number as a constant of the given data type.
@@ -223,15 +223,15 @@ pub fn wrap_number(value: Any) -> Result<Any> {
 pub fn constant(value: AnyView<'_>, dtype: DLDataType) -> Result<Any> {
     const FLOAT: u8 = 2;
     if dtype.code == FLOAT {
-        return make(&FLOAT_IMM, dtype, Any::from(value.get::<f64>()?));
+        return create(&FLOAT_IMM, dtype, Any::from(value.get::<f64>()?));
     }
-    make(&INT_IMM, dtype, Any::from(value.get::<i64>()?))
+    create(&INT_IMM, dtype, Any::from(value.get::<i64>()?))
 }
 
 /// Returns the type key, the data type and the value of a constant; `None` for other objects.
 pub fn constant_parts(object: &ObjectRef) -> Option<(&'static [u8], DLDataType, &Any)> {
     let class =
-        [&INT_IMM, &FLOAT_IMM, &STRING_IMM].into_iter().find(|class| class.holds(object))?;
+        [&INT_IMM, &FLOAT_IMM, &STRING_IMM].into_iter().find(|class| class.is_class_of(object))?;
     // SAFETY: an object of one of these classes has this record, which lives as long as the object.
     let record = unsafe { &*object.as_ptr().cast::<Boxed>() };
     Some((class.key, record.dtype, &record.value))

@@ -88,7 +88,7 @@ unsafe fn call(
             ret_type_code.write(type_code);
             return boundary::SUCCESS;
         }
-        give(returned, ret_val, ret_type_code)
+        store_result(returned, ret_val, ret_type_code)
     }
 }
 
@@ -98,11 +98,15 @@ unsafe fn call(
 /// # Safety
 /// `returned` must be an owned value, and the out-parameters must be writable.
 #[inline(never)]
-unsafe fn give(returned: TVMFFIAny, ret_val: *mut TVMValue, ret_type_code: *mut c_int) -> c_int {
+unsafe fn store_result(
+    returned: TVMFFIAny,
+    ret_val: *mut TVMValue,
+    ret_type_code: *mut c_int,
+) -> c_int {
     boundary::status(|| {
         // SAFETY: the caller's promise.
         unsafe {
-            let (value, type_code) = result::give(Any::from_raw(returned))?;
+            let (value, type_code) = result::transfer(Any::from_raw(returned))?;
             ret_val.write(value);
             ret_type_code.write(type_code);
         }

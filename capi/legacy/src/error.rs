@@ -112,7 +112,7 @@ pub unsafe extern "C" fn TVMAPISetLastError(message: *const c_char) {
         }
         forgotten
     });
-    raised_error::note_other();
+    raised_error::record_other_failure();
 }
 
 /// Sets a Python exception as the thread's last error, for a callback that fails. The exception is
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn TVMAPISetLastPythonError(exception: *mut c_void) {
 /// # Safety
 /// Same requirements as [`TVMAPISetLastPythonError`].
 unsafe fn error_of_exception(exception: *mut c_void) -> Result<Error> {
-    let Some((retain, release)) = python::counting() else {
+    let Some((retain, release)) = python::refcount_functions() else {
         return Err(plain_error!(RUNTIME_ERROR, "Py_IncRef and Py_DecRef were not registered"));
     };
     let exception = boundary::non_null(exception, boundary::arg(1, "exception"))?;

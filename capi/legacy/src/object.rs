@@ -337,7 +337,7 @@ pub unsafe extern "C" fn TVMNodeGetAttr(
         let found = attribute(&object, key)?;
         success.write(c_int::from(found.is_some()));
         let given = match found {
-            Some(found) => result::give_in(found, |slots| &slots.attribute)?,
+            Some(found) => result::transfer_in(found, |slots| &slots.attribute)?,
             None => (TVMValue::of_bits(0), code::NULL),
         };
         value.write(given.0);

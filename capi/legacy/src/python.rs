@@ -64,7 +64,7 @@ pub unsafe fn register(name: &[u8], function: *mut c_void) -> bool {
 
 /// Returns the functions that retain and release a Python object. Returns `None` unless both hooks
 /// are registered.
-pub fn counting() -> Option<(ObjectFunction, ObjectFunction)> {
+pub fn refcount_functions() -> Option<(ObjectFunction, ObjectFunction)> {
     INC_REF.get()?;
     DEC_REF.get()?;
     Some((retain, release))

@@ -10,7 +10,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::platform::sync::atomic::{AtomicBool, Ordering};
 use ferrite_core::{Any, Tensor, plain_error};
 
-use super::thread::{self, Slots, TextSlot, no_slots};
+use super::thread::{self, Slots, StringSlot, no_slots};
 use super::{array, crossing, dtype};
 use ferrite_core::abi::packed::TVMValue;
 use ferrite_core::abi::packed::code;
@@ -19,21 +19,21 @@ use ferrite_core::abi::packed::code;
 /// booleans are converted to integers.
 static BOOLEANS_APART: AtomicBool = AtomicBool::new(false);
 
-/// Makes later conversions use the type code of booleans. Called when a caller passes a boolean, or
-/// registers a function that only 0.18 and later register.
-pub fn tell_booleans_apart() {
+/// Enables the type code of booleans in later conversions. Called when a caller passes a boolean,
+/// or registers a function that only 0.18 and later register.
+pub fn enable_bool_type_code() {
     if !BOOLEANS_APART.load(Ordering::Relaxed) {
         BOOLEANS_APART.store(true, Ordering::Relaxed);
     }
 }
 
 /// Returns `true` if callers know the type code of booleans.
-pub fn are_booleans_apart() -> bool {
+pub fn has_bool_type_code() -> bool {
     BOOLEANS_APART.load(Ordering::Relaxed)
 }
 
 fn code_of_boolean() -> c_int {
-    if are_booleans_apart() { code::BOOL } else { code::INT }
+    if has_bool_type_code() { code::BOOL } else { code::INT }
 }
 
 /// Lookup table from type index to type code for values whose eight bytes are unchanged by the
@@ -139,17 +139,20 @@ fn no_code(index: i32) -> Error {
 /// # Errors
 /// TypeError for a value that has no type code or no data type in the legacy API; MemoryError.
 #[inline]
-pub fn give(value: Any) -> Result<(TVMValue, c_int)> {
-    give_in(value, |slots| &slots.result)
+pub fn transfer(value: Any) -> Result<(TVMValue, c_int)> {
+    transfer_in(value, |slots| &slots.result)
 }
 
-/// Transfers a result to the caller as [`give`] does, with strings stored in the slot that `slot`
-/// selects.
+/// Transfers a result to the caller as [`transfer`] does, with strings stored in the slot that
+/// `slot` selects.
 ///
 /// # Errors
-/// The errors of [`give`].
+/// The errors of [`transfer`].
 #[inline]
-pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<TextSlot>) -> Result<(TVMValue, c_int)> {
+pub fn transfer_in(
+    value: Any,
+    slot: fn(&Slots) -> &RefCell<StringSlot>,
+) -> Result<(TVMValue, c_int)> {
     match value.type_index() {
         type_index::STR
         | type_index::SMALL_STR
@@ -177,7 +180,7 @@ pub fn give_in(value: Any, slot: fn(&Slots) -> &RefCell<TextSlot>) -> Result<(TV
 ///
 /// # Errors
 /// MemoryError; RuntimeError on a thread whose slots are destroyed.
-fn keep(value: &Any, slot: fn(&Slots) -> &RefCell<TextSlot>) -> Result<(TVMValue, c_int)> {
+fn keep(value: &Any, slot: fn(&Slots) -> &RefCell<StringSlot>) -> Result<(TVMValue, c_int)> {
     let of_dtype = match value.type_index() {
         type_index::DATA_TYPE => Some(dtype::name_of(value.get::<DLDataType>()?)?),
         _ => None,

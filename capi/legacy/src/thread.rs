@@ -13,7 +13,7 @@ use ferrite_core::platform::sync::per_thread;
 use ferrite_core::{per_thread, plain_bail, plain_error};
 
 /// Slot for a null-terminated string or bytes.
-pub struct TextSlot {
+pub struct StringSlot {
     /// The string and its null terminator; empty if the string is in `fixed`.
     content: Buffer<u8>,
     fixed: &'static CStr,
@@ -21,12 +21,12 @@ pub struct TextSlot {
     array: TVMFFIByteArray,
 }
 
-impl TextSlot {
+impl StringSlot {
     /// Creates a slot with an empty string.
     #[expect(clippy::new_without_default, reason = "made in constants only")]
-    pub const fn new() -> TextSlot {
+    pub const fn new() -> StringSlot {
         let array = TVMFFIByteArray { data: ptr::null(), size: 0 };
-        TextSlot { content: Buffer::new(), fixed: c"", array }
+        StringSlot { content: Buffer::new(), fixed: c"", array }
     }
 
     /// Replaces the content by the concatenation of `parts`, and returns it as a C string. When out
@@ -114,15 +114,15 @@ impl Names {
 /// All slots of a thread, one for each kind of result.
 pub struct Slots {
     /// The string returned by [`TVMGetLastError`](super::error::TVMGetLastError).
-    pub error: RefCell<TextSlot>,
+    pub error: RefCell<StringSlot>,
     /// The last error as an error object, if tvm-ffi raised it.
     pub last: RefCell<Option<Error>>,
     /// The string returned by [`TVMGetLastBacktrace`](super::error::TVMGetLastBacktrace).
-    pub backtrace: RefCell<TextSlot>,
+    pub backtrace: RefCell<StringSlot>,
     /// String, data type (as a string) or bytes returned by a function call.
-    pub result: RefCell<TextSlot>,
+    pub result: RefCell<StringSlot>,
     /// String, data type (as a string) or bytes that is the value of an attribute.
-    pub attribute: RefCell<TextSlot>,
+    pub attribute: RefCell<StringSlot>,
     /// Names of global functions.
     pub functions: RefCell<Names>,
     /// Names of attributes.
@@ -131,11 +131,11 @@ pub struct Slots {
 
 per_thread!(
     static SLOTS: Slots = Slots {
-        error: RefCell::new(TextSlot::new()),
+        error: RefCell::new(StringSlot::new()),
         last: RefCell::new(None),
-        backtrace: RefCell::new(TextSlot::new()),
-        result: RefCell::new(TextSlot::new()),
-        attribute: RefCell::new(TextSlot::new()),
+        backtrace: RefCell::new(StringSlot::new()),
+        result: RefCell::new(StringSlot::new()),
+        attribute: RefCell::new(StringSlot::new()),
         functions: RefCell::new(Names::new()),
         attributes: RefCell::new(Names::new()),
     }

@@ -155,7 +155,7 @@ pub(crate) fn at_load(name: &str, register: impl FnOnce() -> Result<()>) {
 
 #[cfg(not(feature = "client"))]
 fn set_global(name: &str, function: &Function, doc: &str, metadata: &[u8]) -> Result<()> {
-    crate::names::global_table::set_with_texts(
+    crate::names::global_table::set_with_docs(
         name.as_bytes(),
         function,
         doc.as_bytes(),

@@ -7,20 +7,20 @@ pub const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Packs up to 8 bytes into a zero-padded little-endian word. Returns `None` for a longer string.
 #[inline]
-pub fn short(text: &[u8]) -> Option<u64> {
+pub fn pack_short(text: &[u8]) -> Option<u64> {
     match text.len() {
-        0..8 => Some(tail(text, text.len())),
+        0..8 => Some(pack_last(text, text.len())),
         8 => text.first_chunk().map(|word| u64::from_le_bytes(*word)),
         _ => None,
     }
 }
 
-/// Whether [`tail`] uses wide loads, which take 160 bytes of flash more than a byte loop.
+/// Whether [`pack_last`] uses wide loads, which take 160 bytes of flash more than a byte loop.
 const WIDE: bool = cfg!(feature = "speed");
 
 /// Packs the last `len` bytes of a string, at most 7, into a zero-padded little-endian word.
 #[inline]
-pub fn tail(text: &[u8], len: usize) -> u64 {
+pub fn pack_last(text: &[u8], len: usize) -> u64 {
     debug_assert!(len < 8 && len <= text.len());
     if !WIDE {
         return text.iter().rev().take(len).fold(0, |word, byte| word << 8 | u64::from(*byte));
@@ -57,7 +57,7 @@ pub fn are_same(one: &[u8], other: &[u8]) -> bool {
         return false;
     }
     match one.len() {
-        0..8 => tail(one, one.len()) == tail(other, other.len()),
+        0..8 => pack_last(one, one.len()) == pack_last(other, other.len()),
         // The words may overlap.
         8..=16 => {
             one.first_chunk::<8>() == other.first_chunk()
@@ -83,7 +83,7 @@ mod tests {
                 let mut expected = [0; 8];
                 expected[..len].copy_from_slice(&text[total - len..total]);
                 assert_eq!(
-                    tail(&text[..total], len),
+                    pack_last(&text[..total], len),
                     u64::from_le_bytes(expected),
                     "{len} of {total}"
                 );
@@ -92,10 +92,10 @@ mod tests {
     }
     #[test]
     fn short_texts_are_words() {
-        assert_eq!(short(b""), Some(0));
-        assert_eq!(short(b"ab"), Some(0x6261));
-        assert_eq!(short(b"12345678").map(u64::to_le_bytes), Some(*b"12345678"));
-        assert_eq!(short(b"123456789"), None);
+        assert_eq!(pack_short(b""), Some(0));
+        assert_eq!(pack_short(b"ab"), Some(0x6261));
+        assert_eq!(pack_short(b"12345678").map(u64::to_le_bytes), Some(*b"12345678"));
+        assert_eq!(pack_short(b"123456789"), None);
     }
 
     #[test]

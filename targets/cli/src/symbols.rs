@@ -3,49 +3,49 @@
 
 /// A symbol of upstream's library or of this one.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct KnownSymbol {
     name: &'static str,
     /// First release of upstream with the symbol; `None` if none has it.
     pub since: Option<&'static str>,
     /// Last release of upstream with the symbol; `None` if the newest one has it.
     pub until: Option<&'static str>,
     /// Feature of this library with the symbol: `c` is every build; `None` if no build has it.
-    pub ours: Option<&'static str>,
+    pub feature: Option<&'static str>,
 }
 
 /// Table of all symbols, sorted: name, first and last release, feature.
 const TABLE: &str = include_str!("../data/symbols.tsv");
 
 /// Returns all known symbols.
-fn all() -> impl Iterator<Item = Known> {
+fn all() -> impl Iterator<Item = KnownSymbol> {
     TABLE.lines().filter_map(|line| {
         let mut cells = line.split('\t');
         let name = cells.next()?;
         let mut cell = || cells.next().filter(|cell| *cell != "-");
-        Some(Known { name, since: cell(), until: cell(), ours: cell() })
+        Some(KnownSymbol { name, since: cell(), until: cell(), feature: cell() })
     })
 }
 
 /// Returns the entry of a symbol; `None` for names that no release has.
-pub fn find(name: &str) -> Option<Known> {
+pub fn find(name: &str) -> Option<KnownSymbol> {
     all().find(|known| known.name == name)
 }
 
 /// Returns the C symbols that every build of Ferrite and the newest release of upstream have.
 pub fn in_every_build() -> impl Iterator<Item = &'static str> {
-    all().filter(|known| known.ours == Some("c")).map(|known| known.name)
+    all().filter(|known| known.feature == Some("c")).map(|known| known.name)
 }
 
 /// Returns the C++ symbols.
-pub fn of_cxx() -> impl Iterator<Item = &'static str> {
-    all().filter(|known| known.ours == Some("cxx-abi")).map(|known| known.name)
+pub fn cxx_symbols() -> impl Iterator<Item = &'static str> {
+    all().filter(|known| known.feature == Some("cxx-abi")).map(|known| known.name)
 }
 
 /// Returns the features of this library that add symbols, each with the added symbols of the newest
 /// release.
 pub fn features() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     ["backend", "relax", "cxx-abi"].into_iter().map(|feature| {
-        let names = all().filter(|known| known.ours == Some(feature) && known.until.is_none());
+        let names = all().filter(|known| known.feature == Some(feature) && known.until.is_none());
         (feature, names.map(|known| known.name).collect())
     })
 }
@@ -55,12 +55,13 @@ pub fn features() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
 pub fn newest_release(defines: &dyn Fn(&str) -> bool) -> Option<&'static str> {
     let is_complete = |release: &&str| {
         let key = release_key(release);
-        let is_of_it = |known: &Known| known.since.is_some_and(|since| release_key(since) <= key);
+        let is_of_it =
+            |known: &KnownSymbol| known.since.is_some_and(|since| release_key(since) <= key);
         all()
-            .filter(|known| known.ours == Some("c") && is_of_it(known))
+            .filter(|known| known.feature == Some("c") && is_of_it(known))
             .all(|known| defines(known.name))
     };
-    let releases = all().filter(|known| known.ours == Some("c")).filter_map(|known| known.since);
+    let releases = all().filter(|known| known.feature == Some("c")).filter_map(|known| known.since);
     releases.filter(is_complete).max_by_key(|release| release_key(release))
 }
 
@@ -101,7 +102,7 @@ mod tests {
             ("cxx-symbols-earlier", "cxx-abi"),
         ] {
             for name in exported(list) {
-                assert_eq!(find(&name).and_then(|known| known.ours), Some(feature), "{name}");
+                assert_eq!(find(&name).and_then(|known| known.feature), Some(feature), "{name}");
             }
         }
     }
@@ -112,7 +113,7 @@ mod tests {
             ["symbols", "backend-symbols", "relax-symbols", "cxx-symbols", "cxx-symbols-earlier"]
                 .map(exported);
         let ours: Vec<_> = lists.into_iter().flatten().collect();
-        for known in all().filter(|known| known.ours.is_some()) {
+        for known in all().filter(|known| known.feature.is_some()) {
             assert!(ours.iter().any(|name| name == known.name), "{}", known.name);
         }
     }

@@ -118,7 +118,7 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
     }
     match words.remainder() {
         [] => result,
-        tail => hash_step(result, words::tail(bytes, tail.len())),
+        tail => hash_step(result, words::pack_last(bytes, tail.len())),
     }
 }
 

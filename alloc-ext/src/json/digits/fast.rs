@@ -48,7 +48,7 @@ fn word_at(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
     match rest.first_chunk() {
         Some(word) => u64::from_le_bytes(*word),
-        None => words::tail(rest, rest.len()),
+        None => words::pack_last(rest, rest.len()),
     }
 }
 

@@ -37,7 +37,7 @@ fn run_len(text: &[u8], marks: impl Fn(u64) -> u64) -> usize {
     if rest.is_empty() {
         return text.len();
     }
-    let marks = marks(words::tail(text, rest.len()));
+    let marks = marks(words::pack_last(text, rest.len()));
     // The padding after the text may be marked.
     words.len() * 8 + ((marks.trailing_zeros() / 8) as usize).min(rest.len())
 }
@@ -80,7 +80,7 @@ pub(super) fn write_content(out: &mut Buffer<u8>, text: &[u8]) -> Result<()> {
 /// of `memcpy`.
 #[inline]
 fn write_plain(out: &mut Buffer<u8>, plain: &[u8]) -> Result<()> {
-    let Some(word) = words::short(plain) else { return Ok(out.try_extend_from_slice(plain)?) };
+    let Some(word) = words::pack_short(plain) else { return Ok(out.try_extend_from_slice(plain)?) };
     let end = out.len() + plain.len();
     out.try_extend_from_slice(&word.to_le_bytes())?;
     out.truncate(end);

@@ -160,7 +160,7 @@ impl<'a> Mutation<'a> {
     /// the children are visited.
     fn rewrite(&self, callback: &Callback, node: &Node<'_>) -> Result<Any> {
         let (mutator, mode) = (AnyView::from(self.mutator), AnyView::from(node.mode as i32));
-        let outcome = if callback.wants_more {
+        let outcome = if callback.takes_inplace_mode {
             native::call_function(&callback.function, &[node.value, mutator, mode])
         } else {
             native::call_function(&callback.function, &[node.value, mutator])

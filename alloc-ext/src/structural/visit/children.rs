@@ -39,7 +39,7 @@ struct Halves {
 
 impl Halves {
     fn new() -> Halves {
-        Halves { gives_keys: upstream_release::visits_give_keys(), key_is_given: false }
+        Halves { gives_keys: upstream_release::visits_include_keys(), key_is_given: false }
     }
 
     /// Returns `true` if a key is visited next. Advances from key to value.

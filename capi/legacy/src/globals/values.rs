@@ -33,7 +33,7 @@ pub const OLD: &[StaticFunction] = &[
 ];
 
 fn text_object(text: String) -> Result<Any> {
-    boxed::make(&boxed::STRING, boxed::HANDLE, text.into())
+    boxed::create(&boxed::STRING, boxed::HANDLE, text.into())
 }
 
 fn text(text: String) -> String {
@@ -96,12 +96,12 @@ fn make_adt(tag: i64, fields: &[AnyView<'_>]) -> Result<Any> {
     for &field in fields {
         parts.push(field.to_owned()?)?;
     }
-    boxed::make(&boxed::ADT, boxed::HANDLE, parts.into())
+    boxed::create(&boxed::ADT, boxed::HANDLE, parts.into())
 }
 
 /// Returns the Array of a tagged tuple's tag and fields.
 fn parts_of(adt: &ObjectRef) -> Result<ArrayObject> {
-    plain_ensure!(boxed::ADT.holds(adt), TYPE_ERROR, "A tagged tuple was expected");
+    plain_ensure!(boxed::ADT.is_class_of(adt), TYPE_ERROR, "A tagged tuple was expected");
     // SAFETY: the class was checked.
     unsafe { (*boxed::value_of(adt.as_ptr())).get() }
 }

@@ -111,7 +111,7 @@ pub(crate) fn drop_earlier(than: Mark) {
 /// Records that this thread reported a failure in another slot. The error in that slot counts as
 /// raised now.
 #[cfg(all(feature = "std", not(feature = "client")))]
-pub fn note_other() {
+pub fn record_other_failure() {
     slot::number_next();
 }
 

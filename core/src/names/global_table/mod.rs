@@ -151,7 +151,7 @@ fn taken(name: &[u8]) -> Error {
 ///
 /// # Upstream
 /// `TVMFFIFunctionSetGlobalFromMethodInfo`.
-pub fn set_with_texts(
+pub fn set_with_docs(
     name: &[u8],
     function: &Function,
     doc: &[u8],

@@ -161,7 +161,7 @@ fn a_default_has_the_metadata_of_its_signature() -> Result<()> {
     assert!(before.as_bytes().starts_with(b"{\"type_schema\""));
     assert_eq!(value_of("gt.default.texts"), Some(12));
     assert_eq!(metadata(b"gt.default.texts")?.unwrap().as_bytes(), before.as_bytes());
-    set_with_texts(b"gt.default.texts", &constant(1), b"doc", b"{}", false)?;
+    set_with_docs(b"gt.default.texts", &constant(1), b"doc", b"{}", false)?;
     assert_eq!(metadata(b"gt.default.texts")?.unwrap().as_bytes(), b"{}");
     Ok(())
 }
@@ -262,18 +262,18 @@ fn destructors_may_use_the_table() -> Result<()> {
 #[cfg(feature = "std")]
 #[test]
 fn functions_may_have_doc_and_metadata() -> Result<()> {
-    set_with_texts(b"gt.info", &constant(7), b"Gives seven.", b"{\"type_schema\":\"x\"}", false)?;
+    set_with_docs(b"gt.info", &constant(7), b"Gives seven.", b"{\"type_schema\":\"x\"}", false)?;
     assert_eq!(value_of("gt.info"), Some(7));
     assert_eq!(metadata(b"gt.info")?.unwrap().as_bytes(), b"{\"type_schema\":\"x\"}");
     assert_eq!(doc(b"gt.info")?.unwrap().as_bytes(), b"Gives seven.");
-    let error = set_with_texts(b"gt.info", &constant(8), b"", b"", false).unwrap_err();
+    let error = set_with_docs(b"gt.info", &constant(8), b"", b"", false).unwrap_err();
     assert_eq!(
         error.message_bytes(),
         b"Global Function `gt.info` is already registered, possible causes:\n\
           - Two GlobalDef().def registrations for the same function \n\
           Please remove the duplicate registration."
     );
-    set_with_texts(b"gt.info", &constant(8), b"", b"", true)?;
+    set_with_docs(b"gt.info", &constant(8), b"", b"", true)?;
     assert_eq!(metadata(b"gt.info")?.unwrap().as_bytes(), b"");
     assert_eq!(value_of("gt.info"), Some(8));
     assert_eq!(metadata(b"gt.unknown")?.map(|_| ()), None);

@@ -11,7 +11,7 @@ pub const fn name_of_enums() -> &'static [u8] {
 }
 
 /// Returns `false`, as in the latest release.
-pub const fn visits_give_keys() -> bool {
+pub const fn visits_include_keys() -> bool {
     false
 }
 

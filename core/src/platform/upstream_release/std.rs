@@ -74,7 +74,7 @@ pub fn name_of_enums() -> &'static [u8] {
 
 /// Returns `true` if structural visits of maps include the keys.
 #[inline]
-pub fn visits_give_keys() -> bool {
+pub fn visits_include_keys() -> bool {
     served() < UpstreamRelease::new(0, 1, 14)
 }
 

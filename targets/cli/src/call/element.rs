@@ -98,7 +98,7 @@ impl ElementType {
             NumberKind::Int => Value::from((bits << unused).cast_signed() >> unused),
             NumberKind::Uint => Value::from(bits),
             NumberKind::Bool => Value::from(bits != 0),
-            NumberKind::Minifloat(format) => float(format.shown(bits as u16)),
+            NumberKind::Minifloat(format) => float(format.display_value(bits as u16)),
             // The shortest text of the narrow type, not that of the same number in a wider one.
             NumberKind::Float32 => float_of_text(f32::from_bits(bits as u32).to_string()),
             NumberKind::Float64 => float(f64::from_bits(bits)),

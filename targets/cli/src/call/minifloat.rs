@@ -90,7 +90,7 @@ impl Minifloat {
     /// Returns the number to display. For formats of 16 bits that is the shortest decimal number
     /// with these bits, unless it is an integer. Formats of at most 8 bits have so few values that
     /// their digits are exact.
-    pub fn shown(self, bits: u16) -> f64 {
+    pub fn display_value(self, bits: u16) -> f64 {
         let value = self.decode(bits);
         let is_narrow = self.exponent_bits + self.mantissa_bits <= 8;
         let is_integer = value.fract() == 0.0 && value.abs() < 1e15;
@@ -212,7 +212,11 @@ mod tests {
                 let value = format.decode(bits);
                 if !value.is_nan() {
                     assert_eq!(format.encode(value), Some(bits), "{name}: {value}");
-                    assert_eq!(format.encode(format.shown(bits)), Some(bits), "{name}: {value}");
+                    assert_eq!(
+                        format.encode(format.display_value(bits)),
+                        Some(bits),
+                        "{name}: {value}"
+                    );
                 }
             }
         }
@@ -271,7 +275,7 @@ mod tests {
             ("float8_e5m2", 5e4, 49152.0),
         ] {
             let format = format(name);
-            assert_eq!(format.shown(format.encode(value).unwrap()), shown, "{name}");
+            assert_eq!(format.display_value(format.encode(value).unwrap()), shown, "{name}");
         }
     }
 }

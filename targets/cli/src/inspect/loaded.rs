@@ -21,7 +21,7 @@ use super::report::Report;
 #[derive(Default, Deserialize, Serialize)]
 pub struct Descriptions {
     /// Documentation and metadata, by function.
-    pub functions: BTreeMap<String, Texts>,
+    pub functions: BTreeMap<String, FunctionDocs>,
     /// Metadata of the global functions that the library registers, by name.
     pub global_functions: BTreeMap<String, Option<String>>,
     /// Types that the library registers.
@@ -36,7 +36,7 @@ pub struct Descriptions {
 
 /// Documentation and metadata of a function.
 #[derive(Default, Deserialize, Serialize)]
-pub struct Texts {
+pub struct FunctionDocs {
     /// Documentation.
     pub doc: Option<String>,
     /// Metadata, JSON.
@@ -120,7 +120,7 @@ pub fn describe_in_process(path: &Path) -> Outcome<()> {
         let text = |text: Option<ferrite::String>| {
             text.map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned())
         };
-        let texts = Texts {
+        let texts = FunctionDocs {
             doc: text(module.function_doc(&key, true)?),
             metadata: text(module.function_metadata(&key, true)?),
         };

@@ -46,6 +46,6 @@ fn needed(name: String) -> NeededSymbol {
         name,
         since: known.and_then(|known| known.since),
         until: known.and_then(|known| known.until),
-        ferrite: known.and_then(|known| known.ours),
+        ferrite: known.and_then(|known| known.feature),
     }
 }

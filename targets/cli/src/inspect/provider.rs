@@ -58,7 +58,7 @@ pub fn of(defines: &dyn Fn(&str) -> bool, bytes: &[u8]) -> Option<Provider> {
         release: symbols::newest_release(defines),
         c_symbols: has.len(),
         lacks,
-        cxx_symbols: symbols::of_cxx().filter(|name| defines(name)).count(),
+        cxx_symbols: symbols::cxx_symbols().filter(|name| defines(name)).count(),
         features: if is_ours { features(defines, bytes) } else { Vec::new() },
     })
 }

@@ -43,7 +43,7 @@ impl Crate {
 
 /// Returns a span for generated code about an item: errors point to the item, and lints know that a
 /// macro wrote the code.
-pub fn about(item: &impl Spanned) -> Span {
+pub fn generated_span(item: &impl Spanned) -> Span {
     Span::call_site().located_at(item.span())
 }
 

@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::Parser;
 use syn::{FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, LitStr, Pat, ReturnType, Type};
 
-use crate::attribute::{self, Crate, about, unknown};
+use crate::attribute::{self, Crate, generated_span, unknown};
 use crate::function::check_signature;
 
 pub fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
@@ -180,7 +180,7 @@ impl Method {
             Kind::Hook(_) => quote!(Hook),
         };
         let closure = self.kind.closure(function, items)?;
-        let at = about(&function.sig.ident);
+        let at = generated_span(&function.sig.ident);
         let make = if self.kind == Kind::Constructor {
             let names = parameters(function).0.into_iter().map(|name| name.to_string());
             quote_spanned!(at=> #items::constructor::<Self, _, _>(&[#(#names),*], #closure))
@@ -230,7 +230,7 @@ impl Kind {
         };
         let (names, types) = parameters(function);
         // Errors about types point to the function.
-        let at = about(ident);
+        let at = generated_span(ident);
         let object = quote_spanned!(at=> __this: #items::ObjectArc<Self>);
         Ok(match self {
             Kind::Static | Kind::Constructor => {
@@ -246,7 +246,7 @@ impl Kind {
                 }
             }
             Kind::Exclusive => {
-                let borrow = quote_spanned!(about(&function.sig.receiver())=> #items::ObjectArc::borrow_mut(&__this));
+                let borrow = quote_spanned!(generated_span(&function.sig.receiver())=> #items::ObjectArc::borrow_mut(&__this));
                 let call = returned(quote_spanned!(at=> Self::#ident(&mut this, #(#names),*)));
                 quote_spanned! {at=>
                     |#object, #(#names: #types),*| -> #items::MethodResult<#result> {

@@ -45,6 +45,6 @@ impl Dialect {
 
     /// Returns the format for a caller of 0.7 or later.
     pub fn of_caller() -> Dialect {
-        if result::are_booleans_apart() { Dialect::SINCE_0_18 } else { Dialect::UNTIL_0_17 }
+        if result::has_bool_type_code() { Dialect::SINCE_0_18 } else { Dialect::UNTIL_0_17 }
     }
 }

@@ -4,7 +4,7 @@ use crate::signature::Type;
 use crate::stubs::api::{Callable, Field, INIT};
 use crate::stubs::quote::{c_comment as comment, c_literal as literal, code};
 
-use super::types::{form, is_none};
+use super::types::{c_type, is_none};
 
 /// Location of the called function.
 #[derive(Clone, Copy)]
@@ -49,13 +49,13 @@ impl Call<'_> {
         let object = has_object
             .then(|| ("TVMFFIObjectHandle self".to_string(), "ferrite_stub_object(self)".into()));
         let arguments = types.iter().enumerate().map(|(index, wanted)| {
-            let form = form(wanted);
-            let cell = if form.to_cell == "*" {
+            let c_type = c_type(wanted);
+            let cell = if c_type.to_cell == "*" {
                 format!("*arg{index}")
             } else {
-                format!("{}(arg{index})", form.to_cell)
+                format!("{}(arg{index})", c_type.to_cell)
             };
-            (format!("{}arg{index}", form.parameter), cell)
+            (format!("{}arg{index}", c_type.parameter), cell)
         });
         let arguments: Vec<(String, String)> = object.into_iter().chain(arguments).collect();
         let result = Output::of(&self.function.result(), self.function.name == INIT);
@@ -120,7 +120,7 @@ struct Output {
 impl Output {
     fn of(wanted: &Type, is_object: bool) -> Output {
         const CELL: &str = "  TVMFFIAny cell = ferrite_stub_none();\n";
-        match form(wanted).result {
+        match c_type(wanted).result {
             _ if is_object => Output {
                 parameter: Some("TVMFFIObjectHandle *result".into()),
                 before: "  TVMFFIAny cell = ferrite_stub_none();\n".into(),
@@ -173,14 +173,14 @@ pub fn getter(name: &str, key: &str, field: &Field) -> String {
 
 /// Returns the function that sets a field.
 pub fn setter(name: &str, key: &str, field: &Field) -> String {
-    let form = form(&field.value);
+    let c_type = c_type(&field.value);
     let cell =
-        if form.to_cell == "*" { "*value".into() } else { format!("{}(value)", form.to_cell) };
+        if c_type.to_cell == "*" { "*value".into() } else { format!("{}(value)", c_type.to_cell) };
     format!(
         "\n/*\n * Sets `{}`.\n */\nFERRITE_STUB_INLINE int {name}(TVMFFIObjectHandle self, {}value) {{\n  \
          return ferrite_stub_set_field({}, {}, self, {cell});\n}}\n",
         comment(&code(&field.name)),
-        form.parameter,
+        c_type.parameter,
         literal(key),
         literal(&field.name)
     )

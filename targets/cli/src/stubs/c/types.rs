@@ -3,7 +3,7 @@
 use crate::signature::Type;
 
 /// Representation of a type in C.
-pub struct Form {
+pub struct CType {
     /// Type of a parameter, with a space at its end unless it is a pointer.
     pub parameter: &'static str,
     /// Helper that converts a parameter to a cell.
@@ -15,7 +15,7 @@ pub struct Form {
 
 /// Returns the representation of a type: a cell for values of several types, and a handle for
 /// objects.
-pub fn form(wanted: &Type) -> Form {
+pub fn c_type(wanted: &Type) -> CType {
     let name = wanted.name.strip_prefix("ffi.").unwrap_or(&wanted.name);
     let (parameter, to_cell, result) = match name {
         "int" => ("int64_t ", "ferrite_stub_int", Some(("int64_t", "ferrite_stub_take_int"))),
@@ -31,7 +31,7 @@ pub fn form(wanted: &Type) -> Form {
         | "ObjectRValueRef" => ("const TVMFFIAny *", "*", None),
         _ => ("TVMFFIObjectHandle ", "ferrite_stub_object", None),
     };
-    Form { parameter, to_cell, result }
+    CType { parameter, to_cell, result }
 }
 
 /// Returns `true` for functions without a result.

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::meta::ParseNestedMeta;
 use syn::{Expr, Ident, Lit, LitStr, Token, Type};
 
-use crate::attribute::{self, about, unknown};
+use crate::attribute::{self, generated_span, unknown};
 
 /// A field of the struct.
 pub struct Field {
@@ -99,13 +99,15 @@ impl Field {
             return meta.value()?.parse();
         }
         let ty = &self.ty;
-        syn::parse2(quote_spanned!(about(&ty)=> <#ty as ::core::default::Default>::default()))
+        syn::parse2(
+            quote_spanned!(generated_span(&ty)=> <#ty as ::core::default::Default>::default()),
+        )
     }
 
     /// Generates the description of a class's field.
     pub fn description(&self, class: &Ident, items: &TokenStream) -> TokenStream {
         let Field { ident, ty, name, doc, flags, .. } = self;
-        let new = quote_spanned! {about(&ty)=>
+        let new = quote_spanned! {generated_span(&ty)=>
             #items::Field::new::<#ty, { #items::ObjectRecordOf::<#class>::CONTENT + #items::offset_of!(#class, #ident) }>
         };
         let default = self.default.as_ref().map(|default| {

@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Data, DeriveInput, Fields, Type};
 
-use crate::attribute::{self, about};
+use crate::attribute::{self, generated_span};
 use field::{Field, Role};
 use options::Options;
 
@@ -144,9 +144,9 @@ impl Class<'_> {
         let (class, items, ident, parent) =
             (&self.item.ident, &self.items, &field.ident, &field.ty);
         let named = self.options.parent.as_ref().map(
-            |named| quote_spanned!(about(&named)=> const _: fn(&#class) -> &#named = |object| &object.#ident;),
+            |named| quote_spanned!(generated_span(&named)=> const _: fn(&#class) -> &#named = |object| &object.#ident;),
         );
-        let checks = quote_spanned! {about(&parent)=>
+        let checks = quote_spanned! {generated_span(&parent)=>
             #named
             const _: () = {
                 assert!(#items::offset_of!(#class, #ident) == 0);
@@ -225,7 +225,7 @@ impl Class<'_> {
                 (Role::Parent, _) => quote!((#items::ParentOf::<#ty>::EMPTY)(depth)?),
                 (_, Some(default)) => quote!(#default),
                 (Role::Skipped, None) => {
-                    quote_spanned!(about(&ty)=> <#ty as ::core::default::Default>::default())
+                    quote_spanned!(generated_span(&ty)=> <#ty as ::core::default::Default>::default())
                 }
                 (Role::Reflected, None) => {
                     let name = &field.name;
@@ -256,7 +256,7 @@ impl Class<'_> {
             let (ident, ty) = (&field.ident, &field.ty);
             match field.role {
                 Role::Parent => quote!(#ident: (#items::ParentOf::<#ty>::COPY)(&self.#ident)?),
-                _ => quote_spanned!(about(&ty)=> #ident: <#ty as ::core::clone::Clone>::clone(&self.#ident)),
+                _ => quote_spanned!(generated_span(&ty)=> #ident: <#ty as ::core::clone::Clone>::clone(&self.#ident)),
             }
         });
         quote! {
