@@ -66,7 +66,8 @@ int FerriteModelCreate(const void *executable,
  *
  * The caller must ensure:
  * Loading runs the library's initialisers; its kernels must be those of the model. The library is
- * closed with the last reference to the model: objects that its code made must be gone before.
+ * closed with the last reference to the model: objects created by its code must be released
+ * before.
  */
 TVM_FFI_DLL int FerriteModelLoad(const char *path, TVMFFIObjectHandle *out);
 
@@ -76,8 +77,8 @@ TVM_FFI_DLL int FerriteModelLoad(const char *path, TVMFFIObjectHandle *out);
  *
  * Only in builds with the feature `relax`. The `num_bytes` bytes of `executable` are copied.
  * `kernels` is a module, such as the one that `ffi.ModuleLoadFromFile` returns for a library of
- * kernels, or null; what it and its imports lack is looked up among the global functions. The
- * model keeps the module.
+ * kernels, or null; functions that it and its imports lack are looked up among the global
+ * functions. The model keeps the module.
  *
  * Returns 0 and stores the model, owned by the caller, in `out`. On failure, returns -1 with an
  * error raised: ValueError for a null pointer, InternalError for a malformed executable or a
@@ -232,9 +233,9 @@ int FerriteModelInputType(TVMFFIObjectHandle model,
  * Returns the number of results of a model's function. Results have no names.
  *
  * Returns 0 and stores the number in `count`: 1 for a function that returns a tensor, the length
- * of the array for one that returns an array, -1 if it is not known before a call, as in functions
- * that are native code. On failure, returns -1 with an error raised: ValueError for an unknown
- * function.
+ * of the array for a function that returns an array, -1 if it is not known before a call, as in
+ * functions that are native code. On failure, returns -1 with an error raised: ValueError for an
+ * unknown function.
  */
 TVM_FFI_DLL
 int FerriteModelNumOutputs(TVMFFIObjectHandle model,

@@ -59,7 +59,7 @@ extern "C" {
  * Allocates `size` bytes at a multiple of `alignment`, a power of two. Returns null when out
  * of memory, which the library reports as a MemoryError. All memory of the library comes from
  * here: objects without a custom allocator, tables of names and types, buffers, and workspaces
- * without a buffer of their own.
+ * without a separate buffer.
  *
  * The alignment is at most 8, except for tensor data and workspaces. The library calls it in
  * interrupt handlers that create objects, too. The default takes blocks from the pool, which
@@ -145,7 +145,7 @@ void FerriteLogSet(FerriteLogSink sink);
  *
  * The pool initially has `FERRITE_POOL_BYTES` bytes, chosen when the library is built. The initial
  * size may be 0, unless functions are registered before `main`, as system libraries do. Returns 0,
- * or -1 with ValueError raised for a null region or one that is smaller than a block.
+ * or -1 with ValueError raised for a null region or a region that is smaller than a block.
  *
  * The caller must ensure:
  * No other code uses the memory as long as the program runs.

@@ -120,7 +120,7 @@ pub unsafe extern "C" fn TVMFFITensorCreateUnsafeView(
 /// Imports a managed tensor, versioned or unversioned.
 ///
 /// # Safety
-/// Same requirements as the C symbols. `from` is a managed tensor of the given form.
+/// Same requirements as the C symbols. `from` must be a managed tensor of the given kind.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn import(
@@ -143,7 +143,7 @@ unsafe fn import(
 /// Exports a tensor as a managed tensor, versioned or unversioned.
 ///
 /// # Safety
-/// Same requirements as the C symbols. `out` is for a managed tensor of the given form.
+/// Same requirements as the C symbols. `out` must be valid for a managed tensor of the given kind.
 #[cfg_attr(feature = "speed", inline(always))]
 #[cfg_attr(not(feature = "speed"), inline(never))]
 unsafe fn export(from: TVMFFIObjectHandle, out: *mut *mut c_void, form: DLPackForm) -> Result<()> {

@@ -48,9 +48,9 @@ pub(crate) fn with_every_refusal(mut body: impl FnMut()) -> usize {
     unreachable!("the loop has no end")
 }
 
-/// Runs `body` like [`with_every_refusal`], in a thread of its own that calls `meanwhile` before
-/// each allocation. Panics if the thread does not finish, for example because `meanwhile` waits for
-/// a lock that is held during the allocation.
+/// Runs `body` like [`with_every_refusal`], in a separate thread that calls `meanwhile` before each
+/// allocation. Panics if the thread does not finish, for example because `meanwhile` waits for a
+/// lock that is held during the allocation.
 pub(crate) fn asked_while(meanwhile: fn(), body: impl FnMut() + Send + 'static) {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || {

@@ -305,7 +305,7 @@ impl Printer {
         Function::from_typed(move |value: Any| slot.with(|printer| printer.print_aside(value)))
     }
 
-    /// Prints a value for a hook, into an output buffer of its own. Returns the text.
+    /// Prints a value for a hook, into a separate output buffer. Returns the text.
     fn print_aside(&mut self, value: Any) -> Result<String> {
         let outer = self.text_number;
         if self.texts.is_empty() {

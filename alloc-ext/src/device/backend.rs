@@ -326,8 +326,8 @@ pub unsafe trait Backend: Sync {
     /// graph.
     ///
     /// # Errors
-    /// Errors of `body` and of the driver, which refuses what cannot be recorded, such as
-    /// allocating memory and waiting. The default implementation returns RuntimeError.
+    /// Errors of `body` and of the driver, which refuses commands that cannot be recorded, such as
+    /// allocations and waits. The default implementation returns RuntimeError.
     ///
     /// # Safety
     /// The stream must belong to the device, must not be null, and no other thread may use it

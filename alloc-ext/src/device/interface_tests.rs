@@ -17,7 +17,7 @@ use ferrite_core::{Any, Tensor, plain_bail};
 
 use super::*;
 
-/// Logged calls with their device ids. Each test uses a device of its own.
+/// Logged calls with their device ids. Each test uses a separate device.
 static LOG: Mutex<Vec<(i32, String)>> = Mutex::new(Vec::new());
 
 const DEVICES: i32 = 16;
@@ -39,7 +39,7 @@ fn logged(device: Device) -> Vec<String> {
     found
 }
 
-/// Returns a device of the logging back end. Each test passes an id of its own.
+/// Returns a device of the logging back end. Each test passes a different id.
 fn device_of(id: i32) -> Device {
     register(&ONE).unwrap();
     register(&OTHER).unwrap();

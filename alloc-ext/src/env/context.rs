@@ -81,9 +81,9 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// The error that a signal handler raised here, by this library; `EnvErrorAlreadySet` if it set one
-/// in the host language, where that error stays; InternalError if the functions for the interpreter
-/// lock are not registered.
+/// The error that a signal handler raised through this library; `EnvErrorAlreadySet` if the handler
+/// set an error in the host language, where it stays; InternalError if the functions for the
+/// interpreter lock are not registered.
 ///
 /// # Upstream
 /// `TVMFFIEnvCheckSignals`, which raises no error itself; its callers raise `EnvErrorAlreadySet`.

@@ -37,8 +37,8 @@ pub unsafe fn register(name: &[u8], symbol: *mut c_void) -> Result<()> {
 /// Makes the host language handle pending signals, if it registered a signal check.
 ///
 /// # Errors
-/// The error that a signal handler raised by the library; `EnvErrorAlreadySet` if it set one in the
-/// host language, where that error stays; errors of the library.
+/// The error that a signal handler raised through the library; `EnvErrorAlreadySet` if the handler
+/// set an error in the host language, where it stays; errors of the library.
 ///
 /// # Upstream
 /// `TVMFFIEnvCheckSignals`.

@@ -1,5 +1,5 @@
-//! Fast path for decoding text in the form that this library writes: creates values while parsing,
-//! without intermediate JSON values.
+//! Fast path for decoding text in the format that this library writes: creates values while
+//! parsing, without intermediate JSON values.
 #![forbid(unsafe_code)]
 
 use ferrite_core::abi::type_index;
@@ -19,7 +19,7 @@ use crate::json::{self, Number};
 use crate::reflection::create_empty;
 use crate::walk::{Field, Fields, Hooks};
 
-/// Decodes a graph in the form that [`to_json_graph_string`](super::to_json_graph_string) writes.
+/// Decodes a graph in the format that [`to_json_graph_string`](super::to_json_graph_string) writes.
 /// Returns `None` for any other text and for any error, which the general decoder then reports.
 pub(super) fn read(text: &[u8]) -> Option<Any> {
     let mut reader = Reader {

@@ -25,7 +25,7 @@ pub fn parse(text: &[u8]) -> Result<Any> {
 /// List, and Map with string keys.
 ///
 /// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a
-/// line of its own, indented by `indent` spaces per level.
+/// separate line, indented by `indent` spaces per level.
 ///
 /// # Errors
 /// ValueError for a value or key of another type, and for a cyclic list; MemoryError.

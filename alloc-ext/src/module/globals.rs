@@ -36,7 +36,7 @@ pub fn add(module: &Module) -> Result<()> {
 /// are removed. Keeping them again has no effect.
 ///
 /// # Errors
-/// MemoryError; errors of modules that say what they import.
+/// MemoryError; errors of modules that fail to list their imports.
 pub(super) fn keep(root: &Module) -> Result<()> {
     let mut seen = ModuleSet::new();
     let mut pending = Buffer::new();

@@ -20,12 +20,12 @@ pub const FUNCTION_PREFIX: &[u8] = b"__tvm_ffi_";
 /// lives.
 ///
 /// A library is dropped after the last module and function created from it.
-/// [`Module::load`](super::Module::load) never drops one.
+/// [`Module::load`](super::Module::load) never drops a library.
 ///
 /// # Safety
 /// The addresses must stay valid as long as the library. If its code is unmapped when it is
-/// dropped, whoever creates a module of it guarantees that nothing the code made is used after
-/// that. Symbols must have the type that belongs to their name: `__tvm_ffi_*` and symbols with the
+/// dropped, the creator of a module guarantees that nothing created by the code is used after that.
+/// Symbols must have the type that belongs to their name: `__tvm_ffi_*` and symbols with the
 /// metadata and documentation prefixes are safe-call functions, `__tvm_ffi__library_bin` is a
 /// stream in the format of the module `library_bin`, and `__tvm_ffi__library_ctx` and the context
 /// symbols are writable pointers.
@@ -49,7 +49,7 @@ pub unsafe trait Library: Send + Sync + 'static {
     }
 
     /// Returns `true` if `other` belongs to this library, like `known`, or if the library cannot
-    /// tell.
+    /// determine it.
     #[cfg(feature = "packed")]
     fn has_both(&self, _known: NonNull<c_void>, _other: NonNull<c_void>) -> bool {
         true

@@ -204,10 +204,10 @@ impl Module {
     ///
     /// # Safety
     /// When the last reference to the module and to its functions is dropped, the code of a library
-    /// is unmapped. Until then, all that it made must be gone: objects, errors and functions whose
-    /// deleters or bodies are in it, and tensors over its memory; global functions, types, fields
-    /// and hooks that it registered must not be used any more. [`load`](Module::load) keeps the
-    /// code.
+    /// is unmapped. Before that, everything that the library created must be released: objects,
+    /// errors and functions whose deleters or bodies are in its code, and tensors over its memory.
+    /// Global functions, types, fields and hooks that it registered must no longer be used.
+    /// [`load`](Module::load) keeps the code.
     ///
     /// # Upstream
     /// `Module::LoadFromFile` in `module.cc`.

@@ -38,7 +38,7 @@ impl Callbacks {
         }))
     }
 
-    /// Creates callbacks from triples of type index, function and the `wants_more` flag.
+    /// Creates callbacks from triples of type index, function and the `takes_inplace_mode` flag.
     ///
     /// # Errors
     /// MemoryError.

@@ -25,9 +25,9 @@ pub fn set_installed() {
     INSTALLED.store(true, Ordering::Release);
 }
 
-/// Has the library install its built-ins unless they are installed already. For symbols outside the
-/// package that installs them, where a program may have called no other symbol, and no load-time
-/// constructor has run.
+/// Installs the library's built-ins unless they are installed. Symbols outside the installing
+/// package call this: the program may have called no other symbol, and no load-time constructor may
+/// have run.
 #[inline]
 pub fn ensure_installed() {
     if !is_installed() {

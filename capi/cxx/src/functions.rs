@@ -2,8 +2,8 @@
 //! `StructuralHash::Hash`.
 //!
 //! # Safety
-//! C++ calls each with valid arguments of its signature: references to live values, and writable
-//! results.
+//! C++ code must call each function with valid arguments of its signature: references to live
+//! values, and writable results.
 
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;

@@ -4,7 +4,7 @@
 //! | file | content |
 //! |---|---|
 //! | `class_info` | layout of virtual tables and typeinfo |
-//! | `module_class`, `error_class` | those of `ModuleObj` and `Error` |
+//! | `module_class`, `error_class` | virtual tables and typeinfo of `ModuleObj` and `Error` |
 //! | `throw` | the library's errors as C++ exceptions |
 //! | `call`, `unit.cc` | calls of C++ functions, whose exceptions become errors |
 //! | `export` | functions that return classes, under the C++ calling convention |

@@ -1,7 +1,8 @@
 //! Member functions of `tvm::ffi::ModuleObj` that C++ clients link.
 //!
 //! # Safety
-//! C++ calls each with a live module as `this`, references to live values, and writable results.
+//! C++ code must call each function with a live module as `this`, references to live values, and
+//! writable results.
 
 use core::ffi::c_void;
 use core::mem::ManuallyDrop;

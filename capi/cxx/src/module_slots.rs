@@ -2,7 +2,8 @@
 //! table.
 //!
 //! # Safety
-//! C++ calls each with a live module as `this`, references to live values, and writable results.
+//! C++ code must call each function with a live module as `this`, references to live values, and
+//! writable results.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 

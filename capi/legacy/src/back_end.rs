@@ -1,4 +1,4 @@
-//! Back ends of devices by type, of which the CPU needs none, and the wait for their streams.
+//! Device back ends by type, except for the CPU, and waits for their streams.
 
 use core::ffi::{c_int, c_void};
 

@@ -130,7 +130,7 @@ pub fn is_former(array: &Tensor) -> bool {
     described_by(array).is_some()
 }
 
-/// Returns the tensor of which an array is a view with a former data type.
+/// Returns the source tensor of an array that is a view with a former data type.
 fn described_by(array: &Tensor) -> Option<Tensor> {
     let former = array.dl_tensor().dtype;
     source_of(array, |source| {

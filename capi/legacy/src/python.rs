@@ -1,5 +1,5 @@
-//! Functions of the Python interpreter, for reference counts of exceptions: those that a front end
-//! registers, and those beside them.
+//! Functions of the Python interpreter, for reference counts of exceptions: registered by a front
+//! end, or found in the library that defines `Py_DecRef`.
 //!
 //! Foreign calls through ctypes release the interpreter's lock, so it is acquired before any count
 //! changes. Front ends before 0.18 do not register the functions that acquire it; they are looked

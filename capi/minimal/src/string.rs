@@ -35,7 +35,7 @@ pub unsafe extern "C" fn TVMFFIBytesFromByteArray(
     unsafe { create(input, out, StringKind::Bytes) }
 }
 
-/// Creates a string or bytes value, as `kind` says.
+/// Creates a string or bytes value of the given kind.
 ///
 /// # Safety
 /// Same requirements as the symbols above.

@@ -158,9 +158,9 @@ pub unsafe extern "C" fn FerriteModelInputType(
 /// Returns the number of results of a model's function. Results have no names.
 ///
 /// Returns 0 and stores the number in `count`: 1 for a function that returns a tensor, the length
-/// of the array for one that returns an array, -1 if it is not known before a call, as in functions
-/// that are native code. On failure, returns -1 with an error raised: ValueError for an unknown
-/// function.
+/// of the array for a function that returns an array, -1 if it is not known before a call, as in
+/// functions that are native code. On failure, returns -1 with an error raised: ValueError for an
+/// unknown function.
 ///
 /// # Safety
 /// See the crate.

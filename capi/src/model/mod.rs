@@ -5,7 +5,7 @@
 //! |---|---|
 //! | this one | models are created, duplicated and called |
 //! | `description` | functions, inputs and results of a model |
-//! | `parameters` | weights in a file of their own |
+//! | `parameters` | weights in a separate file |
 //! | `system_library` | models of objects that are linked into the program and register their symbols |
 //! | `system_symbol` | registration of these symbols, in builds without modules |
 //! | `measurement` | memory, and time per operator |
@@ -79,7 +79,8 @@ pub unsafe extern "C" fn FerriteModelCreate(
 ///
 /// # Safety
 /// Loading runs the library's initialisers; its kernels must be those of the model. The library is
-/// closed with the last reference to the model: objects that its code made must be gone before.
+/// closed with the last reference to the model: objects created by its code must be released
+/// before.
 #[cfg(all(feature = "relax", feature = "host"))]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn FerriteModelLoad(
@@ -101,8 +102,8 @@ pub unsafe extern "C" fn FerriteModelLoad(
 ///
 /// Only in builds with the feature `relax`. The `num_bytes` bytes of `executable` are copied.
 /// `kernels` is a module, such as the one that `ffi.ModuleLoadFromFile` returns for a library of
-/// kernels, or null; what it and its imports lack is looked up among the global functions. The
-/// model keeps the module.
+/// kernels, or null; functions that it and its imports lack are looked up among the global
+/// functions. The model keeps the module.
 ///
 /// Returns 0 and stores the model, owned by the caller, in `out`. On failure, returns -1 with an
 /// error raised: ValueError for a null pointer, InternalError for a malformed executable or a

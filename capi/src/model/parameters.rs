@@ -1,4 +1,4 @@
-//! Weights in a file of their own, in the format of TVM's `save_param_dict`.
+//! Weights in a separate file, in the format of TVM's `save_param_dict`.
 
 #[cfg(all(feature = "relax", feature = "host"))]
 use core::ffi::c_char;

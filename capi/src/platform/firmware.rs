@@ -32,7 +32,7 @@ pub unsafe extern "C" fn FerriteLogSet(sink: Option<FerriteLogSink>) {
 ///
 /// The pool initially has `FERRITE_POOL_BYTES` bytes, chosen when the library is built. The initial
 /// size may be 0, unless functions are registered before `main`, as system libraries do. Returns 0,
-/// or -1 with ValueError raised for a null region or one that is smaller than a block.
+/// or -1 with ValueError raised for a null region or a region that is smaller than a block.
 ///
 /// # Safety
 /// No other code may use the memory as long as the program runs.

@@ -1,5 +1,4 @@
-//! Getters and setters of fields, and the creation of objects, in the form that the type table has
-//! them.
+//! Getters and setters of fields, and the creation of objects, as the type table stores them.
 
 use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};

@@ -268,8 +268,7 @@ impl Class {
     }
 
     /// Registers the constructors that follow from the creator: one without arguments, and, for a
-    /// class without a constructor of its own, one that takes the fields, where the library offers
-    /// it.
+    /// class without a constructor, one that takes the fields, where the library offers it.
     fn register_constructors(&self, index: i32) -> Result<()> {
         let Some(creator) = self.options.creator else { return Ok(()) };
         let new = || Function::from_packed(move |_| call_creator(creator).map(Any::from));

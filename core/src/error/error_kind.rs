@@ -122,8 +122,8 @@ impl Error {
         ErrorKind::of(self.kind_bytes())
     }
 
-    /// Borrows the message of the error. Errors of C code may have messages in other encodings: of
-    /// these, the part before the first byte that is not UTF-8.
+    /// Borrows the message of the error. Errors of C code may have messages in other encodings:
+    /// returns only the part before the first byte that is not UTF-8.
     ///
     /// # Examples
     /// ```

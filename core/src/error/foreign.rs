@@ -26,7 +26,7 @@ foreign_errors! {
     core::char::ParseCharError => ValueError;
     core::char::CharTryFromError => ValueError;
     core::num::TryFromIntError => OverflowError;
-    /// A ValueError, of which Python's UnicodeDecodeError is one.
+    /// A ValueError, the base class of Python's UnicodeDecodeError.
     core::str::Utf8Error => ValueError;
     core::array::TryFromSliceError => ValueError;
     core::ffi::FromBytesWithNulError => ValueError;
@@ -102,7 +102,7 @@ mod of_std {
         }
     }
 
-    /// The receiver is gone.
+    /// The receiver was dropped.
     impl<T> From<std::sync::mpsc::SendError<T>> for Error {
         #[cold]
         fn from(error: std::sync::mpsc::SendError<T>) -> Error {

@@ -12,8 +12,8 @@ use crate::value::any::{Any, AnyView};
 use crate::value::string;
 
 impl AnyView<'_> {
-    /// Asks the library for the readable form of an object. Returns `None` in builds without it,
-    /// and if it fails.
+    /// Asks the library for the readable representation of an object. Returns `None` in builds
+    /// without it, and if it fails.
     fn repr(self) -> Option<string::String> {
         self.object_ptr()?;
         Function::global("ffi.ReprPrint").ok()?.call_packed(&[self]).ok()?.get().ok()

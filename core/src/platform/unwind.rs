@@ -1,5 +1,5 @@
 //! Handling of panics at the boundary to C: they are caught in builds that unwind, and abort in
-//! others.
+//! other builds.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "std")]

@@ -1,4 +1,4 @@
-//! Tensors among the arguments of a call: those that a function reads, and those that it writes.
+//! Tensor parameters of functions: inputs, which a function reads, and outputs, which it writes.
 
 use super::check::Argument;
 use super::reader::is_direct_address;

@@ -16,21 +16,21 @@ use crate::value::store_forwarding;
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Owner {
-    /// A managed tensor in DLPack's versioned form.
+    /// A managed tensor in DLPack's versioned representation.
     Versioned,
-    /// A managed tensor in DLPack's legacy form.
+    /// A managed tensor in DLPack's legacy representation.
     Managed,
     /// An object; usually the tensor of which this one is a view.
     Object,
-    /// A managed tensor in versioned form that this library exported: the keeper is the exported
-    /// tensor, which the managed tensor keeps alive. Only if [`OWN_EXPORTS`].
+    /// A managed tensor in versioned representation that this library exported: the keeper is the
+    /// exported tensor, which the managed tensor keeps alive. Only if [`OWN_EXPORTS`].
     OwnVersioned,
-    /// A managed tensor in legacy form that this library exported.
+    /// A managed tensor in legacy representation that this library exported.
     OwnManaged,
 }
 
 impl Owner {
-    /// Converts the kind of a foreign managed tensor to that of one that this library exported.
+    /// Converts the kind of a foreign managed tensor to the kind of an export of this library.
     #[inline(always)]
     fn of_own_export(self) -> Owner {
         if self == Owner::Versioned { Owner::OwnVersioned } else { Owner::OwnManaged }
@@ -87,10 +87,10 @@ unsafe impl ObjectRecord for BorrowingTensor {
     }
 }
 
-/// Deletes a managed tensor in versioned form.
+/// Deletes a managed tensor in versioned representation.
 ///
 /// # Safety
-/// The managed tensor must be one, and not used afterwards.
+/// The managed tensor must be versioned, and must not be used afterwards.
 #[inline(always)]
 unsafe fn delete_versioned(managed: *mut c_void) {
     let managed = managed.cast::<DLManagedTensorVersioned>();
@@ -102,7 +102,7 @@ unsafe fn delete_versioned(managed: *mut c_void) {
     }
 }
 
-/// Deletes a managed tensor in legacy form.
+/// Deletes a managed tensor in legacy representation.
 ///
 /// # Safety
 /// Same requirements as [`delete_versioned`].
@@ -166,7 +166,7 @@ pub unsafe fn refuse_writers(tensor: *mut TVMFFIObject) {
 /// none.
 ///
 /// # Safety
-/// `object` must be a live tensor object, or one that keeps the elements of such.
+/// `object` must be a live tensor object, or an object that keeps the elements of a tensor alive.
 pub(super) unsafe fn inherited_flags(mut object: *mut TVMFFIObject) -> u64 {
     // SAFETY: the first object is alive by contract, each further one because the previous view
     // keeps it alive. Only records of this file have that deleter; those of other libraries are
@@ -210,15 +210,15 @@ pub(super) unsafe fn source(tensor: &ObjectRef) -> Option<&ObjectRef> {
 ///
 /// # Safety
 /// `view` must be a live tensor whose borrow state is [`word::FORWARDED`]: a record of this file,
-/// perhaps of another library, or one that [`share_borrows_of_owner`] got.
+/// perhaps of another library, or a tensor that was passed to [`share_borrows_of_owner`].
 #[inline(always)]
 pub(super) unsafe fn keeper(view: NonNull<TVMFFIObject>) -> NonNull<TVMFFIObject> {
     // SAFETY: the caller's promise; the keeper of such a view is an object.
     unsafe { NonNull::new_unchecked((*view.as_ptr().cast::<BorrowingTensor>()).keeper.cast()) }
 }
 
-/// Claims the export slot of a tensor for a managed tensor of either form. Returns `None` if the
-/// tensor has no slot or the slot is in use.
+/// Claims the export slot of a tensor for a managed tensor of either representation. Returns `None`
+/// if the tensor has no slot or the slot is in use.
 ///
 /// # Safety
 /// `object` must be a live tensor object, and stay alive until [`release_export_slot`].

@@ -49,8 +49,8 @@ impl<'a, const N: usize> CallBorrows<'a, N> {
     /// Borrows the elements of each argument for its use.
     ///
     /// # Errors
-    /// RuntimeError that names the first argument of which another borrow conflicts; then nothing
-    /// is borrowed.
+    /// RuntimeError that names the first argument with a conflicting borrow. No argument is
+    /// borrowed then.
     #[inline(always)]
     pub(crate) fn new(call: &Call<'a>, uses: TensorUses) -> Result<Self> {
         let mut borrows = CallBorrows { held: [HeldRoot::NONE; N], count: 0, args: PhantomData };

@@ -40,8 +40,8 @@ use crate::value::string::String;
 /// The checks in code that TVM generates. `ferrite/kernel.h` has the same checks for C, with the
 /// same messages.
 ///
-/// `S` says how the elements are borrowed: checks of an argument lend plain slices, those of a
-/// [`Tensor`] lend guards, and those of a [`TensorRef`] lend none.
+/// `S` determines how the elements are borrowed: checks of an argument lend plain slices, those of
+/// a [`Tensor`] lend guards, and those of a [`TensorRef`] lend none.
 #[derive(Clone, Copy)]
 pub struct TensorCheck<'a, S = ()> {
     tensor: TensorRef<'a>,

@@ -16,8 +16,8 @@ use crate::object::ObjectRef;
 use crate::platform::memory;
 
 impl Tensor {
-    /// Creates a managed tensor in DLPack's legacy form. It shares data, shape and strides with
-    /// this tensor and keeps it alive.
+    /// Creates a managed tensor in DLPack's legacy representation. It shares data, shape and
+    /// strides with this tensor and keeps it alive.
     ///
     /// The caller owns the result and must call its deleter once, on any thread.
     ///
@@ -30,7 +30,7 @@ impl Tensor {
         export(self, DLPackForm::Legacy).map(NonNull::cast)
     }
 
-    /// Creates a managed tensor in DLPack's versioned form, like [`Tensor::to_dlpack`].
+    /// Creates a managed tensor in DLPack's versioned representation, like [`Tensor::to_dlpack`].
     ///
     /// If this tensor, or the tensor of which it is a view, was imported from a versioned managed
     /// tensor, the flags are the same. Otherwise they are 0.
@@ -61,7 +61,7 @@ impl Tensor {
     }
 }
 
-/// Creates a managed tensor of either form, like [`Tensor::to_dlpack`] and
+/// Creates a managed tensor of either representation, like [`Tensor::to_dlpack`] and
 /// [`Tensor::to_dlpack_versioned`].
 ///
 /// # Errors

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::value::shape::{has_possible_size, is_small};
 use crate::{plain_ensure, plain_error};
 
-/// The two forms of managed tensors in DLPack.
+/// The two representations of managed tensors in DLPack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DLPackForm {
     /// [`DLManagedTensor`], without a version, as before DLPack 1.0.
@@ -23,8 +23,8 @@ pub enum DLPackForm {
 }
 
 impl Tensor {
-    /// Creates a tensor over a managed tensor in legacy form and takes ownership of the latter. Its
-    /// deleter runs when the last reference is dropped.
+    /// Creates a tensor over a managed tensor in legacy representation and takes ownership of the
+    /// latter. Its deleter runs when the last reference is dropped.
     ///
     /// `require_alignment` is the required alignment of the first element in bytes: a power of two,
     /// or 0 for any. Missing strides become those of a compact tensor. On failure the caller still
@@ -52,7 +52,8 @@ impl Tensor {
         unsafe { import(managed.cast(), require_alignment, require_contiguous, DLPackForm::Legacy) }
     }
 
-    /// Creates a tensor over a managed tensor in versioned form, like [`Tensor::from_dlpack`].
+    /// Creates a tensor over a managed tensor in versioned representation, like
+    /// [`Tensor::from_dlpack`].
     ///
     /// Exports of the tensor have the same flags.
     ///
@@ -78,14 +79,14 @@ impl Tensor {
     }
 }
 
-/// Creates a tensor over a managed tensor of either form, like [`Tensor::from_dlpack`] and
-/// [`Tensor::from_dlpack_versioned`].
+/// Creates a tensor over a managed tensor of either representation, like [`Tensor::from_dlpack`]
+/// and [`Tensor::from_dlpack_versioned`].
 ///
 /// # Errors
-/// Same errors as the function for this form.
+/// Same errors as the function for this representation.
 ///
 /// # Safety
-/// Same requirements as the function for this form.
+/// Same requirements as the function for this representation.
 #[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn import(
     managed: *mut c_void,
@@ -130,10 +131,11 @@ unsafe fn needs_no_checks(managed: *mut c_void, form: DLPackForm) -> bool {
     }
 }
 
-/// Returns the DLTensor in a managed tensor of either form, and the matching kind of owner.
+/// Returns the DLTensor in a managed tensor of either representation, and the matching kind of
+/// owner.
 ///
 /// # Safety
-/// The record must have this form.
+/// The record must have this representation.
 #[inline(always)]
 unsafe fn described(managed: *mut c_void, form: DLPackForm) -> (*const DLTensor, Owner) {
     // SAFETY: the address of a field of a live record.

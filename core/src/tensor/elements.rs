@@ -37,8 +37,8 @@ pub struct Elements<'a, T>(Slice<'a, T, false>);
 /// See [`Elements`].
 pub struct ElementsMut<'a, T>(Slice<'a, T, true>);
 
-/// Address and number of the elements, and their borrow. Not a reference, which would have to be
-/// valid after the borrow has ended, until the guard is gone.
+/// Address and number of the elements, and their borrow. Not a reference: that would have to stay
+/// valid until the guard is dropped, after the borrow has ended.
 struct Slice<'a, T, const WRITES: bool> {
     data: NonNull<T>,
     len: usize,

@@ -124,7 +124,7 @@ impl<'a> TensorRef<'a> {
     /// the address space or are not aligned for `T`.
     ///
     /// # Safety
-    /// No one may write the elements while the result is in use.
+    /// No other code may write the elements while the result is in use.
     pub unsafe fn as_ndarray<T: Element, D: Dimension>(self) -> Result<ArrayView<'a, T, D>> {
         self.check_host_elements::<T>()?;
         let (shape, mut strides) = (self.extents::<D>()?, D::zeros(self.ndim()));
@@ -189,7 +189,7 @@ impl<'a> TensorRef<'a> {
         ArrayViewMut::from_shape(shape, elements).map_err(|_| too_large())
     }
 
-    /// Returns the shape in the form of the crate `ndarray`.
+    /// Returns the shape as a type of the crate `ndarray`.
     fn extents<D: Dimension>(self) -> Result<D> {
         let ndim = self.ndim();
         let expected = D::NDIM.unwrap_or(ndim);

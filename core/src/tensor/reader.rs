@@ -202,7 +202,7 @@ impl<'a> TensorRef<'a> {
     /// aligned for `T`.
     ///
     /// # Safety
-    /// No one may write the elements while the result is in use.
+    /// No other code may write the elements while the result is in use.
     pub unsafe fn as_slice<T: Element>(self) -> Result<&'a [T]> {
         let (data, len) = self.elements::<T>()?;
         // SAFETY: `elements` checked pointer, length and alignment; `from_raw` guarantees that the

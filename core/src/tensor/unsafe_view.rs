@@ -50,8 +50,8 @@ impl Tensor {
         }
     }
 
-    /// Returns the tensor of which this one is a view; `None` for other tensors, such as those that
-    /// own their data.
+    /// Returns the source tensor of this view; `None` for other tensors, such as tensors that own
+    /// their data.
     pub fn view_source(&self) -> Option<&Tensor> {
         // SAFETY: the tensor is alive, and keeps the source of a view alive.
         unsafe { borrowing::source(&self.0) }.and_then(ObjectRef::as_class)

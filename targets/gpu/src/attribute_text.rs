@@ -1,4 +1,4 @@
-//! Text form of device attributes, in the formats of TVM's own back ends.
+//! Device attributes as text, in the formats of TVM's own back ends.
 #![forbid(unsafe_code)]
 
 use ferrite_core::String;

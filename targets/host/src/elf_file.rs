@@ -1,5 +1,5 @@
-//! Access to an ELF file by read calls, which copy records from it: a file that is truncated
-//! meanwhile only lacks them.
+//! Access to an ELF file by read calls, which copy records from it: if the file is truncated
+//! meanwhile, records are merely missing.
 
 use core::ffi::{CStr, c_int};
 use core::mem::MaybeUninit;

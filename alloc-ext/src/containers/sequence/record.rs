@@ -104,8 +104,8 @@ pub(crate) fn allocate_with_block(type_index: i32, capacity: usize) -> Result<Ob
     object
 }
 
-/// Converts the word of a number of cells that is stored in memory. A negative number, which only a
-/// faulty client writes, becomes 0.
+/// Converts a stored number of cells. A negative number, which only a faulty client writes, becomes
+/// 0.
 #[inline]
 pub(crate) fn count(number: usize) -> usize {
     (number as isize).max(0) as usize

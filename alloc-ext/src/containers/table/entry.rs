@@ -175,8 +175,8 @@ impl KeyEntry {
         drop(unsafe { self.put(key, value) });
     }
 
-    /// Sets the value, and the key of a new entry. Returns what the table does not store: for an
-    /// existing entry, the second key and the replaced value.
+    /// Sets the value, and the key of a new entry. Returns the values that the table does not
+    /// store: for an existing entry, the second key and the replaced value.
     ///
     /// # Safety
     /// Same requirements as [`fill`](Self::fill).

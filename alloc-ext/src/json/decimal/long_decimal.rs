@@ -10,7 +10,7 @@ const MOST_DIGITS: usize = 800;
 
 /// The number `0.DIGITS * 10^point`. Digits beyond the capacity are truncated, so the stored number
 /// may be smaller than the true one. No exactly representable number lies between the two; if the
-/// stored number is exactly representable, `is_more` tells that the true number is greater.
+/// stored number is exactly representable, `is_more` indicates that the true number is greater.
 pub(in crate::json) struct LongDecimal {
     /// Digits, of which the first is not 0. Those from index `len` on are 0 until the number is
     /// rounded.

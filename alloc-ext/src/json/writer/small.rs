@@ -18,7 +18,7 @@ use crate::json::{digits, number, text};
 /// List, and Map with string keys.
 ///
 /// Without an indent, or with 0, the text contains no white space. Otherwise each entry is on a
-/// line of its own, indented by `indent` spaces per level; with a negative indent, lines are not
+/// separate line, indented by `indent` spaces per level; with a negative indent, lines are not
 /// indented. Strings that are not valid UTF-8 are written unchanged.
 ///
 /// # Errors

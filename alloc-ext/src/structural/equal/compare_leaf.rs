@@ -56,7 +56,8 @@ pub(super) fn compare_any_leaves(
     }))
 }
 
-/// Maps the type indices of small strings and bytes to those of their heap forms.
+/// Maps the type indices of small strings and bytes to the type indices of their heap
+/// representations.
 fn long_form(index: i32) -> i32 {
     match index {
         type_index::SMALL_STR => type_index::STR,

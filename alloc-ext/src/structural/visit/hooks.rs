@@ -59,8 +59,8 @@ pub fn default_visit(visitor: &StructuralVisitor, value: &Any) -> Result<Option<
     })
 }
 
-/// Visits the children of a value by the hook of its type; `None` if the type has no hook of its
-/// own.
+/// Visits the children of a value by the hook of its type; `None` if the type does not define a
+/// hook.
 pub(super) fn visit_by_hook(
     hooks: Hooks,
     visitor: &StructuralVisitor,

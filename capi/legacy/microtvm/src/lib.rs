@@ -2,8 +2,8 @@
 //! tables.
 //!
 //! It is implemented on top of the C symbols of tvm-ffi, which the library that it is linked into
-//! defines. So it works with every profile and needs no heap of its own. Functions registered
-//! through either API can be called through the other. `TVMValue` and its type codes are in
+//! defines. So it works with every profile and needs no heap. Functions registered through either
+//! API can be called through the other. `TVMValue` and its type codes are in
 //! `ferrite_core::abi::packed`, shared with hosts.
 //!
 //! | file | content |

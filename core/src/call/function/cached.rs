@@ -24,7 +24,7 @@ impl CachedGlobal {
         CachedGlobal { found: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// Returns the function of this name, which must be the same in every call.
+    /// Returns the function of this name. The name must be the same in every call.
     ///
     /// # Errors
     /// The errors of [`Function::global`]; the next call looks again.

@@ -10,9 +10,9 @@ use crate::object::{ObjectClass, ObjectRef};
 use crate::value::any::AnyView;
 use crate::value::convert::{AnyCompatible, Described, FromView, Param, TypeText};
 
-/// An argument whose reference the callee may take: containers that nobody else owns are then
-/// changed in place instead of copied. As a parameter, it takes the reference from callers that
-/// move it, and retains the object for others.
+/// An argument whose reference the callee may take: unshared containers are then changed in place
+/// instead of copied. As a parameter, it takes the reference from callers that move it, and retains
+/// the object for others.
 ///
 /// # Examples
 /// ```

@@ -56,7 +56,8 @@ pub(in crate::class) fn is_only_declared(index: i32) -> bool {
 }
 
 /// Attribute that records, once, the creator of the objects of a type: a negative number of bytes
-/// for objects of zeros, 0 for the code of a library, or the address of the description of a class.
+/// for zero-initialised objects, 0 for the code of a library, or the address of the description of
+/// a class.
 const MAKER: &[u8] = b"__ferrite_maker__";
 
 /// Records the creator of the objects of a type, unless one is recorded. Returns the recorded

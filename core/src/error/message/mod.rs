@@ -190,7 +190,7 @@ impl From<u8> for Arg<'_> {
     }
 }
 
-/// Returns the length of the encoded form of `text`.
+/// Returns the length of `text` when encoded.
 #[doc(hidden)]
 pub const fn encoded_len(text: &str) -> usize {
     form::len(text) + 2

@@ -28,7 +28,7 @@ pub(in crate::error) fn error_of(asked: usize) -> Error {
     out_of_memory_with_free(asked, hooks::largest_free())
 }
 
-/// Creates the MemoryError in place of which the static error was raised.
+/// Creates the MemoryError that the static error stands for.
 pub(in crate::error) fn in_place_of_static() -> Error {
     message(UNSTATED[0].load(Relaxed), UNSTATED[1].load(Relaxed))
 }

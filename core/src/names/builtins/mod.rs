@@ -1,6 +1,6 @@
 //! Built-in functions: tables in read-only data, found by name without registration at load time.
 //!
-//! Each module lists its functions beside its code, and the binary selects the lists that it
+//! Each module lists its functions next to its code, and the binary selects the lists that it
 //! includes; other lists are not linked. A function object is created at the first lookup.
 
 use core::fmt;

@@ -1,5 +1,5 @@
 //! Default functions in builds without an operating system: none, because no other runtime is
-//! loaded beside the library.
+//! loaded next to the library.
 #![forbid(unsafe_code)]
 
 use crate::call::function::Function;

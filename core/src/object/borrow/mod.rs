@@ -79,7 +79,7 @@ unsafe fn conflict(object: *mut TVMFFIObject) -> Error {
     plain_error!(RUNTIME_ERROR, "The object of class `{}` is in use by a method or borrow that conflicts with this access", key; "`{}` is in use", key)
 }
 
-/// A reference to an object, borrowed or owned, which is the same object each time it is read: a
+/// A reference to an object, borrowed or owned. Each read must return the same object, since a
 /// guard ends the borrow of the object that it borrowed.
 ///
 /// # Safety
@@ -99,7 +99,7 @@ unsafe impl Holder for &ObjectRef {}
 pub struct Shared<O: Holder>(O);
 
 /// Returns `true` if the caller may read an object without a borrow, until it runs a user callback
-/// or starts a thread: nobody could see the borrow, since the process has one thread.
+/// or starts a thread: no other code could observe the borrow, since the process has one thread.
 ///
 /// # Errors
 /// RuntimeError if the object is borrowed exclusively and the process has one thread.
@@ -116,8 +116,8 @@ pub fn is_readable_without(object: &ObjectRef) -> Result<bool> {
 
 /// Guard of a shared borrow during which no user callback runs.
 ///
-/// A process with one thread only checks that the object is not borrowed exclusively: nobody could
-/// see the borrow.
+/// A process with one thread only checks that the object is not borrowed exclusively: no other code
+/// could observe the borrow.
 pub struct BriefShared<'a> {
     object: &'a ObjectRef,
     is_counted: bool,

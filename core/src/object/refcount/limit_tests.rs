@@ -1,5 +1,5 @@
-//! All implementations beside a model of two plain numbers, for every operation on every count near
-//! 0, near half of the range and near its end.
+//! Comparison of all implementations with a model of two plain numbers, for every operation on
+//! every count near 0, near half of the range and near its end.
 
 use super::{Release, masked, split32};
 use crate::platform::sync::is_single_threaded;

@@ -74,7 +74,7 @@ pub unsafe fn retain(object: *mut TVMFFIObject) {
 /// that reports its end.
 ///
 /// # Safety
-/// The caller transfers a strong reference, and acts on the result as [`Release`] says.
+/// The caller transfers a strong reference, and must act on the result as [`Release`] requires.
 #[inline]
 pub unsafe fn release(object: *mut TVMFFIObject) -> Release {
     // SAFETY: the caller's promise.

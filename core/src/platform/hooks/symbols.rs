@@ -6,7 +6,7 @@ unsafe extern "C" {
     /// Allocates `size` bytes at a multiple of `alignment`, a power of two. Returns null when out
     /// of memory, which the library reports as a MemoryError. All memory of the library comes from
     /// here: objects without a custom allocator, tables of names and types, buffers, and workspaces
-    /// without a buffer of their own.
+    /// without a separate buffer.
     ///
     /// The alignment is at most 8, except for tensor data and workspaces. The library calls it in
     /// interrupt handlers that create objects, too. The default takes blocks from the pool, which

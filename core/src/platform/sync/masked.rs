@@ -1,8 +1,8 @@
 //! Locks for bare metal that mask interrupts, using the `critical-section` crate.
 //!
-//! There are no guards. Those of safe code could be dropped in any order, also within a critical
-//! section of other code, and each would restore the interrupt mask that it found: interrupts would
-//! come in the middle of a section, or never again. Sections of closures end in reverse order.
+//! There are no guards. Safe code could drop guards in any order, also within a critical section of
+//! other code, and each guard would restore the interrupt mask that it found: interrupts would come
+//! in the middle of a section, or never again. Sections of closures end in reverse order.
 
 use core::cell::{Cell, UnsafeCell};
 use core::num::NonZeroUsize;

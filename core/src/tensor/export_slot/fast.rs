@@ -9,7 +9,7 @@ use crate::platform::sync::is_single_threaded;
 /// A flag that is set while the slot is in use.
 pub(crate) type SlotFlag = AtomicBool;
 
-/// Space for a managed tensor of either form.
+/// Space for a managed tensor of either representation.
 pub(crate) type ExportSlot = MaybeUninit<DLManagedTensorVersioned>;
 
 const _: () = assert!(

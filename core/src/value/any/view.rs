@@ -153,7 +153,8 @@ impl<'a> AnyView<'a> {
         }
     }
 
-    /// Borrows the content of a string or bytes value in any form. Returns `None` for other values.
+    /// Borrows the content of a string or bytes value in any representation. Returns `None` for
+    /// other values.
     #[cfg_attr(feature = "speed", inline)]
     #[cfg_attr(not(feature = "speed"), inline(never))]
     fn content(&self) -> Option<&[u8]> {

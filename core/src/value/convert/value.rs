@@ -1,4 +1,4 @@
-//! Types of parameters, results and elements: those with a value form of their own, and Rust types
+//! Types of parameters, results and elements: those with a value representation, and Rust types
 //! that are converted.
 #![forbid(unsafe_code)]
 

@@ -14,7 +14,7 @@ use crate::platform::memory::Buffer;
 use crate::value::any::Any;
 
 /// Writes a string or bytes value with a copy of `content` to `cell`. `content` may lie in the cell
-/// itself. `small_index` is the type index of the small form.
+/// itself. `small_index` is the type index of the inline representation.
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
@@ -55,7 +55,7 @@ pub(super) fn write_with(
     unsafe { write_copy(cell.as_mut_ptr(), small_index, &*content) }
 }
 
-/// Returns `content` as a value in the small form, or `None` if it is too long.
+/// Returns `content` as an inline value, or `None` if it is too long.
 fn small(type_index: i32, content: &[u8]) -> Option<Any> {
     let mut v_bytes = [0; 8];
     v_bytes[..SMALL_MAX].get_mut(..content.len())?.copy_from_slice(content);

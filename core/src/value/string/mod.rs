@@ -40,8 +40,8 @@ pub(crate) const SMALL_MAX: usize = 7;
 /// # }
 /// ```
 ///
-/// There is no `Deref<Target = str>`: C code may store bytes that are not UTF-8, of which a `str`
-/// must not be made, and a panic would bring the process down for an argument. A parameter of type
+/// There is no `Deref<Target = str>`: C code may store bytes that are not UTF-8, which a `str` must
+/// not contain, and a panic would bring the process down for an argument. A parameter of type
 /// `&str` raises ValueError for such a string.
 ///
 /// # Upstream
@@ -70,7 +70,7 @@ pub struct String(Any);
 #[derive(Clone)]
 pub struct Bytes(Any);
 
-/// Difference between the type indices of the object form and the small form of strings, and of
+/// Difference between the type indices of the object and inline representations of strings, and of
 /// bytes.
 const LARGE_OFFSET: i32 = type_index::STR - type_index::SMALL_STR;
 const _: () = assert!(type_index::BYTES - type_index::SMALL_BYTES == LARGE_OFFSET);
@@ -83,7 +83,7 @@ const STARTS_ON_STACK: bool = cfg!(feature = "speed");
 const SHORT_TEXT_BYTES: usize = if STARTS_ON_STACK { 32 } else { 0 };
 
 /// Creates a string or bytes value with a copy of `content`; `small_index` is the type index of the
-/// small form.
+/// inline representation.
 ///
 /// # Errors
 /// MemoryError.
@@ -97,7 +97,7 @@ fn value_of(small_index: i32, content: &[u8]) -> Result<Any> {
 }
 
 /// Writes a copy of `content` to a cell as a string or bytes value; `small_index` is the type index
-/// of the small form. The previous content of the cell is not released.
+/// of the inline representation. The previous content of the cell is not released.
 ///
 /// # Errors
 /// MemoryError; the cell is unchanged.

@@ -25,7 +25,7 @@ unsafe impl ObjectRecord for BytesRecord {
 }
 
 /// Writes a string or bytes value with a copy of `content` to `cell`. `content` may lie in the cell
-/// itself. `small_index` is the type index of the small form.
+/// itself. `small_index` is the type index of the inline representation.
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.

@@ -18,7 +18,7 @@ const WIDTH: usize = 100;
 const EDGES: [usize; 3] = [3, 2, 1];
 
 /// Returns the elements as nested lists: after the head on one line if they are short, else on
-/// lines of their own. `None` if even the abbreviated lists have too many elements.
+/// separate lines. `None` if even the abbreviated lists have too many elements.
 pub fn text(reader: &ElementReader<'_>) -> Option<String> {
     let edge = edge_of(reader.shape())?;
     let line = Writer { reader, edge, lines: false }.write(&mut Vec::new());

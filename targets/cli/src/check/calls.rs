@@ -1,4 +1,4 @@
-//! Checks that call functions. Each function is called in a child process of its own.
+//! Checks that call functions. Each function is called in a separate child process.
 
 use std::path::Path;
 use std::time::Duration;

@@ -45,7 +45,7 @@ pub fn describe(path: &Path, bytes: &[u8]) -> Outcome<Report> {
     Ok(report)
 }
 
-/// Adds the functions, slots, modules and sizes of an object to those of the objects before it.
+/// Adds the functions, slots, modules and sizes of an object to the report of the previous objects.
 fn merged(mut whole: Report, next: Report) -> Report {
     whole.functions.extend(next.functions);
     whole.slots.extend(next.slots);

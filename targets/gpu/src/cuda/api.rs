@@ -40,8 +40,8 @@ pub(super) const STREAM_NON_BLOCKING: c_uint = 1;
 pub(super) const EVENT_DEFAULT: c_uint = 0;
 pub(super) const EVENT_DISABLE_TIMING: c_uint = 2;
 
-/// Mode of recording in which calls of this thread that cannot be recorded fail, and those of other
-/// threads do not.
+/// Recording mode in which calls that cannot be recorded fail on this thread, but not on other
+/// threads.
 pub(super) const CAPTURE_THREAD_LOCAL: c_int = 1;
 
 // Linker options: the buffer for the error log, and its size.

@@ -26,7 +26,7 @@ pub(super) unsafe fn is_recording(device: &Device, stream: Handle) -> Result<boo
     Ok(status != 0)
 }
 
-/// Records the commands that `body` queues on a stream, in a form that is ready to launch.
+/// Records the commands that `body` queues on a stream, ready to launch.
 ///
 /// # Errors
 /// Errors of `body`; errors of the driver, also for calls of this thread that cannot be recorded.

@@ -53,7 +53,7 @@ impl Driver for Metal {
     const DEVICE_TYPE: i32 = kind::METAL;
 
     type Code = Format;
-    /// Only the device, since each kernel has a library of its own.
+    /// Only the device, since each kernel has a separate library.
     type Loaded = &'static Device;
     type Kernel = Kernel;
 

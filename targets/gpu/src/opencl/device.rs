@@ -14,7 +14,7 @@ use super::info::info;
 use crate::variable;
 use crate::workspace::Workspaces;
 
-/// An OpenCL device. Each device has a context of its own, so devices cannot share memory.
+/// An OpenCL device. Each device has a separate context, so devices cannot share memory.
 pub(super) struct Device {
     pub(super) api: &'static Api,
     pub(super) id: Handle,

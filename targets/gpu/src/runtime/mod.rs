@@ -232,8 +232,8 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
 }
 
 /// Copies between tensors on the stream of the copying device. Waits for a copy that uses main
-/// memory, which is borrowed until then. A copy within a device is queued, and so is one that is
-/// recorded: it uses the memory when the graph is launched.
+/// memory, which is borrowed until then. A copy within a device is queued, as is a recorded copy,
+/// which uses the memory when the graph is launched.
 fn copy_tensor(from: TensorView<'_>, to: TensorView<'_>) -> Result<()> {
     let _guards = from.copy_guards(to)?;
     // SAFETY: the arguments of a call are valid until it returns.

@@ -2,7 +2,7 @@
 //!
 //! Some drivers allow only 4096 allocations at a time (`maxMemoryAllocationCount`), and each
 //! allocation takes time. So buffers share blocks, and each new block is twice as large as the
-//! previous one. Only large buffers have an allocation of their own.
+//! previous one. Only large buffers have a separate allocation.
 
 use core::ptr;
 
@@ -17,7 +17,7 @@ use super::spans::Spans;
 const SMALLEST_BLOCK: u64 = 1 << 20;
 /// Maximum size of a block in bytes.
 const LARGEST_BLOCK: u64 = 64 << 20;
-/// Buffers larger than this number of bytes have an allocation of their own.
+/// Buffers larger than this number of bytes have a separate allocation.
 const LARGEST_SHARED: u64 = LARGEST_BLOCK / 2;
 
 /// Memory blocks of a device.

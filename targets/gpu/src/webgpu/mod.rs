@@ -61,7 +61,7 @@ impl Driver for WebGpu {
     const DEVICE_TYPE: i32 = kind::WEB_GPU;
 
     type Code = Code;
-    /// Empty, since each kernel has a shader of its own.
+    /// Empty, since each kernel has a separate shader.
     type Loaded = ();
     type Kernel = Kernel;
 

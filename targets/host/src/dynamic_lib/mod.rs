@@ -103,8 +103,8 @@ unsafe impl Library for DynamicLibrary {
 /// a NUL byte; the errors of [`LoadedLibrary::load`].
 ///
 /// # Safety
-/// Loading runs the object's initialisers, and its `__tvm_ffi_*` symbols must have the types that
-/// the ABI fixes for their names.
+/// Loading runs the object's initialisers, which must be sound to run. Its `__tvm_ffi_*` symbols
+/// must have the types that the ABI fixes for their names.
 ///
 /// # Upstream
 /// `ffi.Module.load_from_file.so`.

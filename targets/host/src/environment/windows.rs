@@ -1,4 +1,5 @@
-//! Environment variables of the process: a C library has a copy, of which there may be several.
+//! Environment variables of the process: each C library has a copy, and a process may have several
+//! C libraries.
 
 use core::ffi::CStr;
 

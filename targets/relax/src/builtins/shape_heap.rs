@@ -60,7 +60,7 @@ impl<'a> ShapeHeap<'a> {
 }
 
 /// Borrows the values of the shape heap in an argument: a program that calls the builtin, or a
-/// model, may pass any tensor as one.
+/// model, may pass any tensor as a shape heap.
 ///
 /// # Errors
 /// RuntimeError if a borrow of the tensor conflicts; ValueError for writes to a read-only tensor.

@@ -85,7 +85,7 @@ impl Instruction {
 /// Number of arguments of [`Instruction::Place`].
 pub const PLACE_ARGUMENTS: u16 = 4;
 
-/// Indices of the builtins that have instructions of their own, in the function table.
+/// Indices of the builtins with dedicated instructions, in the function table.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Known {
     /// Index of `vm.builtin.null_value`.

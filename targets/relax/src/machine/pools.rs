@@ -19,7 +19,7 @@ use crate::memory::Allocator;
 /// Resolver of functions that are not builtins: kernels, or global functions of the process.
 pub type Resolve<'a> = dyn Fn(&[u8]) -> Result<Option<Function>> + 'a;
 
-/// A resolved function, in the form in which the interpreter calls it.
+/// A resolved function, as the interpreter calls it.
 pub(super) enum Callee {
     /// A builtin of this crate.
     Builtin(Body),
@@ -127,7 +127,7 @@ impl Pools {
         }
     }
 
-    /// Returns the constants and the functions, in the form that native code expects.
+    /// Returns the constants and the functions, in the layout that native code expects.
     pub(super) fn native_lists(&self) -> [*mut Any; 2] {
         #[cfg(feature = "all-builtins")]
         return [self.native.constants.start(), self.native.functions.start()];

@@ -85,8 +85,8 @@ impl Model {
     /// Same errors as [`load`](Model::load).
     ///
     /// # Safety
-    /// Same requirements as [`Module::load_from_file`]: all that the library's code made must be
-    /// gone before the model is.
+    /// Same requirements as [`Module::load_from_file`]: everything created by the library's code
+    /// must be released before the model.
     #[cfg(feature = "std")]
     pub unsafe fn load_from_file(path: impl AsRef<std::path::Path>) -> Result<Model> {
         let file = file::name(path.as_ref())?;

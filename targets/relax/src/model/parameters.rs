@@ -1,4 +1,4 @@
-//! Weights in a file of their own: the format of TVM's `save_param_dict`.
+//! Weights in a separate file: the format of TVM's `save_param_dict`.
 
 use ferrite_alloc_ext::containers::MapObject;
 use ferrite_core::error::{Error, Result};

@@ -1,5 +1,5 @@
-//! Objects of zeros, which the library makes of types that a program registers by name, and classes
-//! in Rust of the same keys.
+//! Zero-initialised objects, which the library creates of types that a program registers by name,
+//! and classes in Rust of the same keys.
 
 use ferrite::type_table::{self, NewTypeRequest};
 use ferrite::{Any, Function, Object, Result, String, type_index};

@@ -1,8 +1,9 @@
 //! Statuses of C functions as results.
 //!
-//! A C function returns 0, or another number with an error raised: -1 by its contract, though some
-//! return others. Functions that break it return a number without raising anything, while the slot
-//! may have an earlier error that nobody took. Such a status is reported as itself.
+//! A C function returns 0, or another number with an error raised: -1 by contract, though some
+//! functions return other numbers. Functions that break the contract return a number without
+//! raising an error, while the slot may contain an earlier error that was not taken. Such a status
+//! is reported by its number.
 
 use core::ffi::c_int;
 
@@ -97,8 +98,8 @@ fn silent(status: c_int) -> Error {
     )
 }
 
-/// Creates the error whose kind tells the bindings of the host language to raise the error that is
-/// set there.
+/// Creates an error whose kind makes the bindings of the host language raise the error that is set
+/// there.
 #[cfg(feature = "std")]
 fn already_set() -> Error {
     Error::from_parts(crate::__error_site!(), "EnvErrorAlreadySet", &|out| {

@@ -1,5 +1,5 @@
 //! The slot on hosts: errors are numbered in the order in which they are raised, so that a failed
-//! call can tell its own error from an earlier one that nobody took.
+//! call can tell its own error from an earlier one that was not taken.
 
 extern crate std;
 
@@ -94,7 +94,7 @@ std::thread_local! {
 /// strong reference.
 ///
 /// If there is no memory to register the slot, or the thread has run its destructors, an error that
-/// nobody takes is never released.
+/// is not taken is never released.
 #[inline]
 pub(super) fn with_raised<R>(body: impl FnOnce(&Cell<*mut TVMFFIObject>) -> R) -> R {
     with_numbered_raised(|slot, _| body(slot))

@@ -1,5 +1,5 @@
 //! Name lookup by a hash trie. Its nodes are the entries themselves, so it takes little code and no
-//! memory of its own.
+//! additional memory.
 
 use core::ptr::{self, NonNull};
 

@@ -6,8 +6,8 @@
 //! parallel      rows on several threads
 //! ```
 //!
-//! Tensors are float32 and compact, in main memory, unless a kernel says otherwise. An output comes
-//! last; where it is optional and absent, the kernel returns a new tensor that the caller's
+//! Tensors are float32 and compact, in main memory, unless a kernel documents otherwise. An output
+//! comes last; where it is optional and absent, the kernel returns a new tensor that the caller's
 //! framework allocates. Outputs share no memory with other arguments.
 #![deny(unsafe_code)]
 

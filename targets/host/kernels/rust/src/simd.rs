@@ -1,5 +1,5 @@
-//! One function for several vector units, of which the processor's is chosen when it is called;
-//! sums that compilers turn into vector code.
+//! Functions compiled for several vector units: each call selects the unit of the processor. Sums
+//! that compilers turn into vector code.
 
 /// Defines a function whose body is compiled for AVX-512, for AVX2 and for the baseline.
 macro_rules! vectorized {

@@ -57,8 +57,7 @@ unsafe fn open_with(path: &CStr, flags: c_int) -> Result<NonNull<c_void>, LoadEr
     NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) }).ok_or_else(LoadError::last)
 }
 
-/// The library of C's math functions, which compiled models call and do not name among those that
-/// they need.
+/// The C math library, which compiled models call without listing it as a dependency.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod math {
     use core::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! Attention cache of `nn.KVCache`: rows of keys or values, to which a model appends and of which
-//! it takes views.
+//! Attention cache of `nn.KVCache`: rows of keys or values. A model appends rows, and takes views
+//! of them.
 //!
 //! | file | content |
 //! |---|---|

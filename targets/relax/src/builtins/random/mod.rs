@@ -5,8 +5,8 @@
 //! | `engine` | the Mersenne Twister, and seeds |
 //! | `distribution` | numbers of a range or a normal distribution, as libstdc++ draws them |
 //!
-//! A call with seeds gives the numbers of TVM's runtime. Each call without seeds starts an engine
-//! of its own, so calls share no state; TVM has one engine per thread, seeded with the time.
+//! A call with seeds gives the numbers of TVM's runtime. Each call without seeds starts a separate
+//! engine, so calls share no state; TVM has one engine per thread, seeded with the time.
 
 mod distribution;
 mod engine;
@@ -130,7 +130,7 @@ fn fill_normal(args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Fills a tensor with integers from `low` up to `high`, which is excluded. Bounds outside the
-/// range of the dtype are those of the range. The arguments are (low, high, tensor).
+/// range of the dtype are clamped to it. The arguments are (low, high, tensor).
 fn randint(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 3, "tvm.contrib.random.randint")?;
     let (low, high, out) = (args[0].get::<i64>()?, args[1].get::<i64>()?, tensor(&args[2])?);

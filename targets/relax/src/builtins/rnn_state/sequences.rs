@@ -129,7 +129,7 @@ impl Sequences {
         Ok((from, self.take_slot(child)?))
     }
 
-    /// Adds a copy of a sequence in a slot that was taken for it.
+    /// Adds a copy of a sequence in a slot that was reserved for it.
     pub(super) fn fork(&mut self, parent: i64, child: i64, slot: i64) {
         match self.find(parent).copied() {
             Some(parent) => self.push(Sequence { id: child, slot, ..parent }),

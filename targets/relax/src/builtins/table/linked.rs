@@ -1,4 +1,4 @@
-//! Builtins that a program lists. Each is a symbol of its own, so builtins that no model of the
+//! Builtins that a program lists. Each is a separate symbol, so builtins that no model of the
 //! firmware calls are not linked.
 
 use super::*;

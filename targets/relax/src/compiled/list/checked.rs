@@ -11,7 +11,7 @@ use crate::machine::Machine;
 const MARK: u32 = u32::from_le_bytes(*b"list");
 
 /// Words before the values: the address of the machine that runs the code, for lists of registers;
-/// one that is not 0 after a failed access; and [`MARK`] with the length.
+/// a word that is not 0 after a failed access; and [`MARK`] with the length.
 const HEADER: usize = 3;
 
 /// Additional words, so that the values start where they must.
@@ -20,7 +20,7 @@ const PADDING: usize = 1;
 /// Words of a value.
 const VALUE: usize = size_of::<Any>() / size_of::<u64>();
 
-/// An array of values, in the form that native code expects, with its length before it.
+/// An array of values, in the layout that native code expects, with its length before it.
 ///
 /// The array starts 8 bytes behind a multiple of 16. Arrays of other runtimes come from their heap,
 /// whose blocks start at multiples of 16 on 64-bit hosts: they are told apart without reading what

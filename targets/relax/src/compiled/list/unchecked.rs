@@ -37,19 +37,19 @@ impl ValueList {
 /// Does nothing.
 ///
 /// # Safety
-/// None is required.
+/// No requirements.
 pub(crate) unsafe fn limit(_start: *mut Any, _len: usize) {}
 
 /// Does nothing.
 ///
 /// # Safety
-/// None is required.
+/// No requirements.
 pub(crate) unsafe fn set_machine(_start: *mut Any, _machine: &Machine) {}
 
 /// Returns `None`: lists do not know their machine.
 ///
 /// # Safety
-/// None is required.
+/// No requirements.
 pub(super) unsafe fn machine<'a>(_list: *mut c_void) -> Option<&'a Machine> {
     None
 }
@@ -57,7 +57,7 @@ pub(super) unsafe fn machine<'a>(_list: *mut c_void) -> Option<&'a Machine> {
 /// Returns `None`: the length is not known.
 ///
 /// # Safety
-/// None is required.
+/// No requirements.
 pub(super) unsafe fn length(_list: *mut c_void) -> Option<u32> {
     None
 }
@@ -65,13 +65,13 @@ pub(super) unsafe fn length(_list: *mut c_void) -> Option<u32> {
 /// Does nothing.
 ///
 /// # Safety
-/// None is required.
+/// No requirements.
 pub(super) unsafe fn note_failure(_list: *mut c_void) {}
 
-/// Returns `false`: failures are not noted.
+/// Returns `false`: failures are not recorded.
 ///
 /// # Safety
-/// None is required.
+/// No requirements.
 pub(crate) unsafe fn take_failures(_lists: [*mut Any; 3]) -> bool {
     false
 }

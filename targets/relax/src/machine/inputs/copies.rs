@@ -169,7 +169,7 @@ impl Replacer<'_> {
 /// Returns the elements of a copy.
 ///
 /// # Safety
-/// The copy must have as many bytes, which nobody writes meanwhile.
+/// The copy must have that many bytes, and no other code may write them meanwhile.
 unsafe fn elements(copy: &Tensor, bytes: usize) -> &[u8] {
     // SAFETY: contract of this function.
     unsafe { core::slice::from_raw_parts(copy.dl_tensor().data.cast::<u8>().cast_const(), bytes) }
@@ -183,8 +183,8 @@ unsafe fn elements(copy: &Tensor, bytes: usize) -> &[u8] {
 /// writing.
 ///
 /// # Safety
-/// The DLTensors of arguments that are pointers must still be there, and nobody may write their
-/// elements.
+/// The DLTensors of arguments that are pointers must still be valid, and no other code may write
+/// their elements.
 pub(in crate::machine) unsafe fn check_unchanged(
     copies: &[InputCopy],
     program: &Program,

@@ -27,9 +27,8 @@ pub(crate) fn required_alignment(dtype: DLDataType) -> usize {
 }
 
 /// Allocates a block of initialised memory: tensors that are placed in it can be read before they
-/// are written. It has zeros with `std`, where it is fresh memory of `malloc`. Other builds have a
-/// pool, or hooks of firmware in C: bytes that exist since the program began, and hold what was
-/// written last.
+/// are written. With `std`, it is zeroed memory from `malloc`. Other builds take it from a pool or
+/// from hooks of the firmware: it then contains the bytes that were written last.
 ///
 /// # Errors
 /// MemoryError.

@@ -2,7 +2,7 @@
 //! never destroyed.
 #![forbid(unsafe_code)]
 
-/// A value whose destructor destroys the others.
+/// A value whose destructor destroys the remaining values.
 struct Announced;
 
 impl Drop for Announced {

@@ -1,4 +1,4 @@
-//! Unwinding rules, of which these platforms have none.
+//! Unwinding rules: these platforms have none.
 #![forbid(unsafe_code)]
 
 /// Uninhabited type of unwinding rules: these platforms have none.

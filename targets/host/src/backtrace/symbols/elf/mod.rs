@@ -114,7 +114,7 @@ fn tables(file: &ElfFile, header: &FileHeader) -> Option<(Range<u64>, Range<u64>
 }
 
 /// Returns the string-table offset of the name of the function that contains `address`. If several
-/// do, the one that starts last counts.
+/// do, returns the function that starts last.
 fn find(file: &ElfFile, symbols: Range<u64>, address: u64) -> Option<u64> {
     let mut best: Option<(u64, u64)> = None;
     let mut chunk = [0; CHUNK * size_of::<ElfSymbol>()];
