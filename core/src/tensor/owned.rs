@@ -53,9 +53,7 @@ impl DataBlock {
         if bytes == 0 {
             return Ok(DataBlock { block: None, layout });
         }
-        let Some(block) = memory::allocate(layout) else { return Err(out_of_memory(bytes)) };
-        // SAFETY: the block has `bytes` bytes.
-        unsafe { block.write_bytes(0, bytes) };
+        let Some(block) = memory::allocate_zeroed(layout) else { return Err(out_of_memory(bytes)) };
         Ok(DataBlock { block: Some(block), layout })
     }
 
@@ -67,8 +65,8 @@ impl DataBlock {
 impl Drop for DataBlock {
     fn drop(&mut self) {
         if let Some(block) = self.block {
-            // SAFETY: the block came from `memory::allocate` with this layout and is released once.
-            unsafe { memory::release(block, self.layout) };
+            // SAFETY: the block came from `allocate_zeroed` with this layout, and is released once.
+            unsafe { memory::release_zeroed(block, self.layout) };
         }
     }
 }

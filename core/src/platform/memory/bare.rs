@@ -21,6 +21,25 @@ pub unsafe fn release(block: NonNull<u8>, _layout: Layout) {
     unsafe { hooks::release(block.as_ptr().cast()) }
 }
 
+/// Allocates a block of zeros. Returns `None` when out of memory.
+#[inline]
+pub fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
+    let block = allocate(layout)?;
+    // SAFETY: the block is new, and has as many bytes.
+    unsafe { block.write_bytes(0, layout.size()) };
+    Some(block)
+}
+
+/// Frees a block of zeros.
+///
+/// # Safety
+/// The requirements of [`release`].
+#[inline]
+pub unsafe fn release_zeroed(block: NonNull<u8>, layout: Layout) {
+    // SAFETY: the caller's promise.
+    unsafe { release(block, layout) }
+}
+
 /// Resizes a block by `move_block`. Returns `None` when out of memory; the old block is then
 /// unchanged.
 ///

@@ -16,6 +16,11 @@ pub use pool::{PoolStats, add_region, stats};
 #[path = "std.rs"]
 mod heap;
 
+#[cfg(not(any(feature = "std", all(feature = "client", unix))))]
+use heap as zeroed;
+#[cfg(any(feature = "std", all(feature = "client", unix)))]
+mod zeroed;
+
 #[cfg(all(feature = "std", target_os = "linux", not(miri)))]
 mod huge_pages;
 #[cfg(not(all(feature = "std", target_os = "linux", not(miri))))]
@@ -51,6 +56,27 @@ pub fn allocate(layout: Layout) -> Option<NonNull<u8>> {
 #[inline]
 pub fn allocate_large(layout: Layout) -> Option<NonNull<u8>> {
     huge_pages::allocate(layout)
+}
+
+/// Allocates a block of zeros. On hosts, pages of a large block that are fresh from the system are
+/// not written, and are committed when they are used.
+///
+/// Ownership: the caller owns the block until it passes it to [`release_zeroed`]. Returns `None`
+/// when out of memory; no error is raised.
+#[inline]
+pub fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
+    zeroed::allocate_zeroed(layout)
+}
+
+/// Frees a block of [`allocate_zeroed`].
+///
+/// # Safety
+/// `block` must come from [`allocate_zeroed`] with a layout of this size and alignment, and no
+/// longer be used.
+#[inline]
+pub unsafe fn release_zeroed(block: NonNull<u8>, layout: Layout) {
+    // SAFETY: all heaps require exactly the caller's promise.
+    unsafe { zeroed::release_zeroed(block, layout) }
 }
 
 /// Allocates a block that replaces a block of `old_bytes` bytes and takes over its content. If

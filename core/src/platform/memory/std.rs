@@ -10,7 +10,7 @@ use core::ffi::c_void;
 use core::ptr::NonNull;
 
 /// Alignment of blocks of `malloc`: that of C's `max_align_t`.
-const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
+pub(super) const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
 
 unsafe extern "C" {
     fn malloc(size: usize) -> *mut c_void;

@@ -202,10 +202,10 @@ impl Allocator {
         }
     }
 
-    /// Frees a block: keeps it in a free list or returns it to the device.
+    /// Frees a block of `bytes` bytes: keeps it in a free list or returns it to the device.
     ///
     /// # Safety
-    /// The memory must be a block of this allocator, and must not be used afterwards.
+    /// The memory must be a block of this allocator and size, and must not be used afterwards.
     unsafe fn free(self, data: *mut c_void, bytes: usize) {
         let is_kept = self.0.state.with_mut(|State { usage, free }| {
             usage.used -= bytes;
@@ -216,26 +216,27 @@ impl Allocator {
         });
         if !is_kept {
             // SAFETY: as the caller guarantees.
-            unsafe { device_memory::free(self.device(), data) };
+            unsafe { device_memory::free(self.device(), data, bytes) };
         }
     }
 
     /// Returns all free blocks to the device. Returns `true` if there were any.
     pub fn clear(self) -> bool {
         let mut cleared = false;
-        while let Some(data) = self.take_kept() {
+        while let Some((data, bytes)) = self.take_kept() {
             // SAFETY: the block came from this device, and the lists had the only pointer to it.
-            unsafe { device_memory::free(self.device(), data) };
+            unsafe { device_memory::free(self.device(), data, bytes) };
             cleared = true;
         }
         cleared
     }
 
-    fn take_kept(self) -> Option<*mut c_void> {
+    /// Takes a free block from the lists. Returns it with its size.
+    fn take_kept(self) -> Option<(*mut c_void, usize)> {
         self.0.state.with_mut(|State { usage, free }| {
             let (data, bytes) = free.take_any()?;
             usage.reserved -= bytes;
-            Some(data)
+            Some((data, bytes))
         })
     }
 }

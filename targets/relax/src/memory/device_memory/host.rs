@@ -15,6 +15,9 @@ pub const ALIGNMENT: usize =
 /// Alignment in bytes that kernels for hosts rely on.
 const HOST_ALIGNMENT: usize = 64;
 
+/// Whether blocks have zeros.
+const IS_ZEROED: bool = cfg!(feature = "std");
+
 /// Returns the alignment in bytes that kernels rely on for a tensor's data. Kernels for
 /// microcontrollers and WebAssembly rely only on the alignment of an element.
 pub(crate) fn required_alignment(dtype: DLDataType) -> usize {
@@ -27,29 +30,30 @@ pub(crate) fn required_alignment(dtype: DLDataType) -> usize {
 }
 
 /// Allocates a block of initialised memory: tensors that are placed in it can be read before they
-/// are written. With `std`, it is zeroed memory from `malloc`. Other builds take it from a pool or
+/// are written. With `std`, it is zeroed memory of the C heap. Other builds take it from a pool or
 /// from hooks of the firmware: it then contains the bytes that were written last.
 ///
 /// # Errors
 /// MemoryError.
 pub(super) fn allocate(bytes: usize) -> Result<*mut c_void> {
-    let block = Layout::from_size_align(bytes, ALIGNMENT).ok().and_then(memory::allocate);
-    let Some(block) = block else { return Err(out_of_memory(bytes)) };
-    if cfg!(feature = "std") {
-        // SAFETY: the block has as many bytes.
-        unsafe { block.write_bytes(0, bytes) };
-    }
-    Ok(block.as_ptr().cast())
+    let allocate = if IS_ZEROED { memory::allocate_zeroed } else { memory::allocate };
+    let block = Layout::from_size_align(bytes, ALIGNMENT).ok().and_then(allocate);
+    block.map(|block| block.as_ptr().cast()).ok_or_else(|| out_of_memory(bytes))
 }
 
-/// Frees a block.
+/// Frees a block of `bytes` bytes.
 ///
 /// # Safety
-/// The block must come from [`allocate`], and must not be used afterwards.
-pub(super) unsafe fn free(block: *mut c_void) {
-    if let Some(block) = NonNull::new(block.cast()) {
-        // SAFETY: as the caller guarantees; every heap knows the size of its blocks, whose
-        // alignment is a power of two.
-        unsafe { memory::release(block, Layout::from_size_align_unchecked(1, ALIGNMENT)) };
+/// The block must come from [`allocate`] with this size, and must not be used afterwards.
+pub(super) unsafe fn free(block: *mut c_void, bytes: usize) {
+    let Some(block) = NonNull::new(block.cast()) else { return };
+    // SAFETY: as the caller guarantees; a block of this size and alignment was allocated.
+    unsafe {
+        let layout = Layout::from_size_align_unchecked(bytes, ALIGNMENT);
+        if IS_ZEROED {
+            memory::release_zeroed(block, layout);
+        } else {
+            memory::release(block, layout);
+        }
     }
 }

@@ -36,13 +36,13 @@ pub(super) fn allocate(_device: DLDevice, bytes: usize) -> Result<*mut c_void> {
     host::allocate(bytes)
 }
 
-/// Frees a block.
+/// Frees a block of `bytes` bytes.
 ///
 /// # Safety
-/// The block must come from [`allocate`], and must not be used afterwards.
-pub(super) unsafe fn free(_device: DLDevice, block: *mut c_void) {
+/// The block must come from [`allocate`] with this size, and must not be used afterwards.
+pub(super) unsafe fn free(_device: DLDevice, block: *mut c_void, bytes: usize) {
     // SAFETY: as the caller guarantees.
-    unsafe { host::free(block) };
+    unsafe { host::free(block, bytes) };
 }
 
 /// Copies the content of a compact tensor to another one of the same size.

@@ -32,14 +32,15 @@ pub(super) fn allocate(device: DLDevice, bytes: usize) -> Result<*mut c_void> {
     device::get(device.device_type)?.allocate(device.device_id, bytes, ALIGNMENT)
 }
 
-/// Frees a block.
+/// Frees a block of `bytes` bytes.
 ///
 /// # Safety
-/// The block must come from [`allocate`] for the same device, and must not be used afterwards.
-pub(super) unsafe fn free(device: DLDevice, block: *mut c_void) {
+/// The block must come from [`allocate`] for the same device and size, and must not be used
+/// afterwards.
+pub(super) unsafe fn free(device: DLDevice, block: *mut c_void, bytes: usize) {
     if device.device_type == CPU {
         // SAFETY: as the caller guarantees.
-        unsafe { host::free(block) };
+        unsafe { host::free(block, bytes) };
     } else if let Some(backend) = device::find(device.device_type) {
         // SAFETY: as the caller guarantees.
         unsafe { backend.free(device.device_id, block) };
