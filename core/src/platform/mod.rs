@@ -18,7 +18,6 @@ pub mod backtrace;
 pub mod config;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub mod hooks;
-#[cfg(any(not(feature = "speed"), not(any(feature = "std", feature = "client"))))]
 pub(crate) mod lazy_link;
 #[cfg(feature = "std")]
 pub(crate) mod log;

@@ -1,4 +1,4 @@
-//! 64-bit numbers as message arguments, lazily linked: only programs with such an argument contain
+//! 64-bit numbers as message arguments, lazily linked: only firmware with such an argument contains
 //! the code that writes it.
 
 use crate::platform::lazy_link::LazyLink;
@@ -10,7 +10,7 @@ type Put = unsafe fn(*const u8, bool, &mut Writer<'_>);
 static PUT: LazyLink<Put> = LazyLink::new();
 
 /// Links the code that writes 64-bit numbers. Called for each 64-bit argument.
-pub(in crate::error::message) fn link() {
+pub(super) fn link() {
     static PUT_LONG: Put = put_long;
     PUT.set(Some(&PUT_LONG));
 }
@@ -21,11 +21,7 @@ pub(in crate::error::message) fn link() {
 /// `number` must point to an `i64`, or to a `u64` if `is_signed` is false, and [`link`] must have
 /// been called.
 #[inline]
-pub(in crate::error::message) unsafe fn put(
-    number: *const u8,
-    is_signed: bool,
-    out: &mut Writer<'_>,
-) {
+pub(super) unsafe fn put(number: *const u8, is_signed: bool, out: &mut Writer<'_>) {
     if let Some(put) = PUT.get() {
         // SAFETY: the caller's promise.
         unsafe { put(number, is_signed, out) };
