@@ -84,7 +84,6 @@ pub fn rest_of(elements: &[Any], first: usize) -> &[Any] {
 }
 
 /// Returns the elements of an Array in place; `None` for other values.
-#[cfg(feature = "speed")]
 #[inline(always)]
 pub fn elements_of_array(value: &Any) -> Option<&[Any]> {
     value.as_object()?.as_class().map(ArrayObject::as_slice)

@@ -34,9 +34,7 @@ mod sort;
 
 pub use callback_state::{CallbackState, HookState, with_callback};
 pub use children::{Children, ChildrenKind};
-#[cfg(feature = "speed")]
-pub use elements::elements_of_array;
-pub use elements::{Elements, rest_of};
+pub use elements::{Elements, elements_of_array, rest_of};
 pub use entries::Entries;
 pub(crate) use field::ensure_unshared;
 pub use field::{Field, Fields, for_each_field};

@@ -5,11 +5,10 @@ use ferrite_core::value::any::Any;
 
 use super::super::compare_leaf::compare_leaves;
 use super::super::trace::Trace;
-use super::fast_paths;
 use super::pair::{NodePair, Pair};
 use crate::reflection::AccessKind;
 use crate::structural::DefRegion;
-use crate::walk::{Elements, prefetch_next, rest_of};
+use crate::walk::{Elements, elements_of_array, prefetch_next, rest_of};
 
 /// A comparison of two sequences in progress.
 pub(super) struct SequenceFrame<'w> {
@@ -86,7 +85,7 @@ impl<'w> SequenceFrame<'w> {
             match compare_leaves(lhs, rhs, skip_tensor_content)? {
                 Some(true) => {}
                 Some(false) => return Ok(Equal::ToDifference),
-                None => match fast_paths::compare_arrays(lhs, rhs, skip_tensor_content)? {
+                None => match compare_arrays(lhs, rhs, skip_tensor_content)? {
                     None => {}
                     Some(equal) => return Ok(Equal::ToInner(equal)),
                 },
@@ -119,6 +118,32 @@ impl<'w> SequenceFrame<'w> {
         }
         Ok(false)
     }
+}
+
+/// Compares two Arrays up to the first pair of elements that are not equal leaves. Returns `None`
+/// if the Arrays are equal, which is the common case, otherwise the length of the prefix known to
+/// be equal: 0 if the values are not Arrays, or of different sizes. Pushes no frame, which would be
+/// stored and reloaded at once, and the load would wait for the store.
+///
+/// # Errors
+/// InternalError for tensors whose content must be compared but cannot be read.
+#[inline(always)]
+fn compare_arrays(lhs: &Any, rhs: &Any, skip_tensor_content: bool) -> Result<Option<usize>> {
+    let (Some(lhs), Some(rhs)) = (elements_of_array(lhs), elements_of_array(rhs)) else {
+        return Ok(Some(0));
+    };
+    // Arrays of different sizes differ. Comparing their elements could only raise an error.
+    if lhs.len() != rhs.len() {
+        return Ok(Some(0));
+    }
+    for (equal, (lhs, rhs)) in lhs.iter().zip(rhs).enumerate() {
+        prefetch_next(lhs);
+        prefetch_next(rhs);
+        if compare_leaves(lhs, rhs, skip_tensor_content)? != Some(true) {
+            return Ok(Some(equal));
+        }
+    }
+    Ok(None)
 }
 
 fn index_of(place: usize) -> Any {
