@@ -1,12 +1,11 @@
 //! The global functions `ffi.Array*` and `ffi.List*`.
 
+use core::slice;
+
 use ferrite_core::error::Result;
 use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::value::convert::AnyCompatible;
 
-#[cfg_attr(feature = "speed", path = "fast.rs")]
-#[cfg_attr(not(feature = "speed"), path = "small.rs")]
-mod change;
 mod operands;
 
 use crate::containers::{ArrayObject, ListObject, cell, key};
@@ -63,11 +62,52 @@ impl Operations for Sequence {
             | Pop(list, ..)
             | Erase(list, ..)
             | EraseRange(list, ..)
-            | Clear(list) => result = change::change(self, operands.get(list), operands)?,
+            | Clear(list) => result = change(self, operands.get(list), operands)?,
         }
         answer.write(result);
         Ok(())
     }
+}
+
+/// Applies an operation to a list. Returns the removed element for `Pop`, and None for other
+/// operations. `Insert` and `EraseRange` replace a range of elements by one value or none.
+///
+/// # Errors
+/// Errors of the corresponding [`ListObject`] method.
+#[inline(always)]
+fn change(operation: Sequence, list: &ListObject, operands: Operands<'_>) -> Result<Any> {
+    let value = match operation {
+        SetItem(_, index, value) => {
+            list.set(operands.get(index), operands.get(value).to_owned()?)?;
+            return Ok(Any::NONE);
+        }
+        Pop(_, index) => return list.remove(operands.get(index)),
+        Erase(_, index) => {
+            drop(list.remove(operands.get(index))?);
+            return Ok(Any::NONE);
+        }
+        Clear(_) => {
+            list.clear()?;
+            return Ok(Any::NONE);
+        }
+        Append(_, value) => {
+            list.push(operands.get(value).to_owned()?)?;
+            return Ok(Any::NONE);
+        }
+        Insert(_, _, value) => Some(operands.get(value).whole()?),
+        _ => None,
+    };
+    list.replace_by(value.map_or(&[][..], slice::from_ref), |seq| {
+        Ok(match operation {
+            Insert(_, index, _) => {
+                let position = seq.insert_position(operands.get(index))?;
+                position..position
+            }
+            EraseRange(_, start, stop) => seq.range(operands.get(start), operands.get(stop))?,
+            _ => 0..0,
+        })
+    })?;
+    Ok(Any::NONE)
 }
 
 /// Returns `true` if an element equals `key`. Equality hooks receive an owned copy of the element,
