@@ -1,40 +1,65 @@
 //! NUL-terminated symbol names, joined from prefixes and a name.
 
 use core::ffi::{CStr, c_void};
+use core::mem;
 use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
+use ferrite_core::platform::memory::Buffer;
 
-#[cfg_attr(feature = "speed", path = "fast.rs")]
-#[cfg_attr(not(feature = "speed"), path = "small.rs")]
-mod imp;
+/// Maximum length of an inline name, including the NUL. TVM's mangled kernel names rarely exceed
+/// 100 bytes.
+const INLINE_BYTES: usize = 128;
 
-use imp::Joined;
-
-/// NUL-terminated symbol name, for lookups by C functions.
-pub(crate) struct SymbolName(Joined);
+/// NUL-terminated symbol name, for lookups by C functions. Stored inline up to a typical length,
+/// since hosts look up many names.
+pub(crate) struct SymbolName {
+    inline: [u8; INLINE_BYTES],
+    /// Storage for longer names; empty for an inline name.
+    spilled: Buffer<u8>,
+    len: usize,
+}
 
 impl SymbolName {
     /// Joins `parts` and appends a NUL.
     ///
     /// # Errors
-    /// MemoryError.
+    /// MemoryError, only for names that do not fit inline.
     pub(crate) fn join(parts: &[&[u8]]) -> Result<SymbolName> {
-        Joined::of(parts).map(SymbolName)
+        let len = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
+        let mut name = SymbolName { inline: [0; INLINE_BYTES], spilled: Buffer::new(), len };
+        let mut room: &mut [u8] = &mut name.inline;
+        if len >= INLINE_BYTES {
+            name.spilled.try_resize(len.saturating_add(1), 0)?;
+            room = &mut name.spilled;
+        }
+        for part in parts {
+            if let Some((place, rest)) = mem::take(&mut room).split_at_mut_checked(part.len()) {
+                place.copy_from_slice(part);
+                room = rest;
+            }
+        }
+        Ok(name)
     }
 
     /// Returns the joined name, without the NUL.
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        self.0.with_nul().split_last().map_or(&[], |(_, name)| name)
+        self.with_nul().split_last().map_or(&[], |(_, name)| name)
     }
 
     /// Returns the joined name as a C string; `None` if a part contains a NUL, so that no symbol
     /// can have the name.
     pub(crate) fn as_c_str(&self) -> Option<&CStr> {
-        let name = self.0.with_nul();
+        let name = self.with_nul();
         // SAFETY: the name ends in a NUL.
         let for_c = unsafe { CStr::from_ptr(name.as_ptr().cast()) };
         (for_c.count_bytes() + 1 == name.len()).then_some(for_c)
+    }
+
+    /// Returns the name, including the NUL.
+    fn with_nul(&self) -> &[u8] {
+        let bytes: &[u8] = if self.spilled.is_empty() { &self.inline } else { &self.spilled };
+        bytes.get(..=self.len).unwrap_or(b"\0")
     }
 }
 
