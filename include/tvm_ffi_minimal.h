@@ -25,7 +25,7 @@ extern "C" {
  * size, RuntimeError while a workspace is in use.
  *
  * The caller must ensure:
- * No other code uses the buffer until another one is set.
+ * No other code may use the buffer until another one is set.
  */
 TVM_FFI_DLL int FerriteWorkspaceSet(void *buffer, size_t size);
 

@@ -46,7 +46,7 @@ extern "C" {
  * thread meanwhile raises RuntimeError. `FerriteModelDuplicate` makes a model for another thread.
  *
  * The caller must ensure:
- * The kernels are functions that TVM generated for this model, with null-terminated names.
+ * The kernels must be functions that TVM generated for this model, with null-terminated names.
  */
 TVM_FFI_DLL
 int FerriteModelCreate(const void *executable,
@@ -57,7 +57,7 @@ int FerriteModelCreate(const void *executable,
 
 /**
  * Loads a library written by TVM's `export_library`, and creates a model from its executable. The
- * model runs on the CPU. A path without a folder is one in the current folder.
+ * model runs on the CPU. A path without a folder refers to the current folder.
  *
  * Only in host builds with the feature `relax`. Returns 0 and stores the model, owned by the
  * caller, in `out`. On failure, returns -1 with an error raised: InternalError for a file that
@@ -85,7 +85,7 @@ TVM_FFI_DLL int FerriteModelLoad(const char *path, TVMFFIObjectHandle *out);
  * missing kernel, TypeError for an object that is not a module, MemoryError.
  *
  * The caller must ensure:
- * The kernels are those of the model.
+ * The kernels must be those of the model.
  */
 TVM_FFI_DLL
 int FerriteModelLoadFromMemory(const void *executable,
@@ -95,7 +95,7 @@ int FerriteModelLoadFromMemory(const void *executable,
 
 /**
  * Creates a model that shares the executable, the weights and the kernels of another, with a
- * machine of its own: for another thread. May be called while another thread uses `model`.
+ * separate machine, for use by another thread. May be called while another thread uses `model`.
  *
  * Returns 0 and stores the new model, owned by the caller, in `out`. It lives independently of
  * `model`. On failure, returns -1 with an error raised: ValueError for a null pointer, TypeError
@@ -218,7 +218,7 @@ int FerriteModelInputName(TVMFFIObjectHandle model,
  * number out of range.
  *
  * The caller must ensure:
- * `shape` has room for `capacity` extents.
+ * `shape` must have room for `capacity` extents.
  */
 TVM_FFI_DLL
 int FerriteModelInputType(TVMFFIObjectHandle model,
@@ -253,7 +253,7 @@ int FerriteModelNumOutputs(TVMFFIObjectHandle model,
 TVM_FFI_DLL int FerriteModelLoadParameters(const char *path, TVMFFIObjectHandle *out);
 
 /**
- * Reads weights from memory, in the form that TVM's `save_param_dict` returns. The `num_bytes`
+ * Reads weights from memory, in the format that TVM's `save_param_dict` returns. The `num_bytes`
  * bytes are copied.
  *
  * Returns 0 and stores a map from names to tensors, owned by the caller, in `out`;

@@ -72,7 +72,7 @@ void *FerritePlatformAllocate(size_t size, size_t alignment);
  * Frees a block that `FerritePlatformAllocate` returned; never called with null.
  *
  * The caller must ensure:
- * The block is no longer used.
+ * The block must no longer be used.
  */
 void FerritePlatformRelease(void *block);
 
@@ -117,7 +117,7 @@ size_t FerritePlatformLock(void);
  * Leaves the critical section whose `FerritePlatformLock` returned `state`.
  *
  * The caller must ensure:
- * Defined together with `FerritePlatformLock`, or not at all.
+ * Must be defined together with `FerritePlatformLock`, or not at all.
  */
 void FerritePlatformUnlock(size_t state);
 
@@ -135,7 +135,7 @@ void FerritePlatformAbort(void);
  * default, discards the log.
  *
  * The caller must ensure:
- * `sink` may be called at any time until another one is set.
+ * `sink` must be callable at any time until another one is set.
  */
 void FerriteLogSet(FerriteLogSink sink);
 
@@ -148,7 +148,7 @@ void FerriteLogSet(FerriteLogSink sink);
  * or -1 with ValueError raised for a null region or a region that is smaller than a block.
  *
  * The caller must ensure:
- * No other code uses the memory as long as the program runs.
+ * No other code may use the memory as long as the program runs.
  */
 int FerriteMemoryAdd(void *region, size_t size);
 
@@ -178,7 +178,7 @@ size_t FerriteMemoryFree(void);
  * raised: ValueError for null with a nonzero size, RuntimeError while a workspace is in use.
  *
  * The caller must ensure:
- * No other code uses the buffer until another one is set.
+ * No other code may use the buffer until another one is set.
  */
 int FerriteWorkspaceSet(void *buffer, size_t size);
 

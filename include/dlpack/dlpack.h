@@ -276,7 +276,7 @@ typedef struct DLTensor {
    */
   void *data;
   /**
-   * Where the data lives.
+   * The device of the data.
    */
   struct DLDevice device;
   /**
@@ -304,7 +304,7 @@ typedef struct DLTensor {
 } DLTensor;
 
 /**
- * An owned tensor with a destructor, in the form before DLPack 1.0.
+ * An owned tensor with a destructor, as defined before DLPack 1.0.
  */
 typedef struct DLManagedTensor {
   /**

@@ -189,7 +189,7 @@ typedef struct TVMFFIAny {
 #define TVM_FFI_VERSION_PATCH 16
 
 /**
- * How structural equality and hashing treat objects of a type.
+ * Treatment of the objects of a type by structural equality and hashing.
  */
 enum TVMFFISEqHashKind
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -416,7 +416,7 @@ typedef int32_t TVMFFIObjectDeleterFlagBitMask;
 #endif /* __cplusplus */
 
 /**
- * How `TVMFFIErrorCell.update_backtrace` treats the existing backtrace.
+ * Treatment of the existing backtrace by `TVMFFIErrorCell.update_backtrace`.
  */
 enum TVMFFIBacktraceUpdateMode
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -513,7 +513,8 @@ typedef int32_t TVMFFIFieldFlagBitMask;
 #endif /* __cplusplus */
 
 /**
- * Whether a structural traversal is at a point where variables are defined.
+ * Kind of a definition region: whether a structural traversal is at a point where variables
+ * are defined.
  */
 enum TVMFFIDefRegionKind
 #if defined(__cplusplus) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -605,8 +606,8 @@ typedef int (*TVMFFISafeCallType)(void *handle,
                                   TVMFFIAny *result);
 
 /**
- * A pointer and a length in bytes: the content of string and bytes objects, and the form in which
- * strings are passed to the library.
+ * A pointer and a length in bytes: the content of string and bytes objects, and the representation
+ * in which strings are passed to the library.
  */
 typedef struct TVMFFIByteArray {
   /**
@@ -731,7 +732,7 @@ typedef struct TVMFFITypeMetadata {
    */
   int32_t total_size;
   /**
-   * How structural equality and hashing treat the type.
+   * Treatment of the type by structural equality and hashing.
    */
   TVMFFISEqHashKind structural_eq_hash_kind;
 } TVMFFITypeMetadata;
@@ -950,7 +951,7 @@ TVM_FFI_DLL int TVMFFIObjectIncRef(TVMFFIObjectHandle obj);
  * deleter at that depth must not rely on the destruction of the objects that it releases.
  *
  * The caller must ensure:
- * The caller owns the reference, and does not use it afterwards.
+ * The caller must own the reference, and must not use it afterwards.
  */
 TVM_FFI_DLL int TVMFFIObjectDecRef(TVMFFIObjectHandle obj);
 
@@ -966,7 +967,7 @@ TVM_FFI_DLL int TVMFFIObjectDecRef(TVMFFIObjectHandle obj);
  * MemoryError.
  *
  * The caller must ensure:
- * `deleter` may be called on any thread.
+ * `deleter` must be callable on any thread.
  */
 TVM_FFI_DLL
 int TVMFFIObjectCreateOpaque(void *handle,
@@ -991,8 +992,8 @@ TVM_FFI_DLL struct TVMFFICustomAllocator *TVMFFIGetCustomAllocator(void);
  * raised if the allocator's function pointer is null.
  *
  * The caller must ensure:
- * `allocator` stays valid and unchanged as long as the process runs, and meets the contract of
- * `TVMFFICustomAllocator`.
+ * `allocator` must stay valid and unchanged as long as the process runs, and must meet the
+ * contract of `TVMFFICustomAllocator`.
  */
 TVM_FFI_DLL int TVMFFISetCustomAllocator(struct TVMFFICustomAllocator *allocator);
 
@@ -1006,7 +1007,7 @@ TVM_FFI_DLL int TVMFFISetCustomAllocator(struct TVMFFICustomAllocator *allocator
  * ValueError or MemoryError raised.
  *
  * The caller must ensure:
- * `safe_call` and `deleter` may be called on any thread, with `self`, while the object lives.
+ * `safe_call` and `deleter` must be callable on any thread, with `self`, while the object lives.
  */
 TVM_FFI_DLL
 int TVMFFIFunctionCreate(void *self,
@@ -1106,7 +1107,7 @@ TVM_FFI_DLL void TVMFFIErrorSetRaisedFromCStr(const char *kind, const char *mess
  * empty. Kind, backtrace and out-of-memory behaviour are those of `TVMFFIErrorSetRaisedFromCStr`.
  *
  * The caller must ensure:
- * `message_parts` points to `num_parts` pointers, each null or a C string.
+ * `message_parts` must point to `num_parts` pointers, each null or a C string.
  */
 TVM_FFI_DLL
 void TVMFFIErrorSetRaisedFromCStrParts(const char *kind,
@@ -1154,7 +1155,7 @@ int TVMFFIErrorCreateWithCauseAndExtraContext(const struct TVMFFIByteArray *kind
  * invalid one, or MemoryError.
  *
  * The caller must ensure:
- * `from` describes valid memory until its deleter runs, which may happen on any thread.
+ * `from` must describe valid memory until its deleter runs, which may happen on any thread.
  */
 TVM_FFI_DLL
 int TVMFFITensorFromDLPack(DLManagedTensor *from,
@@ -1180,7 +1181,7 @@ TVM_FFI_DLL int TVMFFITensorToDLPack(TVMFFIObjectHandle from, DLManagedTensor **
  * version of DLPack is an error, too.
  *
  * The caller must ensure:
- * `from` describes valid memory until its deleter runs, which may happen on any thread.
+ * `from` must describe valid memory until its deleter runs, which may happen on any thread.
  */
 TVM_FFI_DLL
 int TVMFFITensorFromDLPackVersioned(DLManagedTensorVersioned *from,
@@ -1207,7 +1208,7 @@ int TVMFFITensorToDLPackVersioned(TVMFFIObjectHandle from,
  * MemoryError raised.
  *
  * The caller must ensure:
- * The data of `prototype` lies in memory that `source` keeps alive; this is not checked.
+ * The data of `prototype` must lie in memory that `source` keeps alive; this is not checked.
  */
 TVM_FFI_DLL
 int TVMFFITensorCreateUnsafeView(TVMFFIObjectHandle source,
@@ -1284,11 +1285,11 @@ TVM_FFI_DLL int TVMFFITypeKeyToIndex(const struct TVMFFIByteArray *type_key, int
  *
  * Strings are copied, and a default value is retained. Returns 0, or -1 with an error raised:
  * InternalError for an unknown type or a duplicate field name, ValueError for an empty name,
- * TypeError for a setter that is flagged as a function object but is none, or MemoryError.
- * Registering a field that the library itself provides has no effect.
+ * TypeError for a setter that is flagged as a function object but is not a function, or
+ * MemoryError. Registering a field that the library itself provides has no effect.
  *
  * The caller must ensure:
- * Getter and setter are valid for that field in every object of the type.
+ * Getter and setter must be valid for that field in every object of the type.
  */
 TVM_FFI_DLL int TVMFFITypeRegisterField(int32_t type_index, const struct TVMFFIFieldInfo *info);
 
@@ -1309,7 +1310,7 @@ TVM_FFI_DLL int TVMFFITypeRegisterMethod(int32_t type_index, const struct TVMFFI
  * RuntimeError if the type has different metadata, or MemoryError.
  *
  * The caller must ensure:
- * The creator function creates objects of the type.
+ * The creator function must create objects of the type.
  */
 TVM_FFI_DLL
 int TVMFFITypeRegisterMetadata(int32_t type_index,
@@ -1403,7 +1404,7 @@ const struct TVMFFIByteArray *TVMFFIBacktrace(const char *filename,
  * remain.
  *
  * The caller must ensure:
- * `handle_addr` is only written by this function and `TVMFFIHandleDeinitOnce`.
+ * `handle_addr` must only be written by this function and `TVMFFIHandleDeinitOnce`.
  */
 TVM_FFI_DLL int TVMFFIHandleInitOnce(void **handle_addr, int (*init_func)(void **result));
 

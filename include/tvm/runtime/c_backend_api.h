@@ -58,7 +58,7 @@ void *TVMBackendAllocWorkspace(int device_type,
  * not a workspace of the device.
  *
  * The caller must ensure:
- * `ptr` is not used afterwards.
+ * `ptr` must not be used afterwards.
  */
 TVM_RUNTIME_DLL int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);
 
@@ -72,7 +72,7 @@ TVM_RUNTIME_DLL int TVMBackendFreeWorkspace(int device_type, int device_id, void
  * arguments, or RuntimeError if that many tasks cannot run concurrently.
  *
  * The caller must ensure:
- * `flambda` may run on several threads concurrently, each with its own `task_id`.
+ * `flambda` must be callable on several threads concurrently, each with its own `task_id`.
  */
 TVM_RUNTIME_DLL int TVMBackendParallelLaunch(FTVMParallelLambda flambda, void *cdata, int num_task);
 
@@ -83,7 +83,7 @@ TVM_RUNTIME_DLL int TVMBackendParallelLaunch(FTVMParallelLambda flambda, void *c
  * task ended before it reached the barrier.
  *
  * The caller must ensure:
- * `penv` is the environment of the task.
+ * `penv` must be the environment of the task.
  */
 TVM_RUNTIME_DLL int TVMBackendParallelBarrier(int task_id, struct TVMParallelGroupEnv *penv);
 
@@ -96,7 +96,7 @@ TVM_RUNTIME_DLL int TVMBackendParallelBarrier(int task_id, struct TVMParallelGro
  * data at `cdata`, is ignored.
  *
  * The caller must ensure:
- * `handle` is only written by this function.
+ * `handle` must only be written by this function.
  */
 TVM_RUNTIME_DLL
 int TVMBackendRunOnce(void **handle,

@@ -221,7 +221,7 @@ TVM_DLL void TVMAPISetLastError(const char *message);
  * Otherwise the last error is a RuntimeError.
  *
  * The caller must ensure:
- * `exception` is null or a Python object; the thread holds the GIL.
+ * `exception` must be null or a Python object; the thread must hold the GIL.
  */
 TVM_DLL void TVMAPISetLastPythonError(void *exception);
 
@@ -313,7 +313,7 @@ int TVMFuncCall(TVMFunctionHandle func,
  * error raised.
  *
  * The caller must ensure:
- * `func` and `fin` may be called on any thread.
+ * `func` and `fin` must be callable on any thread.
  */
 TVM_DLL
 int TVMFuncCreateFromCFunc(TVMPackedCFunc func,
@@ -330,7 +330,7 @@ int TVMFuncCreateFromCFunc(TVMPackedCFunc func,
  * MemoryError.
  *
  * The caller must ensure:
- * `ret` is the handle passed to the running callback.
+ * `ret` must be the handle passed to the running callback.
  */
 TVM_DLL int TVMCFuncSetReturn(TVMRetValueHandle ret, TVMValue *value, int *type_code, int num_ret);
 
@@ -572,7 +572,7 @@ TVM_DLL int TVMStreamCreate(int device_type, int device_id, TVMStreamHandle *out
  * Frees a stream. Returns 0, or -1 with an error raised.
  *
  * The caller must ensure:
- * The stream is not used afterwards.
+ * The stream must not be used afterwards. See the crate.
  */
 TVM_DLL int TVMStreamFree(int device_type, int device_id, TVMStreamHandle stream);
 
@@ -620,7 +620,7 @@ int TVMDeviceAllocDataSpaceWithScope(DLDevice dev,
  * Frees device memory. Null is ignored. Returns 0, or -1 with an error raised.
  *
  * The caller must ensure:
- * The memory is not used afterwards.
+ * The memory must not be used afterwards. See the crate.
  */
 TVM_DLL int TVMDeviceFreeDataSpace(DLDevice dev, void *ptr);
 
@@ -657,7 +657,7 @@ TVM_DLL int TVMBackendRegisterSystemLibSymbol(const char *name, void *ptr);
  * Returns 0, or -1 with ValueError raised for an unknown name or a null pointer.
  *
  * The caller must ensure:
- * `ptr` is the function of that name as long as the process runs.
+ * `ptr` must be the function of that name as long as the process runs.
  */
 TVM_DLL int TVMBackendRegisterEnvCAPI(const char *name, void *ptr);
 

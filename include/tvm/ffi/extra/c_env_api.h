@@ -49,8 +49,8 @@ TVM_FFI_DLL TVMFFIStreamHandle TVMFFIEnvGetStream(int32_t device_type, int32_t d
  * null if none was set. Always returns 0. On bare metal, all threads share one allocator.
  *
  * The caller must ensure:
- * `allocator` meets the contract of `DLPackManagedTensorAllocator`, and stays callable while it is
- * set.
+ * `allocator` must meet the contract of `DLPackManagedTensorAllocator`, and must stay callable
+ * while it is set.
  */
 TVM_FFI_DLL
 int TVMFFIEnvSetDLPackManagedTensorAllocator(DLPackManagedTensorAllocator allocator,
@@ -90,7 +90,7 @@ TVM_FFI_DLL int TVMFFIEnvCheckSignals(void);
  * known to the library.
  *
  * The caller must ensure:
- * `symbol` is a function of the type implied by its name, callable while it is registered.
+ * `symbol` must be a function of the type implied by its name, callable while it is registered.
  */
 TVM_FFI_DLL int TVMFFIEnvRegisterCAPI(const char *name, void *symbol);
 
@@ -105,7 +105,7 @@ TVM_FFI_DLL int TVMFFIEnvRegisterCAPI(const char *name, void *symbol);
  * RuntimeError raised if it does not exist.
  *
  * The caller must ensure:
- * `library_ctx` comes from a loader, and its module is still loaded.
+ * `library_ctx` must come from a loader, and its module must still be loaded.
  */
 TVM_FFI_DLL
 int TVMFFIEnvModLookupFromImports(TVMFFIObjectHandle library_ctx,
@@ -120,8 +120,8 @@ int TVMFFIEnvModLookupFromImports(TVMFFIObjectHandle library_ctx,
  * raised. The name is copied.
  *
  * The caller must ensure:
- * `symbol` has the type that libraries expect under that name, and stays valid as long as the
- * process runs.
+ * `symbol` must have the type that libraries expect under that name, and must stay valid as long
+ * as the process runs.
  */
 TVM_FFI_DLL int TVMFFIEnvModRegisterContextSymbol(const char *name, void *symbol);
 
@@ -134,7 +134,8 @@ TVM_FFI_DLL int TVMFFIEnvModRegisterContextSymbol(const char *name, void *symbol
  * MemoryError raised. The name is copied.
  *
  * The caller must ensure:
- * `symbol` has the type implied by its name, and stays valid as long as the process runs.
+ * `symbol` must have the type implied by its name, and must stay valid as long as the process
+ * runs.
  */
 TVM_FFI_DLL int TVMFFIEnvModRegisterSystemLibSymbol(const char *name, void *symbol);
 

@@ -44,7 +44,7 @@ extern "C" {
  * for a null pointer.
  *
  * The caller must ensure:
- * The table is in generated code.
+ * The table must be in generated code.
  */
 TVM_DLL
 tvm_crt_error_t TVMFuncRegistry_Lookup(const struct TVMFuncRegistry *reg,
@@ -59,7 +59,7 @@ tvm_crt_error_t TVMFuncRegistry_Lookup(const struct TVMFuncRegistry *reg,
  * for a null pointer.
  *
  * The caller must ensure:
- * The table is in generated code.
+ * The table must be in generated code.
  */
 TVM_DLL
 tvm_crt_error_t TVMFuncRegistry_GetByIndex(const struct TVMFuncRegistry *reg,

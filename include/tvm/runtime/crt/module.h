@@ -40,7 +40,7 @@ extern "C" {
  * stores it in `out_handle`, or returns -1 with ValueError raised for a null pointer.
  *
  * The caller must ensure:
- * The module stays valid as long as the handle is used.
+ * The module must stay valid as long as the handle is used.
  */
 TVM_DLL int TVMModCreateFromCModule(const struct TVMModule *mod_, TVMModuleHandle *out_handle);
 

@@ -48,7 +48,7 @@ extern "C" {
  * is smaller than a block.
  *
  * The caller must ensure:
- * No other code uses the buffer as long as the allocator is in use.
+ * No other code may use the buffer as long as the allocator is in use.
  */
 TVM_DLL
 tvm_crt_error_t StackMemoryManager_Init(struct tvm_workspace_t *tvm_runtime_workspace,
@@ -63,7 +63,7 @@ tvm_crt_error_t StackMemoryManager_Init(struct tvm_workspace_t *tvm_runtime_work
  * kTvmErrorFunctionCallInvalidArg for a null pointer.
  *
  * The caller must ensure:
- * `tvm_runtime_workspace` is null or an initialised stack allocator.
+ * `tvm_runtime_workspace` must be null or an initialised stack allocator.
  */
 TVM_DLL
 tvm_crt_error_t StackMemoryManager_Allocate(struct tvm_workspace_t *tvm_runtime_workspace,
@@ -77,7 +77,7 @@ tvm_crt_error_t StackMemoryManager_Allocate(struct tvm_workspace_t *tvm_runtime_
  * an allocated block, and kTvmErrorFunctionCallInvalidArg for a null allocator.
  *
  * The caller must ensure:
- * `tvm_runtime_workspace` is null or an initialised stack allocator.
+ * `tvm_runtime_workspace` must be null or an initialised stack allocator.
  */
 TVM_DLL
 tvm_crt_error_t StackMemoryManager_Free(struct tvm_workspace_t *tvm_runtime_workspace,
