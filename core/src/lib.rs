@@ -12,11 +12,11 @@
 //! }
 //! ```
 //!
-//! The modules are nine rooms in one column, in reading order. A room imports only those above it,
-//! with five exceptions, which `tests/ci/import_rooms.py core` lists: objects and their borrows
-//! fail with errors, conversions look up types and call global functions.
+//! The modules are nine layers, in reading order. A module imports only modules above it, with five
+//! exceptions, which `tests/ci/import_layers.py core` lists: objects and their borrows fail with
+//! errors, conversions look up types and call global functions.
 //!
-//! | room | content |
+//! | module | content |
 //! |---|---|
 //! | [`abi`] | the C records, with their layout asserted for 32 and 64 bit, and the indices of built-in types |
 //! | [`platform`] | memory, locks, threads, the log: the seam to operating system, processor and firmware |
@@ -28,7 +28,7 @@
 //! | [`names`] | the tables of types and of global functions |
 //! | [`class`] | classes defined in Rust, and functions registered with their documentation |
 //!
-//! Beside them is `forks`, the locks that a fork takes.
+//! The module `forks` lists the locks that a fork takes.
 //!
 //! # Ownership
 //! A type of this crate that holds an object owns one strong reference to it and releases it on

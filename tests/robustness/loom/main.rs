@@ -68,7 +68,7 @@ mod shared_pointer;
 mod sync;
 mod wait;
 
-/// The rooms of the core, as its files name them.
+/// The modules of the core, under the paths that its files use.
 mod platform {
     pub(crate) use crate::{config, memory, sync};
 }
