@@ -79,6 +79,9 @@ SUBJECT_WORDS = [
     (r"beside", "`next to`, `with`, `in`"),
 ]
 
+# Words by which a section `# Safety` states an obligation, or that there is none.
+OBLIGATION = re.compile(r"\b(must|may|same requirements|no requirements|none|see the crate|the caller transfers)\b", re.I)
+
 COMMENT = {
     ".rs": re.compile(r"^\s*(///|//!|//)(?!/) ?(.*)"),
     ".py": re.compile(r"^\s*(#)(?!!) ?(.*)"),
@@ -207,6 +210,16 @@ def repeated_lines(block, source):
             yield number, "repeats the line above"
 
 
+def facts_for_obligations(block):
+    """Yields sections `# Safety` that do not say what the caller must do."""
+    sections = [index for index, (_, text) in enumerate(block.lines) if text.startswith("# ")]
+    for begin, end in pairwise([*sections, len(block.lines)]):
+        number, title = block.lines[begin]
+        text = " ".join(text for _, text in block.lines[begin + 1:end])
+        if title.strip() == "# Safety" and not OBLIGATION.search(text):
+            yield number, "states no obligation: say what the caller must do, or `No requirements`"
+
+
 def findings(path, source):
     if path in WALKS:
         yield from missing_files(source)
@@ -214,6 +227,8 @@ def findings(path, source):
         if block.kind != '"""':
             yield from wide_lines(block, source)
         yield from repeated_lines(block, source)
+        if block.kind == "///":
+            yield from facts_for_obligations(block)
         text = block.text()
         header = index == 0 and path.suffix != ".md"
         if block.kind in ("///", "//!", '"""') or header:

@@ -40,8 +40,17 @@ class Comments(unittest.TestCase):
         self.assertEqual([line for line, _ in prose.findings(Path("a.c"), ["int a;", "/* one", " * lent */"])], [3])
 
     def test_openings_of_sections(self):
-        self.assertEqual(found("a.rs", "/// Ends.\n///\n/// # Safety\n/// As for [`b`].\nfn a() {"), ["`Safety As`"])
+        self.assertEqual(found("a.rs", "/// Ends.\n///\n/// # Safety\n/// As for [`b`], which must end.\nfn a() {"), ["`Safety As`"])
         self.assertEqual(found("a.rs", "/// Ends.\n///\n/// # Errors\n/// Same errors as [`b`].\nfn a() {"), [])
+
+    def test_sections_of_safety_state_obligations(self):
+        comment = "/// Frees a block.\n///\n/// # Safety\n/// {}\nunsafe fn a() {{"
+        for text in ("The block is not used afterwards.", "`a` is null or a C string."):
+            self.assertEqual(found("a.rs", comment.format(text)), ["states no obligation"])
+        for text in ("`a` must be null or a C string.", "Same requirements as [`b`].", "No requirements.", "See the crate."):
+            self.assertEqual(found("a.rs", comment.format(text)), [])
+        self.assertEqual(found("a.rs", "/// Ends.\n///\n/// # Safety\n/// It lives.\n///\n/// # Errors\n/// A block must be free.\nfn a() {"),
+                         ["states no obligation"])
 
     def test_code_is_not_prose(self):
         self.assertEqual(found("a.rs", 'let lent = "lent";'), [])

@@ -98,7 +98,7 @@ impl Attribute {
 ///
 /// # Safety
 /// Callers use results without a check: tensors and copies address the memory, and other operations
-/// get the handles.
+/// get the handles. Implementations must guarantee:
 /// - [`device_type`](Backend::device_type) always returns the same type, which is the implementor's
 ///   own.
 /// - [`allocate`](Backend::allocate) and [`allocate_workspace`](Backend::allocate_workspace) return

@@ -85,7 +85,7 @@ unsafe extern "C-unwind" fn implements_function(
 /// Implements `void ImportModule(const Module& other)`, which C++ modules inherit.
 ///
 /// # Safety
-/// The requirements stated at the top of the file.
+/// Same requirements as at the top of the file.
 #[unsafe(export_name = "_ZN3tvm3ffi9ModuleObj12ImportModuleERKNS0_6ModuleE")]
 pub(super) unsafe extern "C-unwind" fn import_module(this: This, other: &Option<Module>) {
     or_throw(|| {
@@ -101,7 +101,7 @@ pub(super) unsafe extern "C-unwind" fn import_module(this: This, other: &Option<
 /// Implements `void ClearImports()`, which C++ modules inherit.
 ///
 /// # Safety
-/// The requirements stated at the top of the file.
+/// Same requirements as at the top of the file.
 #[unsafe(export_name = "_ZN3tvm3ffi9ModuleObj12ClearImportsEv")]
 pub(super) unsafe extern "C-unwind" fn clear_imports(this: This) {
     or_throw(|| {

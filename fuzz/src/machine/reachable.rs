@@ -93,7 +93,7 @@ fn entries(iterator: &str, value: &TVMFFIAny) -> Vec<TVMFFIAny> {
 }
 
 /// # Safety
-/// The function lives.
+/// The function must live.
 unsafe fn call(function: *mut c_void, command: i64, result: &mut TVMFFIAny) {
     let arg = super::state::int(command);
     // SAFETY: by contract.

@@ -104,7 +104,7 @@ mod memory {
     }
 
     /// # Safety
-    /// The block came from `allocate` with this layout.
+    /// The block must come from `allocate` with this layout.
     pub unsafe fn release(block: NonNull<u8>, layout: Layout) {
         // SAFETY: the caller's promise.
         unsafe { std::alloc::dealloc(block.as_ptr(), layout) }

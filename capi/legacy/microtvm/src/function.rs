@@ -140,7 +140,7 @@ unsafe fn call_object(
 /// function.
 ///
 /// # Safety
-/// The requirements of `TVMFFISafeCallType`.
+/// Same requirements as `TVMFFISafeCallType`.
 unsafe extern "C" fn call_from_ffi(
     state: *mut c_void,
     args: *const TVMFFIAny,

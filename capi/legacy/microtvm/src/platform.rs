@@ -122,7 +122,7 @@ macro_rules! platform_workspaces {
         /// Default for `TVMPlatformMemoryAllocate`.
         ///
         /// # Safety
-        /// The requirements of `TVMPlatformMemoryAllocate`.
+        /// Same requirements as `TVMPlatformMemoryAllocate`.
         unsafe extern "C" fn default_allocate(
             num_bytes: usize,
             dev: $crate::platform::Device,
@@ -139,7 +139,7 @@ macro_rules! platform_workspaces {
         /// Default for `TVMPlatformMemoryFree`.
         ///
         /// # Safety
-        /// The requirements of `TVMPlatformMemoryFree`.
+        /// Same requirements as `TVMPlatformMemoryFree`.
         unsafe extern "C" fn default_free(ptr: *mut c_void, dev: $crate::platform::Device) -> c_int {
             // SAFETY: the caller's promise.
             unsafe { $free(dev.device_type, dev.device_id, ptr) }

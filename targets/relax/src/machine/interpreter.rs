@@ -215,7 +215,7 @@ impl Interpreter<'_> {
     /// Stores the result of a function, in which kernels can use all tensors, in its destination.
     ///
     /// # Safety
-    /// Same requirement as [`write`](Self::write).
+    /// Same requirements as [`write`](Self::write).
     #[inline(always)]
     unsafe fn write_result(&self, destination: Destination, value: Any) -> Result<()> {
         let is_stored = destination.register().is_some();
