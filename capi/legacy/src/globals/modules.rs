@@ -78,7 +78,8 @@ fn old_type_key(module: Module) -> Result<String> {
 /// Returns the source code of a module. Takes `(module[, format])`.
 ///
 /// # Errors
-/// InternalError for a module without source, such as a library.
+/// InternalError for a module without source, such as a library; TypeError if the first argument is
+/// not a module; errors of the module.
 fn source(args: &[AnyView<'_>]) -> Result<Any> {
     let Some(module) = args.first() else { plain_bail!(TYPE_ERROR, "A module was expected") };
     let module = module.get::<Module>()?;

@@ -259,7 +259,8 @@ const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
 ///
 /// # Errors
 /// The error that the function raised; InternalError that names its status if it failed without
-/// raising one; TypeError if it returned a DLTensor pointer.
+/// raising one; TypeError if it returned a DLTensor pointer; ValueError for more arguments than an
+/// `i32` can count.
 ///
 /// # Safety
 /// `safe_call` must accept `handle`.

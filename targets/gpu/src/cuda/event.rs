@@ -15,7 +15,7 @@ use super::platform;
 /// Creates an event.
 ///
 /// # Errors
-/// Errors of the driver.
+/// Errors of the driver; InternalError if it returns null.
 pub(super) fn create(device: &Device, timing: bool) -> Result<NonNull<c_void>> {
     let _entered = device.enter()?;
     let flags = if timing { api::EVENT_DEFAULT } else { api::EVENT_DISABLE_TIMING };

@@ -129,7 +129,8 @@ fn side(region: &Region) -> Result<Side> {
 /// main memory.
 ///
 /// # Errors
-/// ValueError for null pointers; errors of the driver.
+/// ValueError for null pointers; InternalError if neither region is on a device; errors of the
+/// driver.
 ///
 /// # Safety
 /// Both regions must have `bytes` bytes, and stay valid until the copy is complete.

@@ -27,8 +27,8 @@ fn buffer(region: &Region) -> Result<Option<(&'static Device, NonNull<c_void>)>>
 /// may be reused. Copies within a device are queued.
 ///
 /// # Errors
-/// Errors of the driver, including failures of kernels queued before; MemoryError for the shared
-/// buffer.
+/// Errors of the driver, including failures of kernels queued before; InternalError if neither
+/// region is on a device; MemoryError for the shared buffer.
 ///
 /// # Safety
 /// Both regions must have `bytes` bytes; `stream` must be null or belong to the device, or to the

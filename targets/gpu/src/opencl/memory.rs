@@ -118,8 +118,8 @@ unsafe fn buffer(region: &Region) -> Result<Option<(&'static Device, Handle)>> {
 /// Copies bytes. Copies from and to main memory are complete on return; others are queued.
 ///
 /// # Errors
-/// Errors of the driver; MemoryError for a copy between two devices, which goes through main
-/// memory.
+/// Errors of the driver; InternalError if neither region is on a device; MemoryError for a copy
+/// between two devices, which goes through main memory.
 ///
 /// # Safety
 /// Both regions must have `bytes` bytes.

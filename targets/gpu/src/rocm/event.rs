@@ -13,7 +13,7 @@ use super::platform::{on, platform};
 /// Creates an event.
 ///
 /// # Errors
-/// Errors of the driver.
+/// Errors of the driver; InternalError if it returns null.
 pub(super) fn create(id: i32, timing: bool) -> Result<NonNull<c_void>> {
     let device = on(id)?;
     let flags = if timing { api::EVENT_DEFAULT } else { api::EVENT_WITHOUT_TIME };

@@ -91,7 +91,8 @@ pub(super) unsafe fn free_pinned(memory: *mut c_void) {
 /// memory.
 ///
 /// # Errors
-/// ValueError for a null pointer; errors of the driver.
+/// ValueError for a null pointer; InternalError if neither region is on a device; errors of the
+/// driver.
 ///
 /// # Safety
 /// Both regions must have `bytes` bytes until the copy is complete; `stream` must belong to the

@@ -327,7 +327,7 @@ fn listed_extensions(api: &InstanceApi, physical: vk::PhysicalDevice) -> Result<
 /// Returns the physical devices of an instance.
 ///
 /// # Errors
-/// Errors of the driver; MemoryError.
+/// Errors of the driver; InternalError if it lists a null adapter; MemoryError.
 pub(super) fn physical_devices(
     api: &InstanceApi,
     instance: vk::Instance,

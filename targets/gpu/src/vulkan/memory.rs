@@ -224,8 +224,9 @@ unsafe fn buffer_range(region: &Region, bytes: usize) -> Result<Option<BufferRan
 /// Copies bytes. On return, main memory may be reused, and copies to it are complete.
 ///
 /// # Errors
-/// ValueError for a region beyond its buffer; errors of the driver; MemoryError for a copy between
-/// two devices or within a buffer, which goes through main memory.
+/// ValueError for a region beyond its buffer; InternalError if neither region is on a device;
+/// errors of the driver; MemoryError for a copy between two devices or within a buffer, which goes
+/// through main memory.
 ///
 /// # Safety
 /// Both regions must have `bytes` bytes; those on a device must come from [`allocate`].

@@ -66,7 +66,7 @@ impl Device {
     /// Waits for a submission, or for all submissions if it is `None`.
     ///
     /// # Errors
-    /// RuntimeError if the device is lost.
+    /// RuntimeError if the device is lost; InternalError if the wait fails.
     pub(super) fn wait(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<()> {
         let wait = wgpu::PollType::Wait { submission_index: submission, timeout: None };
         match self.reports.of(|| self.device.poll(wait))? {

@@ -120,8 +120,8 @@ impl Side {
 /// Copies bytes. Copies from and to main memory are complete on return; others are queued.
 ///
 /// # Errors
-/// ValueError for unknown buffer handles, and for regions beyond their buffer; MemoryError; errors
-/// of the driver.
+/// ValueError for unknown buffer handles, and for regions beyond their buffer; InternalError if
+/// neither region is on a device; MemoryError; errors of the driver.
 ///
 /// # Safety
 /// A region in main memory must have `bytes` bytes.
