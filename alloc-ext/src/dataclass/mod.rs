@@ -9,8 +9,6 @@ mod compare_children;
 mod compare_leaf;
 mod copy;
 mod enums;
-mod environment;
-mod float_text;
 mod functions;
 mod hash;
 mod hash_leaf;

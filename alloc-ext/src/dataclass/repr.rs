@@ -16,7 +16,6 @@ use ferrite_core::value::any::{Any, AnyView};
 use ferrite_core::value::string::String;
 
 use super::enums::{enum_class, is_enum};
-use super::environment::wants_addresses;
 use super::repr_leaf::{write_address, write_leaf_object, write_plain};
 use crate::walk::{
     CallbackState, Children, ChildrenKind, Entered, Fold, HookState, Hooks, IdentityMap,
@@ -57,6 +56,16 @@ pub fn repr_print(value: &Any) -> Result<String> {
     printer.text.try_resize(String::LEAD_BYTES, 0)?;
     printer.print(MaybeOwned::Borrowed(value))?;
     String::from_buffer(printer.text, String::LEAD_BYTES)
+}
+
+/// Returns `true` if objects are printed with their address, because the environment variable
+/// `TVM_FFI_REPR_WITH_ADDR` is `1`. Always `false` without `std`.
+fn wants_addresses() -> bool {
+    #[cfg(feature = "std")]
+    let wanted = std::env::var_os("TVM_FFI_REPR_WITH_ADDR").is_some_and(|value| value == "1");
+    #[cfg(not(feature = "std"))]
+    let wanted = false;
+    wanted
 }
 
 #[derive(Default)]

@@ -17,7 +17,7 @@ use ferrite_core::value::device::type_name;
 use ferrite_core::value::dtype;
 use ferrite_core::value::shape::Shape;
 
-use super::{float_text, int_text, text};
+use super::{int_text, text};
 use crate::json;
 use crate::walk::prefetch_next;
 
@@ -36,7 +36,7 @@ pub(super) fn write_plain(out: &mut Buffer<u8>, value: &Any) -> Result<bool> {
         type_index::BOOL if view.payload_bits() != 0 => out.try_extend_from_slice(b"True")?,
         type_index::BOOL => out.try_extend_from_slice(b"False")?,
         type_index::INT => json::write_int(out, view.payload_bits() as i64)?,
-        type_index::FLOAT => float_text::write_float(out, f64::from_bits(view.payload_bits()))?,
+        type_index::FLOAT => write_float(out, f64::from_bits(view.payload_bits()))?,
         type_index::DATA_TYPE => write_dtype(out, value.get()?)?,
         type_index::DEVICE => write_device(out, value.get()?)?,
         type_index::SMALL_STR => {
@@ -124,4 +124,63 @@ fn write_dtype(out: &mut Buffer<u8>, dtype: abi::DLDataType) -> Result<()> {
 fn write_device(out: &mut Buffer<u8>, device: abi::DLDevice) -> Result<()> {
     let name = type_name(device.device_type).unwrap_or("unknown");
     append(out, format_args!("{name}:{}", device.device_id))
+}
+
+/// Appends a float with six significant digits, like C++ streams and C's `%g`.
+///
+/// # Errors
+/// MemoryError.
+fn write_float(out: &mut Buffer<u8>, value: f64) -> Result<()> {
+    // Zeros and NaN have a sign, too.
+    if value.is_sign_negative() {
+        out.try_push(b'-')?;
+    }
+    if value.is_nan() {
+        return Ok(out.try_extend_from_slice(b"nan")?);
+    }
+    if value.is_infinite() {
+        return Ok(out.try_extend_from_slice(b"inf")?);
+    }
+    if value == 0.0 {
+        return Ok(out.try_push(b'0')?);
+    }
+    json::write_general::<6>(out, value.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_have_six_significant_digits() -> Result<()> {
+        // Expected strings from C's printf.
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.0, "1"),
+            (1.5, "1.5"),
+            (0.1, "0.1"),
+            (100000.0, "100000"),
+            (100000.5, "100000"),
+            (100001.5, "100002"),
+            (999999.5, "1e+06"),
+            (1234567.0, "1.23457e+06"),
+            (1e16, "1e+16"),
+            (-1e100, "-1e+100"),
+            (1e-4, "0.0001"),
+            (0.00012345678, "0.000123457"),
+            (1e-5, "1e-05"),
+            (2.5e-310, "2.5e-310"),
+            (f64::MAX, "1.79769e+308"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN, "nan"),
+            (-f64::NAN, "-nan"),
+        ] {
+            let mut out = Buffer::new();
+            write_float(&mut out, value)?;
+            assert_eq!(core::str::from_utf8(&out), Ok(text));
+        }
+        Ok(())
+    }
 }

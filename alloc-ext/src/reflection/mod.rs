@@ -21,7 +21,6 @@ pub(crate) mod field;
 mod fields;
 mod init;
 mod make_object;
-mod nullable;
 mod py_class;
 pub(crate) mod record;
 mod registration;

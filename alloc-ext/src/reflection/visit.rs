@@ -6,12 +6,12 @@ use ferrite_core::error::Result;
 use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectRef;
 use ferrite_core::platform::text::Lossy;
-use ferrite_core::value::any::Any;
+use ferrite_core::value::any::{Any, AnyView};
+use ferrite_core::value::convert::{AnyCompatible, TypeText};
 use ferrite_core::{object_class, plain_bail};
 
 use super::class::{Class, attr};
 use super::field::field;
-use super::nullable::NullableObject;
 use super::record::{self, Record, Reflected};
 use crate::containers::List;
 use crate::structural::walker::WalkerHead;
@@ -214,13 +214,51 @@ impl VisitInterrupt {
     }
 }
 
+/// A nullable reference to an object, named `ffi.Object` in error messages and schemas as upstream
+/// does. Null converts to None.
+///
+/// # Upstream
+/// `ObjectRef` in `object.h`.
+struct NullableObject(Option<ObjectRef>);
+
+// SAFETY: delegates to the inner option.
+unsafe impl AnyCompatible for NullableObject {
+    const TEXT: &'static TypeText = ObjectRef::TEXT;
+
+    fn view(&self) -> AnyView<'_> {
+        AnyView::from(&self.0)
+    }
+
+    fn into_any(self) -> Any {
+        self.0.into()
+    }
+
+    fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
+        Ok(view.try_get()?.map(Self))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::containers::ListObject;
 
     #[test]
     fn an_interrupt_carries_a_value() -> Result<()> {
         assert_eq!(VisitInterrupt::new(Any::from(4i64))?.value().get::<i64>()?, 4);
+        Ok(())
+    }
+
+    #[test]
+    fn none_is_a_reference_and_an_int_is_not() -> Result<()> {
+        let list = |value: Any| ListObject::from_slice(&[value]).map(Any::new);
+        let none: List<NullableObject> = list(Any::NONE)?.get()?;
+        assert!(none.get(0)?.0.is_none());
+        let error = list(Any::from(1i64))?.get::<List<NullableObject>>().map(drop).unwrap_err();
+        assert_eq!(
+            error.message_bytes(),
+            b"Cannot convert from type `List[index 0: int]` to `List<ffi.Object>`"
+        );
         Ok(())
     }
 }

@@ -33,8 +33,9 @@ mod devices;
 #[path = "no_devices.rs"]
 mod devices;
 
+// Installs them at load time, so that errors have backtraces from the start.
 #[cfg(all(feature = "host", any(target_os = "linux", windows)))]
-mod constructor;
+ferrite_core::at_load!(install);
 
 static BUILTINS: Builtins = Builtins {
     prefix: "ffi.",

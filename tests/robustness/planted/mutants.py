@@ -37,11 +37,10 @@ GROUPS = (
     ),
     (
         (
-            "core/src/value/any/mod.rs",
             "core/src/value/any/*.rs",
+            "core/src/value/convert/key.rs",
             "core/src/value/string/mod.rs",
             "core/src/value/string/record.rs",
-            "core/src/value/string/borrowed.rs",
             "core/src/value/string/buffered/fast.rs",
         ),
         ["--lib"],

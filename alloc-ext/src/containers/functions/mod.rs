@@ -1,17 +1,19 @@
 //! Table of the global container functions.
 
 use ferrite_core::call::function::Function;
+use ferrite_core::error::{Error, Result};
 use ferrite_core::names::builtins::StaticFunction;
+use ferrite_core::names::type_table;
 use ferrite_core::static_function;
 use ferrite_core::value::any::Any;
+use ferrite_core::value::string::String;
 
 mod device;
 mod iteration;
 mod sequence;
 mod table;
-mod type_keys;
 
-use super::{ArrayObject, Dict, DictObject, List, ListObject, MapObject};
+use super::{Array, ArrayObject, Dict, DictObject, List, ListObject, MapObject};
 use crate::operation::{Key, operation};
 use sequence::Sequence;
 use table::Entries;
@@ -56,8 +58,18 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     operation!(ForwardIterFunctor of Entries, "ffi.DictForwardIterFunctor", (DictObject) -> Function),
     operation!(hot GetDictItemOrMissing of Entries, "ffi.DictGetItemOrMissing", (DictObject, Key) -> Any),
     static_function!("ffi.ContainerFindFirstNonCPUDevice", device::find_first_non_cpu),
-    static_function!("ffi.GetRegisteredTypeKeys", type_keys::registered_type_keys),
+    static_function!("ffi.GetRegisteredTypeKeys", registered_type_keys),
 ];
+
+/// Returns the keys of all registered types, in the order of their type indices.
+///
+/// # Upstream
+/// `TypeTable::GetRegisteredTypeKeys` in `src/ffi/object.cc`.
+fn registered_type_keys() -> Result<Array<String>> {
+    let mut keys = Array::new()?;
+    type_table::for_each_key::<Error>(|key| keys.push(String::from_bytes(key)?))?;
+    Ok(keys)
+}
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,10 @@ mod hash;
 mod hooks;
 #[cfg(not(feature = "client"))]
 mod install;
-mod look_up;
+
+use ferrite_core::error::Result;
+use ferrite_core::value::any::AnyView;
+use ferrite_core::value::convert::KeyOf;
 
 pub use equal::equal;
 pub(super) use equal::{equal_by_hook, equal_inline, is_plain, prefetch, prefetch_text};
@@ -22,4 +25,14 @@ pub(crate) use hash::{hash_long_text, hash_short_text, hash_words};
 pub(crate) use install::install;
 #[cfg(not(feature = "client"))]
 pub use install::install_hooks;
-pub(super) use look_up::look_up;
+
+/// Calls `search`, one of the searches of the maps, with a view of a key, which may be a `str` where
+/// keys are strings.
+#[inline(always)]
+pub(super) fn look_up<K, R>(
+    key: &(impl KeyOf<K> + ?Sized),
+    search: impl FnOnce(AnyView<'_>) -> Result<R>,
+) -> Result<R> {
+    // SAFETY: searches compare the key with those of the map, and retain none.
+    unsafe { key.with_key(search) }
+}

@@ -1,5 +1,5 @@
-//! Growth of a full table. The larger storage is filled before the table is changed, so that the
-//! table is unchanged after a failure.
+//! Insertion, and growth of a full table within the same object. The larger storage is filled
+//! before the table is changed, so that the table is unchanged after a failure.
 
 use core::ffi::c_void;
 use core::mem;
@@ -18,6 +18,28 @@ use super::layout::{TableFields, TableMark};
 use super::small;
 use super::view::Table;
 use crate::containers::{key, storage};
+
+/// Sets the value of a key.
+///
+/// # Errors
+/// Errors of key hooks; MemoryError. On failure the entries are unchanged.
+///
+/// # Safety
+/// The object must be a Map or Dict that nothing else uses now, except that key hooks may use it.
+#[inline]
+pub(crate) unsafe fn insert(object: &ObjectRef, key: Any, value: Any) -> Result<()> {
+    // SAFETY: the caller guarantees the object and excludes other users.
+    unsafe {
+        let entry = loop {
+            match Table::of(object).find_or_add(&key.view())? {
+                Some(entry) => break entry,
+                None => grow(object)?,
+            }
+        };
+        entry.fill(key, value);
+    }
+    Ok(())
+}
 
 /// Moves all entries to larger storage, chosen as upstream does: a larger block in the small
 /// layout, or a dense table.

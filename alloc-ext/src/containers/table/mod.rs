@@ -8,7 +8,7 @@
 //! | `small` | small layout: up to four entries, searched linearly |
 //! | `dense` | dense layout: more entries, in hash chains inside one array of slots |
 //! | `view` | borrowed table in either layout: lookup and removal |
-//! | `insert`, `grow` | insertion, and growth of a full table |
+//! | `grow` | insertion, and growth of a full table |
 //! | `build` | bulk construction |
 //! | `copy` | copies of whole tables |
 //! | `cursor` | iteration over an immutable table |
@@ -22,7 +22,6 @@ mod cursor;
 mod dense;
 mod entry;
 mod grow;
-mod insert;
 mod layout;
 mod record;
 mod small;
@@ -31,7 +30,6 @@ mod view;
 pub(super) use copy::copy_object;
 pub(crate) use cursor::MapCursor;
 pub(crate) use entry::missing_key;
-pub(super) use grow::LargerStorage;
-pub(super) use insert::insert;
+pub(super) use grow::{LargerStorage, insert};
 pub(super) use record::allocate_for;
 pub(super) use view::Table;

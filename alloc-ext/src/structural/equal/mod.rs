@@ -16,7 +16,6 @@
 //! | `tensors` | equality and hash of tensors |
 
 mod bindings;
-mod calls;
 mod compare;
 mod compare_leaf;
 mod functions;

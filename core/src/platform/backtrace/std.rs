@@ -9,11 +9,8 @@ use core::ptr;
 use crate::abi::TVMFFIByteArray;
 use crate::platform::memory::Buffer;
 use crate::platform::sync::atomic::{AtomicPtr, Ordering};
+use crate::platform::sync::per_thread;
 use crate::platform::text::Lossy;
-
-mod store;
-
-use store::EMPTY;
 
 /// A request for a backtrace, with the source location of the caller.
 #[derive(Clone, Copy, Default)]
@@ -119,7 +116,38 @@ pub unsafe fn capture_for_c(
     let (filename, func) = unsafe { (text_or_none(filename), text_or_none(func)) };
     let request =
         BacktraceRequest { filename, line, func, cross_ffi_boundary, entry: entry.addr() };
-    store::with(|text| collect(&request, text)).unwrap_or(&raw const EMPTY.0)
+    with_last(|text| collect(&request, text)).unwrap_or(&raw const EMPTY.0)
+}
+
+/// Thread-local storage of a thread's last backtrace, which C reads in place.
+struct LastText {
+    text: Buffer<u8>,
+    array: TVMFFIByteArray,
+}
+
+crate::per_thread!(static LAST: LastText = LastText { text: Buffer::new(), array: TVMFFIByteArray::EMPTY });
+
+/// Runs `fill` to replace the stored backtrace, and returns its address. Returns `None` while the
+/// thread is ending, if there is no memory to store one, and if called from within `fill`.
+fn with_last(fill: impl FnOnce(&mut Buffer<u8>)) -> Option<*const TVMFFIByteArray> {
+    per_thread::with(&LAST, |last| {
+        fill(&mut last.text);
+        last.array = view(&last.text);
+        &raw const last.array
+    })
+}
+
+/// An empty string for C.
+struct Empty(TVMFFIByteArray);
+
+// SAFETY: never written, and points to a constant.
+unsafe impl Sync for Empty {}
+
+static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
+
+/// Borrows the stored text as a byte array for C.
+fn view(text: &Buffer<u8>) -> TVMFFIByteArray {
+    if text.is_empty() { EMPTY.0 } else { TVMFFIByteArray::from_slice(text) }
 }
 
 /// Borrows a C string, or returns `None` if the pointer is null.

@@ -1,6 +1,9 @@
 //! Keys of look-ups in maps: the key type itself, or a string for keys that are strings.
 
+use core::mem::offset_of;
+
 use super::AnyCompatible;
+use crate::abi::{TVMFFIByteArray, TVMFFIObject, TVMFFIObjectDeleterSlot, type_index};
 use crate::error::Result;
 use crate::value::any::{Any, AnyView};
 use crate::value::string;
@@ -29,7 +32,7 @@ macro_rules! texts {
     ($($key:ty: $($name:ty),*;)*) => {$($(
         impl KeyOf<$key> for $name {
             unsafe fn with_key<R>(&self, look: impl FnOnce(AnyView<'_>) -> Result<R>) -> Result<R> {
-                string::with_view(self, look)
+                with_view(self, look)
             }
         }
     )*)*};
@@ -49,6 +52,47 @@ texts! {
 
 impl KeyOf<char> for char {
     unsafe fn with_key<R>(&self, look: impl FnOnce(AnyView<'_>) -> Result<R>) -> Result<R> {
-        string::with_view(self.encode_utf8(&mut [0; 4]), look)
+        with_view(self.encode_utf8(&mut [0; 4]), look)
+    }
+}
+
+/// A string object on the stack, whose content is borrowed.
+#[repr(C, align(8))]
+struct Borrowed {
+    header: TVMFFIObject,
+    array: TVMFFIByteArray,
+}
+
+const _: () = assert!(offset_of!(Borrowed, array) == size_of::<TVMFFIObject>());
+
+/// Calls `look` with a view of the text. The function must not keep a reference to the value:
+/// containers that only search for a key do not.
+fn with_view<R>(text: &str, look: impl FnOnce(AnyView<'_>) -> R) -> R {
+    if text.len() <= string::SMALL_MAX {
+        let mut word = [0; 8];
+        word[..text.len()].copy_from_slice(text.as_bytes());
+        return look(AnyView::from(&string::String::of_word(u64::from_le_bytes(word), text.len())));
+    }
+    let mut object = Borrowed {
+        header: TVMFFIObject {
+            combined_ref_count: 0x1_0000_0001,
+            type_index: type_index::STR,
+            padding: 0,
+            deleter: TVMFFIObjectDeleterSlot { ensure_align: 0 },
+        },
+        array: TVMFFIByteArray { data: text.as_ptr().cast(), size: text.len() },
+    };
+    look(AnyView::pointer(type_index::STR, (&raw mut object).cast()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_both_lengths_are_viewed() {
+        for text in ["", "seven!!", "eight!!!", "much longer than a small string"] {
+            with_view(text, |view| assert_eq!(view.bytes_of_string(), Some(text.as_bytes())));
+        }
     }
 }

@@ -1,11 +1,8 @@
 //! String and bytes values: up to seven bytes inline in the value, longer content in an object.
 
-mod borrowed;
 mod buffered;
 #[cfg_attr(feature = "client", path = "client.rs")]
 mod record;
-
-pub(crate) use borrowed::with_view;
 
 use core::fmt;
 use core::hash::{Hash, Hasher};

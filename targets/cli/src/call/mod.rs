@@ -4,7 +4,6 @@
 mod argument;
 mod element;
 mod minifloat;
-mod nearest;
 mod nested;
 mod npy;
 #[allow(unsafe_code, reason = "tensors have bytes of any type, with any strides")]
@@ -18,6 +17,8 @@ use serde_json::json;
 
 use crate::arguments::Call;
 use crate::failure::{Failure, Outcome};
+use crate::inspect;
+use crate::inspect::report::Content;
 use crate::library;
 use crate::loading;
 use crate::output;
@@ -59,7 +60,7 @@ pub fn prepare(library: &Path, function: &str, arguments: &[String]) -> Outcome<
     let module = loading::load(library)?;
     let name = ferrite::String::new(function)?;
     let Some(found) = module.get_function(&name, true)? else {
-        let what = match nearest::function(library, function)? {
+        let what = match nearest_function(library, function)? {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`ferrite inspect` lists them".into(),
         };
@@ -71,6 +72,31 @@ pub fn prepare(library: &Path, function: &str, arguments: &[String]) -> Outcome<
     let metadata = module.function_metadata(&name, true)?;
     let signature = metadata.and_then(|text| Signature::of_metadata(text.as_str()?));
     Ok(Prepared { function: found, arguments: parse(arguments, signature.as_ref())? })
+}
+
+/// Returns the function of a library whose name is nearest to `wanted`; `None` if no name is near.
+///
+/// # Errors
+/// Errors of reading the file.
+fn nearest_function(library: &Path, wanted: &str) -> Outcome<Option<String>> {
+    let report = inspect::describe(library)?;
+    let exported = report.functions.into_iter().map(|function| function.name);
+    let modules = report.embedded.into_iter().flat_map(|embedded| embedded.modules);
+    let of_models = modules.filter_map(|module| match module.content {
+        Some(Content::Executable(executable)) => Some(executable.functions),
+        _ => None,
+    });
+    let names = exported.chain(of_models.flatten().map(|function| function.name));
+    Ok(nearest(wanted, names))
+}
+
+/// Returns the name that needs the fewest letters changed, at most a third of them.
+fn nearest(wanted: &str, names: impl Iterator<Item = String>) -> Option<String> {
+    let most = (wanted.chars().count() / 3).max(1);
+    let lowercase = wanted.to_lowercase();
+    let distances =
+        names.map(|name| (strsim::damerau_levenshtein(&lowercase, &name.to_lowercase()), name));
+    distances.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
 fn parse(texts: &[String], signature: Option<&Signature>) -> Outcome<Vec<Argument>> {
@@ -105,4 +131,27 @@ fn print_json(result: &Any, arguments: &[Argument]) -> Outcome<()> {
         outputs(arguments).map(|(index, output)| Ok((index.to_string(), value::json(output)?)));
     let outputs = outputs.collect::<Outcome<serde_json::Map<_, _>>>()?;
     output::print_json(&json!({ "result": value::json(result)?, "outputs": outputs }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_few_other_letters_is_near() {
+        let near = |wanted: &str| {
+            nearest(wanted, ["add_one", "dot", "vm_main"].map(String::from).into_iter())
+        };
+        for (wanted, name) in [
+            ("dott", Some("dot")),
+            ("dto", Some("dot")),
+            ("Add_One", Some("add_one")),
+            ("addone", Some("add_one")),
+            ("main", None),
+            ("x", None),
+            ("", None),
+        ] {
+            assert_eq!(near(wanted).as_deref(), name, "{wanted}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use ferrite_core::error::Result;
 use ferrite_core::plain_bail;
 use ferrite_core::platform::memory::Buffer;
 
-use super::span::{Span, at};
+use super::reader::{Span, at};
 
 /// Indices of the kernels, sorted by name.
 pub(super) struct NameIndex(Buffer<usize>);

@@ -8,7 +8,6 @@
 
 mod index;
 mod reader;
-mod span;
 mod writer;
 
 use ferrite_core::abi::DLDataType;
@@ -17,9 +16,8 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Bytes, plain_bail, plain_ensure};
 
 use index::NameIndex;
-use reader::Reader;
-pub use span::Span;
-use span::at;
+pub use reader::Span;
+use reader::{Reader, at};
 pub use writer::Writer;
 
 /// Layout of the payloads of one kind of module.

@@ -6,7 +6,17 @@ use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{plain_ensure, plain_error};
 
-use super::span::{Span, at};
+/// A range of a payload's bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    pub(super) start: usize,
+    pub(super) len: usize,
+}
+
+/// Returns the bytes of a span; empty if it is not within them.
+pub(super) fn at(bytes: &[u8], span: Span) -> &[u8] {
+    bytes.get(span.start..span.start + span.len).unwrap_or_default()
+}
 
 /// A position in a payload, and the end of the readable range.
 #[derive(Clone, Copy)]

@@ -3,12 +3,11 @@
 //! | file | content |
 //! |---|---|
 //! | `reader` | bounds-checked reading of the serialised form |
-//! | `load` | parsing of the sections in their order |
+//! | `load` | parsing of the sections in their order; serialisation |
 //! | `function` | entries of the function table |
 //! | `constant` | constants; tensors stay in the serialised form where they are aligned |
 //! | [`code`] | instructions, decoded and checked once |
 //! | `signature` | types of inputs and numbers of results |
-//! | `save` | serialisation |
 //! | `text`, `stats` | `as_text` and `as_python`; `stats` |
 
 pub mod code;
@@ -16,7 +15,6 @@ mod constant;
 mod function;
 mod load;
 pub(crate) mod reader;
-mod save;
 mod signature;
 mod stats;
 mod text;

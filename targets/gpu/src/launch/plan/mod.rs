@@ -5,8 +5,13 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{AnyView, plain_bail, plain_ensure, plain_error};
 
-use super::values::{MAX_PARAMETERS, Values};
 use super::{Parameter, Tag, WorkSizes};
+
+/// Maximum number of kernel parameters: as many 8-byte values as fit into CUDA's limit of 4 KiB.
+pub const MAX_PARAMETERS: usize = 512;
+
+/// Parameter values of a launch, stored on the stack of the launching thread. Elements beyond the length stay uninitialised.
+pub type Values = heapless::Vec<u64, MAX_PARAMETERS>;
 
 /// Number of axes that launch tags can name.
 const MAX_AXES: usize = 12;
@@ -169,6 +174,23 @@ fn bad_work_size(argument: &AnyView<'_>) -> Error {
             plain_error!(VALUE_ERROR, "A launch size is {}, which is not in 0 to 4294967295", &size)
         }
         Err(error) => error,
+    }
+}
+
+/// A launch, as passed to a driver.
+pub struct Launch<'a> {
+    /// Parameters and properties of the kernel.
+    pub plan: &'a LaunchPlan,
+    /// Value of each parameter. A 4-byte value is in the low half.
+    pub values: &'a [u64],
+    /// Grid, block and cluster sizes, and dynamic shared memory.
+    pub sizes: &'a WorkSizes,
+}
+
+impl Launch<'_> {
+    /// Returns the parameters with their values.
+    pub fn parameters(&self) -> impl Iterator<Item = (Parameter, &u64)> {
+        self.plan.parameters().iter().copied().zip(self.values)
     }
 }
 
