@@ -31,8 +31,8 @@ pub fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
 /// Frees a block.
 ///
 /// # Safety
-/// `block` must come from [`allocate_zeroed`] with a layout of this size and alignment, and no longer be
-/// used.
+/// `block` must come from [`allocate_zeroed`] with a layout of this size and alignment, and no
+/// longer be used.
 #[inline]
 pub unsafe fn release_zeroed(block: NonNull<u8>, layout: Layout) {
     if layout.size() >= LARGE_BYTES {
