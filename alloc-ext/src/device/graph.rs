@@ -3,10 +3,16 @@
 use core::ptr::NonNull;
 
 use ferrite_core::error::Result;
-use ferrite_core::plain_ensure;
+use ferrite_core::platform::sync::per_thread;
+use ferrite_core::{plain_bail, plain_ensure};
 
 use super::handle::Device;
 use super::stream::{self, Stream};
+
+ferrite_core::per_thread!(
+    /// Whether recordings of this thread refuse commands that use main memory.
+    static REFUSES_MAIN_MEMORY: bool = false
+);
 
 /// Recorded commands of a device, such as the kernels of a model. Queueing them again takes one
 /// call of the driver.
@@ -91,13 +97,47 @@ impl Graph {
         Ok((second.filter(|_| graph.is_ok()).unwrap_or(first), graph))
     }
 
+    /// Records as [`record`](Graph::record) does, but no commands that use main memory: functions
+    /// that queue such commands raise an error in the second call. A launch of the graph needs no
+    /// borrow of any tensor in main memory.
+    ///
+    /// # Errors
+    /// Errors of [`record`](Graph::record); RuntimeError if the thread is ending.
+    pub fn record_device_only<R>(
+        device: Device,
+        body: impl FnMut() -> Result<R>,
+    ) -> Result<(R, Result<Graph>)> {
+        let Some(before) = set_refuses_main_memory(true) else {
+            plain_bail!(RUNTIME_ERROR, "This thread is ending, and records no commands any more");
+        };
+        let _restored = RestoredRefusal(before);
+        Graph::record(device, body)
+    }
+
+    /// Checks that a command may use main memory after the call that queues it on this thread's
+    /// current stream of the device.
+    ///
+    /// # Errors
+    /// RuntimeError in the second call of [`record_device_only`](Graph::record_device_only);
+    /// errors of [`is_recording`](Graph::is_recording).
+    pub fn check_main_memory(device: Device) -> Result<()> {
+        let is_refused = per_thread::with(&REFUSES_MAIN_MEMORY, |refuses| *refuses) == Some(true);
+        plain_ensure!(
+            !is_refused || !Graph::is_recording(device)?,
+            RUNTIME_ERROR,
+            "A command that uses main memory is not recorded: it would not be borrowed later"
+        );
+        Ok(())
+    }
+
     /// Queues the commands on this thread's current stream of the device.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// The memory that the commands use must still be allocated, and no other thread may launch the
+    /// The memory that the commands use must still be allocated. Main memory among it must not be
+    /// borrowed, nor accessed before the stream is synchronised. No other thread may launch the
     /// graph at the same time: drivers do not synchronise it.
     pub unsafe fn launch(&self) -> Result<()> {
         let device = self.stream.device();
@@ -115,5 +155,20 @@ impl Drop for Graph {
             // SAFETY: this is the owner of the graph.
             unsafe { backend.free_graph(device.id(), self.handle) };
         }
+    }
+}
+
+/// Sets whether recordings of this thread refuse commands that use main memory. Returns the
+/// previous state; `None` if the thread is ending.
+fn set_refuses_main_memory(refuses: bool) -> Option<bool> {
+    per_thread::with(&REFUSES_MAIN_MEMORY, |state| core::mem::replace(state, refuses))
+}
+
+/// Guard that restores the state of [`set_refuses_main_memory`] when dropped, also during a panic.
+struct RestoredRefusal(bool);
+
+impl Drop for RestoredRefusal {
+    fn drop(&mut self) {
+        set_refuses_main_memory(self.0);
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ferrite_alloc_ext::containers::Array;
-use ferrite_alloc_ext::device::{Attribute, Backend, Region, register};
+use ferrite_alloc_ext::device::{Attribute, Backend, Device, Graph, Region, register};
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
@@ -30,6 +30,8 @@ static LAUNCHED: AtomicUsize = AtomicUsize::new(0);
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static IS_RECORDING: AtomicBool = AtomicBool::new(false);
 static CAN_RECORD: AtomicBool = AtomicBool::new(true);
+/// Whether the kernel uses main memory after it returns.
+static USES_MAIN_MEMORY: AtomicBool = AtomicBool::new(false);
 
 /// A device whose graphs count their launches.
 struct Recorder;
@@ -83,7 +85,10 @@ unsafe impl Backend for Recorder {
         body: &mut dyn FnMut() -> Result<()>,
     ) -> Result<NonNull<c_void>> {
         RECORDED.fetch_add(1, Ordering::Relaxed);
-        body()?;
+        let before = IS_RECORDING.swap(true, Ordering::Relaxed);
+        let result = body();
+        IS_RECORDING.store(before, Ordering::Relaxed);
+        result?;
         if !CAN_RECORD.load(Ordering::Relaxed) {
             plain_bail!(RUNTIME_ERROR, "cannot be recorded");
         }
@@ -123,6 +128,7 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
     }
     IS_RECORDING.store(false, Ordering::Relaxed);
     CAN_RECORD.store(true, Ordering::Relaxed);
+    USES_MAIN_MEMORY.store(false, Ordering::Relaxed);
     guard
 }
 
@@ -163,6 +169,9 @@ fn initialize(machine: &Machine, device_type: i32) -> Result<()> {
     }
     machine.initialize(allocators, &|name| match name {
         b"kernel" => Function::from_packed(|_: &[AnyView<'_>]| {
+            if USES_MAIN_MEMORY.load(Ordering::Relaxed) {
+                Graph::check_main_memory(Device::new(kind::EXT_DEV, 0))?;
+            }
             Ok(Any::from(CALLS.fetch_add(1, Ordering::Relaxed) as i64 + 1))
         })
         .map(Some),
@@ -212,6 +221,20 @@ fn parts_that_cannot_be_recorded_are_called_each_time() -> Result<()> {
     assert_eq!((run(&machine, &[4])?, counts()), (1, [2, 1, 0]));
     assert_eq!((run(&machine, &[4])?, counts()), (3, [3, 1, 0]));
     Ok(())
+}
+
+#[test]
+fn parts_that_use_main_memory_are_called_each_time() -> Result<()> {
+    let _alone = alone();
+    USES_MAIN_MEMORY.store(true, Ordering::Relaxed);
+    let machine = machine_on(kind::EXT_DEV)?;
+    // The kernel counts no call that is refused.
+    assert_eq!((run(&machine, &[4])?, counts()), (1, [1, 1, 0]));
+    assert_eq!((run(&machine, &[4])?, counts()), (2, [2, 1, 0]));
+    assert_eq!(LIVE.load(Ordering::Relaxed), 0);
+    // A recording of others may use it: they launch it, and the refusal has ended.
+    let (_, graph) = Graph::record(Device::new(kind::EXT_DEV, 0), || run(&machine, &[5]))?;
+    graph.map(drop)
 }
 
 #[test]

@@ -233,12 +233,18 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
 
 /// Copies between tensors on the stream of the copying device. Waits for a copy that uses main
 /// memory, which is borrowed until then. A copy within a device is queued, as is a recorded copy,
-/// which uses the memory when the graph is launched.
+/// which uses the memory when the graph is launched. A recording of a model, which safe code
+/// launches, refuses copies that use main memory.
 fn copy_tensor(from: TensorView<'_>, to: TensorView<'_>) -> Result<()> {
     let _guards = from.copy_guards(to)?;
     // SAFETY: the arguments of a call are valid until it returns.
     let (from, to): (DLTensor, DLTensor) = unsafe { (*from.as_ptr(), *to.as_ptr()) };
     let device = device_of_copy(from.device, to.device);
+    if device::is_main_memory(from.device.device_type)
+        != device::is_main_memory(to.device.device_type)
+    {
+        Graph::check_main_memory(device)?;
+    }
     // SAFETY: both tensors are valid, and borrowed until the copy is complete; the stream belongs
     // to the device.
     unsafe { device::copy_tensor(&from, &to, stream::current(device))? };

@@ -26,7 +26,8 @@ impl PartialEq for Part {
 struct Recorded {
     part: Part,
     result: Any,
-    /// `None` if the commands cannot be recorded: the part is called each time.
+    /// `None` if the commands cannot be recorded, for instance copies from main memory: the part is
+    /// called each time.
     graph: Option<Graph>,
     /// Memory that the commands use.
     _arguments: Array<Any>,
@@ -63,15 +64,16 @@ impl Machine {
             entry.state().recordings.parts.iter().find(|recorded| recorded.part == part)
         {
             let Some(graph) = &found.graph else { return call() };
-            // SAFETY: the arguments and the result own the memory, and workspaces are reserved for
-            // the graph.
+            // SAFETY: the arguments and the result own the memory, workspaces are reserved for the
+            // graph, and no command uses main memory, which would not be borrowed. The machine is
+            // entered, by one thread.
             unsafe { graph.launch()? };
             return Ok(found.result.clone());
         }
         if Graph::is_recording(device)? {
             return call(); // The commands belong into that recording.
         }
-        let (result, graph) = Graph::record(device, call)?;
+        let (result, graph) = Graph::record_device_only(device, call)?;
         let recorded =
             Recorded { part, result: result.clone(), graph: graph.ok(), _arguments: arguments };
         entry.state().recordings.parts.try_push(recorded)?;
