@@ -41,3 +41,6 @@ pub const fn functions_of<const N: usize>(group: &[Builtin]) -> [StaticFunction;
     }
     functions
 }
+
+#[cfg(test)]
+mod tests;
