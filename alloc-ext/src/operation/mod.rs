@@ -15,7 +15,7 @@
 //! | `key` | the parameter type for lookup keys, whose comparison may run user callbacks |
 //! | `fast`, `small` | dispatch: uses arguments in place where possible, or always converts them |
 //!
-//! Interface of `fast` and `small`:
+//! Interface of `fast` and `small`, whose price `ferrite_core::names::builtins` names:
 //!
 //! | item | meaning |
 //! |---|---|

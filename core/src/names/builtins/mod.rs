@@ -2,6 +2,9 @@
 //!
 //! Each module lists its functions next to its code, and the binary selects the lists that it
 //! includes; other lists are not linked. A function object is created at the first lookup.
+//!
+//! Price of the two forms of `entry`, with those of ring 2's operations: one shared safe call takes
+//! 4,296 bytes less of flash on a Cortex-M4F.
 
 use core::fmt;
 use core::ptr;

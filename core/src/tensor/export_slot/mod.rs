@@ -2,6 +2,9 @@
 //! then needs no allocation. Size-optimised builds, and cores without compare-and-swap, have no
 //! slot.
 //!
+//! Price: without a slot, a tensor takes 64 bytes less of RAM on a Cortex-M4F; with one, an export
+//! takes 102 instructions instead of 225.
+//!
 //! | item | meaning |
 //! |---|---|
 //! | `SlotFlag`, `ExportSlot` | flag that is set while the slot is in use; space of the slot |

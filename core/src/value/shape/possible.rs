@@ -14,7 +14,7 @@ pub fn has_possible_size(shape: &[i64], dtype: DLDataType) -> bool {
 
 /// Returns `true` if a compact tensor with this shape certainly fits an allocation, whatever its
 /// element type. `false` is inconclusive, and what size-optimised builds always return: the check
-/// takes 288 bytes of flash there, and saves 20 % of the instructions of a new tensor.
+/// takes 288 bytes of flash there, and saves a quarter of the instructions of a new tensor.
 #[inline(always)]
 pub fn is_small(shape: &[i64]) -> bool {
     if cfg!(not(feature = "speed")) {

