@@ -26,8 +26,8 @@ pub(crate) use install::install;
 #[cfg(not(feature = "client"))]
 pub use install::install_hooks;
 
-/// Calls `search`, one of the searches of the maps, with a view of a key, which may be a `str` where
-/// keys are strings.
+/// Calls `search`, one of the searches of the maps, with a view of a key, which may be a `str`
+/// where keys are strings.
 #[inline(always)]
 pub(super) fn look_up<K, R>(
     key: &(impl KeyOf<K> + ?Sized),

@@ -54,8 +54,8 @@ pub fn append(module: &Module, other: &Module) -> Result<()> {
 }
 
 /// Appends `other` if there is spare capacity and no snapshot of the imports exists, so that adding
-/// n imports takes linear time. Returns whether it was appended; `None` if the imports of any module
-/// changed since `before`.
+/// n imports takes linear time. Returns whether it was appended; `None` if the imports of any
+/// module changed since `before`.
 ///
 /// Size-optimised builds never append in place, which saves 226 bytes of flash.
 fn append_in_place(module: &Module, other: &Module, before: usize) -> Option<bool> {

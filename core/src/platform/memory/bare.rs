@@ -33,7 +33,7 @@ pub fn allocate_zeroed(layout: Layout) -> Option<NonNull<u8>> {
 /// Frees a block of zeros.
 ///
 /// # Safety
-/// The requirements of [`release`].
+/// Same requirements as [`release`].
 #[inline]
 pub unsafe fn release_zeroed(block: NonNull<u8>, layout: Layout) {
     // SAFETY: the caller's promise.

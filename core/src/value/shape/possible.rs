@@ -1,5 +1,5 @@
-//! Check that a tensor of a given shape and data type fits an allocation. In builds with `speed`, no
-//! product is computed for most shapes.
+//! Check that a tensor of a given shape and data type fits an allocation. In builds with `speed`,
+//! no product is computed for most shapes.
 #![forbid(unsafe_code)]
 
 use super::data_size_bytes;

@@ -10,7 +10,8 @@ use super::{Parameter, Tag, WorkSizes};
 /// Maximum number of kernel parameters: as many 8-byte values as fit into CUDA's limit of 4 KiB.
 pub const MAX_PARAMETERS: usize = 512;
 
-/// Parameter values of a launch, stored on the stack of the launching thread. Elements beyond the length stay uninitialised.
+/// Parameter values of a launch, stored on the stack of the launching thread. Elements beyond the
+/// length stay uninitialised.
 pub type Values = heapless::Vec<u64, MAX_PARAMETERS>;
 
 /// Number of axes that launch tags can name.
