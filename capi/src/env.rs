@@ -46,8 +46,8 @@ pub unsafe extern "C" fn TVMFFIEnvSetStream(
 ///
 /// # Safety
 /// See the crate.
-#[cfg_attr(feature = "speed", cold, inline(never))]
-#[cfg_attr(not(feature = "speed"), inline(always))]
+#[cold]
+#[inline(never)]
 unsafe extern "C" fn set_stream_slow(
     device: DeviceKey,
     stream: TVMFFIStreamHandle,

@@ -44,7 +44,8 @@ pub unsafe extern "C" fn TVMFFIHandleInitOnce(
 ///
 /// # Safety
 /// Same requirements as [`TVMFFIHandleInitOnce`].
-#[cfg_attr(feature = "speed", cold, inline(never))]
+#[cold]
+#[inline(never)]
 unsafe extern "C" fn init_first(
     handle_addr: *mut *mut c_void,
     init_func: Option<InitFunction>,

@@ -52,7 +52,7 @@ const fn instance(small_index: i32) -> i32 {
 ///
 /// # Safety
 /// See the crate.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline]
 unsafe fn copy<const INSTANCE: i32>(
     input: *const TVMFFIByteArray,
     out: *mut TVMFFIAny,

@@ -8,13 +8,13 @@ use ferrite_tests::{Outcome, require_arm_gcc};
 /// Limit of the flash of ring 1 in bytes with every symbol kept, beyond a firmware that contains
 /// only the C library's memory functions: text, constants and initial values. The goal is 12,288
 /// bytes.
-const MOST_FLASH: u64 = 12_020;
+const MOST_FLASH: u64 = 12_028;
 /// Limit of the RAM of ring 1 in bytes, without the pool.
 const MOST_RAM: u64 = 156;
 
 /// Limit of the flash of the whole program, including start-up code and memory functions. The goal
 /// is 4,096 bytes.
-const MOST_PROGRAM: u64 = 3_860;
+const MOST_PROGRAM: u64 = 3_873;
 
 #[test]
 #[ignore = "needs arm-none-eabi-gcc and the target thumbv7em-none-eabihf: ./ci.sh core-size"]

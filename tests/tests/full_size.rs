@@ -9,14 +9,14 @@ use ferrite_tests::{Outcome, require_arm_gcc};
 /// `TVMFFIEnvMod*`, beyond a firmware that contains only the C library's memory functions. Flash is
 /// text, constants and initial values; RAM excludes the pool. The goal is 49,152 bytes of flash,
 /// which borrows of Lists and Dicts miss: they take 3,500.
-const MOST_FULL: FirmwareSize = FirmwareSize { flash: 51_544, ram: 512 };
+const MOST_FULL: FirmwareSize = FirmwareSize { flash: 51_584, ram: 512 };
 
 /// Limits with all features of a microcontroller build: functions for compiled models, modules, and
 /// the functions of ring 1 by name.
-const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 66_808, ram: 512 };
+const MOST_OF_ALL: FirmwareSize = FirmwareSize { flash: 66_968, ram: 512 };
 
 /// Limits of ring 1 with only the global functions that firmware with a TVM system library needs.
-const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 31_380, ram: 512 };
+const MOST_MODULES: FirmwareSize = FirmwareSize { flash: 31_508, ram: 512 };
 
 /// Number of modules that the list of the largest modules contains.
 const LISTED: usize = 24;

@@ -24,7 +24,6 @@ pub(crate) fn combine(hash: u64, number: u64) -> u64 {
 }
 
 /// Returns the hash of a type key; 0 for an unregistered type.
-#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(crate) fn type_key_hash(type_index: i32) -> u64 {
     type_table::type_info(type_index).map_or(0, TypeEntry::type_key_hash)
 }

@@ -227,7 +227,7 @@ impl<B: Builder> Parser<'_, '_, B> {
     }
 
     /// General case of [`string`](Self::string), for strings of any length.
-    #[cfg_attr(feature = "speed", inline(never))]
+    #[inline(never)]
     fn long_string(&mut self, is_key: bool) -> Result<()> {
         let quote = self.at;
         self.at += 1;

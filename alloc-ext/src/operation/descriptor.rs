@@ -96,7 +96,7 @@ impl Operation {
 ///
 /// # Safety
 /// `code` must be a discriminant of `O`, and the operands must have the types of that operation.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 unsafe fn run<O: Operations>(code: u8, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
     // SAFETY: the caller guarantees the discriminant, which is all data of the variant.
     let operation = unsafe { core::mem::transmute_copy::<u8, O>(&code) };
@@ -110,7 +110,8 @@ unsafe fn run<O: Operations>(code: u8, operands: Operands<'_>, answer: Answer<'_
 ///
 /// # Safety
 /// `result` must be valid for writing.
-#[cfg_attr(feature = "speed", cold, inline(never))]
+#[cold]
+#[inline(never)]
 pub(super) unsafe fn call_converted(
     operation: &Operation,
     args: &[AnyView<'_>],

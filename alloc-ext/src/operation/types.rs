@@ -118,7 +118,7 @@ impl Types {
 
 impl Type {
     /// Returns `true` if an argument can be used without conversion.
-    #[cfg_attr(feature = "speed", inline(always))]
+    #[inline(always)]
     pub(super) fn accepts(self, arg: &AnyView<'_>) -> bool {
         match self {
             Type::Any | Type::AnyView => !type_index::is_view_only(arg.type_index()),
@@ -187,7 +187,7 @@ impl Type {
 }
 
 /// Returns `true` if a value is an object of a class or of a derived class.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 fn is_instance(arg: &AnyView<'_>, class: i32) -> bool {
     arg.object_ptr().is_some() && type_table::is_instance(arg.type_index(), class)
 }

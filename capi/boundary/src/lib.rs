@@ -40,10 +40,8 @@ pub fn status(body: impl FnOnce() -> Result<()>) -> c_int {
     end(unwind::catch(body))
 }
 
-/// Converts the result of an entry point into a status code. Size-optimised builds share one copy
-/// of this function.
-#[cfg_attr(feature = "speed", inline)]
-#[cfg_attr(not(feature = "speed"), inline(never))]
+/// Converts the result of an entry point into a status code.
+#[inline]
 fn end(outcome: Result<()>) -> c_int {
     match outcome {
         Ok(()) => SUCCESS,
@@ -75,8 +73,7 @@ pub fn pointer<T>(body: impl FnOnce() -> Result<NonNull<T>>) -> *mut T {
 
 /// Raises an error. Returns -1.
 #[cold]
-#[cfg_attr(feature = "speed", inline(never))]
-#[cfg_attr(not(feature = "speed"), inline(always))]
+#[inline(never)]
 pub fn fail(error: Error) -> c_int {
     raised_error::set(error);
     FAILURE
@@ -249,12 +246,11 @@ impl CheckedBytes {
     }
 }
 
-/// Checks a byte array for [`bytes`]. Size-optimised builds share one copy of this function.
+/// Checks a byte array for [`bytes`].
 ///
 /// # Safety
 /// Same requirements as [`bytes`].
-#[cfg_attr(feature = "speed", inline(always))]
-#[cfg_attr(not(feature = "speed"), inline(never))]
+#[inline]
 unsafe fn check_bytes(array: *const TVMFFIByteArray, name: Name) -> CheckedBytes {
     // SAFETY: the caller guarantees the array.
     let Some(array) = (unsafe { array.as_ref() }) else {
@@ -387,13 +383,11 @@ unsafe fn borrow<T: ObjectClass>(object: NonNull<TVMFFIObject>) -> Borrowed<T> {
     Borrowed(ManuallyDrop::new(unsafe { T::from_object_unchecked(ObjectRef::from_raw(object)) }))
 }
 
-/// Checks that an object is not null and has the expected class. Size-optimised builds share one
-/// copy of this function for all classes.
+/// Checks that an object is not null and has the expected class.
 ///
 /// # Safety
 /// `object` must be null or point to a live object.
-#[cfg_attr(feature = "speed", inline)]
-#[cfg_attr(not(feature = "speed"), inline(never))]
+#[inline]
 unsafe fn check_class(object: *const TVMFFIObject, name: Name, expected: i32) -> Result<()> {
     let object = non_null(object, name)?;
     // SAFETY: the caller guarantees a non-null pointer. Only this field is read, since other

@@ -33,7 +33,6 @@ use crate::platform::sync::per_thread::{self, Dying, Queue};
 ///
 /// # Upstream
 /// `Object::DecRef` in `object.h`, which recurses.
-#[cfg_attr(not(feature = "speed"), inline(never))]
 pub unsafe fn release_object(object: *mut TVMFFIObject) {
     // SAFETY: the caller transfers the reference; only one of the two calls releases it.
     unsafe {
@@ -48,8 +47,7 @@ pub unsafe fn release_object(object: *mut TVMFFIObject) {
 ///
 /// # Safety
 /// Same requirements as [`release_object`].
-#[cfg_attr(feature = "speed", inline(never))]
-#[cfg_attr(not(feature = "speed"), inline(always))]
+#[inline(never)]
 unsafe fn release_slow(object: *mut TVMFFIObject) {
     // SAFETY: the caller transfers the reference.
     match unsafe { refcount::release(object) } {

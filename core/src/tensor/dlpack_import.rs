@@ -87,7 +87,7 @@ impl Tensor {
 ///
 /// # Safety
 /// Same requirements as the function for this representation.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub unsafe fn import(
     managed: *mut c_void,
     require_alignment: i32,
@@ -244,7 +244,8 @@ pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
     Err(refusal(ndim, has_shape))
 }
 
-#[cfg_attr(feature = "speed", cold, inline(never))]
+#[cold]
+#[inline(never)]
 fn refusal(ndim: i32, has_shape: bool) -> Error {
     if has_shape {
         return plain_error!(

@@ -60,13 +60,13 @@ pub(crate) fn hash_short_text(payload: u64) -> u64 {
 }
 
 /// Returns the hash of a string that is stored in an object.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub(crate) fn hash_long_text(text: &AnyView<'_>) -> u64 {
     prefetch_text(text);
     hash_content_as_string(text.content_of_object().unwrap_or(b""))
 }
 
-#[cfg_attr(feature = "speed", inline(never))]
+#[inline(never)]
 fn hash_content_as_string(content: &[u8]) -> u64 {
     combine(type_index::STR, hash_bytes(content))
 }

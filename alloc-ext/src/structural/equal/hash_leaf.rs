@@ -17,7 +17,7 @@ const NAN_BITS: u64 = 0x7ff8 << 48;
 ///
 /// # Errors
 /// InternalError for a tensor whose content must be hashed but cannot be read.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub(super) fn hash_leaf(value: &Any, skip_tensor_content: bool) -> Result<Option<u64>> {
     match hash_plain(value) {
         Some(hash) => Ok(Some(hash)),
@@ -43,7 +43,7 @@ fn hash_extents(value: &Any, skip_tensor_content: bool) -> Result<u64> {
 }
 
 /// Returns the hash of a number or string; `None` for other values.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub(super) fn hash_plain(value: &Any) -> Option<u64> {
     let bits = value.view().payload_bits();
     match value.type_index() {

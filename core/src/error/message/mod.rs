@@ -74,8 +74,7 @@ impl Text {
     ///
     /// # Safety
     /// `args` must point to as many arguments as the text has placeholders.
-    #[cfg_attr(feature = "speed", inline(always))]
-    #[cfg_attr(not(feature = "speed"), inline(never))]
+    #[inline]
     pub(crate) unsafe fn write(self, args: *const Arg<'_>, out: &mut Writer<'_>) {
         // SAFETY: the text ends with `END`, beyond which nothing is read; the caller guarantees the
         // arguments.
@@ -114,10 +113,8 @@ impl Arg<'_> {
         Arg { data: ptr::without_provenance(value), len, text: PhantomData }
     }
 
-    /// Creates the argument for a 64-bit number. Size-optimised builds share one copy of this
-    /// function.
-    #[cfg_attr(feature = "speed", inline(always))]
-    #[cfg_attr(not(feature = "speed"), inline(never))]
+    /// Creates the argument for a 64-bit number.
+    #[inline]
     fn long(data: *const u8, len: usize) -> Self {
         long::link();
         Arg { data, len, text: PhantomData }

@@ -19,7 +19,7 @@ use crate::object::release;
 /// # Upstream
 /// `TVMFFIErrorSetRaised`.
 #[cfg(not(feature = "client"))]
-#[cfg_attr(feature = "std", inline(never))] // every exported symbol calls it
+#[inline(never)] // every exported symbol calls it
 pub fn set(mut error: Error) {
     error.complete_backtrace();
     set_again(error);

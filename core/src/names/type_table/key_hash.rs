@@ -50,9 +50,7 @@ const fn shift_mix(value: u64) -> u64 {
     value ^ (value >> 47)
 }
 
-/// Multiplies by [`MULTIPLIER`]. Not inlined in size-optimised builds, where a 64-bit
-/// multiplication takes ten instructions.
-#[cfg_attr(not(feature = "speed"), inline(never))]
+/// Multiplies by [`MULTIPLIER`].
 const fn multiplied(value: u64) -> u64 {
     value.wrapping_mul(MULTIPLIER)
 }

@@ -515,7 +515,6 @@ unsafe fn is_same_metadata(one: &TVMFFITypeMetadata, other: &TVMFFITypeMetadata)
 ///
 /// # Safety
 /// Both strings must be valid.
-#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) unsafe fn is_same_text(one: &TVMFFIByteArray, other: &TVMFFIByteArray) -> bool {
     // SAFETY: the caller guarantees both.
     unsafe { one.as_slice() == other.as_slice() }

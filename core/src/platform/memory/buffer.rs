@@ -262,8 +262,7 @@ struct RawBuffer {
 
 impl RawBuffer {
     /// Reserves capacity for `additional` more elements.
-    #[cfg_attr(feature = "speed", inline)]
-    #[cfg_attr(not(feature = "speed"), inline(never))]
+    #[inline]
     fn reserve(&mut self, additional: usize, element: Layout) -> Result<(), AllocError> {
         if additional <= self.capacity - self.len {
             return Ok(());

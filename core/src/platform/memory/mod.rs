@@ -81,12 +81,11 @@ pub unsafe fn release_zeroed(block: NonNull<u8>, layout: Layout) {
 
 /// Allocates a block that replaces a block of `old_bytes` bytes and takes over its content. If
 /// `old_bytes` is 0, there is no old block. Returns `None` when out of memory; the old block is
-/// then unchanged. Not inlined in size-optimised builds, so that all callers share one copy.
+/// then unchanged.
 ///
 /// # Safety
 /// Same requirements as [`resize`].
-#[cfg_attr(feature = "speed", inline)]
-#[cfg_attr(not(feature = "speed"), inline(never))]
+#[inline]
 unsafe fn allocate_instead(
     block: NonNull<u8>,
     old_bytes: usize,

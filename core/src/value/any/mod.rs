@@ -232,7 +232,6 @@ impl Any {
 }
 
 impl Clone for Any {
-    #[cfg_attr(not(feature = "speed"), inline(never))]
     fn clone(&self) -> Any {
         self.view().retained()
     }

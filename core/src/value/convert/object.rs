@@ -121,7 +121,7 @@ pub fn object_of<T: ObjectClass>(view: AnyView<'_>) -> Option<T> {
 
 /// Implements [`object_of`] with the class as an argument, so that all classes share one function
 /// body.
-#[cfg_attr(feature = "speed", inline(never))]
+#[inline(never)]
 fn instance_from_view(view: AnyView<'_>, class: i32) -> Option<ObjectRef> {
     let object = match view.rvalue_slot() {
         // SAFETY: an rvalue reference points to the caller's object pointer (ABI).

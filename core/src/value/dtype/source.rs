@@ -39,7 +39,6 @@ macro_rules! out_of_range {
 
 impl<'a> Source<'a> {
     #[cold]
-    #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn unknown(&self) -> Error {
         plain_error!(
             VALUE_ERROR, "unknown dtype `{}{}`", self.prefix, self.tail;
@@ -48,7 +47,6 @@ impl<'a> Source<'a> {
     }
 
     /// Consumes `text` if it comes next. Returns `true` if it did.
-    #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(super) fn take(&mut self, text: &[u8]) -> bool {
         match after(self.rest, text) {
             Some(rest) => self.rest = rest,
@@ -59,7 +57,6 @@ impl<'a> Source<'a> {
 
     /// Consumes a decimal number. Returns 0 if there are no digits, and the largest number on
     /// overflow.
-    #[cfg_attr(not(feature = "speed"), inline(never))]
     fn take_number(&mut self) -> u32 {
         let mut value = 0u32;
         while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {

@@ -121,7 +121,6 @@ pub(super) fn narrow(tail: &[u8]) -> Option<(&'static Spelling, &[u8])> {
 
 /// Finds the first spelling that a string starts with, ignoring the first `skipped` bytes of each
 /// spelling. Returns it and the rest of the string.
-#[cfg_attr(not(feature = "speed"), inline(never))]
 fn first_of<'a>(
     spellings: &'static [Spelling],
     text: &'a [u8],
@@ -141,7 +140,6 @@ pub(super) fn name_of(code: u8) -> Option<&'static [u8]> {
 }
 
 /// Strips a prefix. Returns the rest, or `None` if the string does not have the prefix.
-#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(super) fn after<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
     text.split_at_checked(prefix.len()).filter(|(start, _)| *start == prefix).map(|(_, rest)| rest)
 }

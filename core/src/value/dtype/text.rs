@@ -117,7 +117,6 @@ pub fn write_string(dtype: DLDataType, cell: &mut MaybeUninit<TVMFFIAny>) -> Res
     }
 }
 
-#[cfg_attr(not(feature = "speed"), inline(never))]
 fn standard_name(code: u8) -> Result<&'static [u8]> {
     name_of(code).ok_or_else(
         || plain_error!(VALUE_ERROR, "DLDataType contains unknown type_code={}", code; "no type code"),

@@ -119,7 +119,6 @@ pub unsafe fn write_copy(
 ///
 /// # Errors
 /// MemoryError; the cell is unchanged.
-#[cfg_attr(not(feature = "speed"), inline(never))]
 pub(crate) fn compose(
     cell: &mut MaybeUninit<TVMFFIAny>,
     write: &dyn Fn(&mut Writer<'_>),

@@ -29,7 +29,7 @@ unsafe impl ObjectRecord for BytesRecord {
 ///
 /// # Safety
 /// The content must be readable, and the cell writable.
-#[cfg_attr(feature = "speed", inline(always))]
+#[inline(always)]
 pub(super) unsafe fn write_copy(
     cell: *mut TVMFFIAny,
     small_index: i32,
@@ -79,8 +79,7 @@ pub(super) fn object_in(space: &mut impl Space, content: &[u8]) -> Result<Object
 
 /// Writes a value of `len` uninitialised bytes to `cell`. Returns the address of the bytes, which
 /// is in the cell or in a new object.
-#[cfg_attr(feature = "speed", inline)]
-#[cfg_attr(not(feature = "speed"), inline(never))]
+#[inline]
 fn reserve(cell: &mut MaybeUninit<TVMFFIAny>, small_index: i32, len: usize) -> Result<*mut u8> {
     if len <= SMALL_MAX {
         let payload = TVMFFIAnyPayload { v_uint64: 0 };

@@ -36,7 +36,7 @@ pub use device::{DeviceWorkspaces, install_device_workspaces};
 ///
 /// # Upstream
 /// `TVMBackendAllocWorkspace` of `src/runtime/workspace_pool.cc`.
-#[cfg_attr(feature = "speed", inline)]
+#[inline]
 pub fn alloc_workspace(
     device_type: i32,
     device_id: i32,
@@ -60,7 +60,7 @@ pub fn alloc_workspace(
 ///
 /// # Upstream
 /// `TVMBackendFreeWorkspace`.
-#[cfg_attr(feature = "speed", inline)]
+#[inline]
 pub unsafe fn free_workspace(
     device_type: i32,
     device_id: i32,
