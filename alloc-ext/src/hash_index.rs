@@ -14,17 +14,17 @@ use ferrite_core::platform::memory::{AllocError, Buffer};
 pub(crate) struct HashIndex {
     /// Slots; the number is zero or a power of two. There is no empty slot between the home slot of
     /// a hash and its position.
-    slots: Buffer<Slot>,
+    slots: Buffer<IndexSlot>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Slot {
+struct IndexSlot {
     hash: u32,
     /// Position plus one; 0 marks an empty slot.
     number: u32,
 }
 
-impl Slot {
+impl IndexSlot {
     fn new(hash: u32, position: usize) -> Self {
         Self { hash, number: position as u32 + 1 }
     }
@@ -63,7 +63,7 @@ impl HashIndex {
             return Err(AllocError::new(usize::MAX));
         }
         let mut slots = Buffer::new();
-        slots.try_resize(2 * self.next_capacity(), Slot::default())?;
+        slots.try_resize(2 * self.next_capacity(), IndexSlot::default())?;
         let old = mem::replace(&mut self.slots, slots);
         old.iter().filter(|slot| slot.number != 0).for_each(|slot| self.place(*slot));
         Ok(())
@@ -88,7 +88,7 @@ impl HashIndex {
     ) -> usize {
         let Some((at, slot)) = self.search(hash, is_it) else { return new };
         slot.position().unwrap_or_else(|| {
-            self.put(at, Slot::new(hash, new));
+            self.put(at, IndexSlot::new(hash, new));
             new
         })
     }
@@ -96,11 +96,11 @@ impl HashIndex {
     /// Removes a position, which must be in the index.
     pub(crate) fn remove(&mut self, hash: u32, old: usize) {
         let Some((mut at, _)) = self.search(hash, |position| position == old) else { return };
-        self.put(at, Slot::default());
+        self.put(at, IndexSlot::default());
         // Reinserts the rest of the probe sequence, up to the next empty slot.
         loop {
             at = (at + 1) & (self.slots.len() - 1);
-            let slot = self.put(at, Slot::default());
+            let slot = self.put(at, IndexSlot::default());
             if slot.number == 0 {
                 return;
             }
@@ -111,14 +111,18 @@ impl HashIndex {
     /// Replaces a position, which must be in the index, by a new one with the same hash.
     pub(crate) fn replace(&mut self, hash: u32, old: usize, new: usize) {
         if let Some((at, _)) = self.search(hash, |position| position == old) {
-            self.put(at, Slot::new(hash, new));
+            self.put(at, IndexSlot::new(hash, new));
         }
     }
 
     /// Returns the index and content of the slot for which `is_it` returns `true`, or of the empty
     /// slot where the position would be inserted. Returns `None` for a table without slots.
     #[inline]
-    fn search(&self, hash: u32, mut is_it: impl FnMut(usize) -> bool) -> Option<(usize, Slot)> {
+    fn search(
+        &self,
+        hash: u32,
+        mut is_it: impl FnMut(usize) -> bool,
+    ) -> Option<(usize, IndexSlot)> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut at = ((u64::from(hash) * self.slots.len() as u64) >> 32) as usize;
         loop {
@@ -131,14 +135,14 @@ impl HashIndex {
     }
 
     /// Inserts a slot at the first empty slot of its probe sequence.
-    fn place(&mut self, slot: Slot) {
+    fn place(&mut self, slot: IndexSlot) {
         if let Some((at, _)) = self.search(slot.hash, |_| false) {
             self.put(at, slot);
         }
     }
 
     /// Replaces the slot at index `at`. Returns the old slot.
-    fn put(&mut self, at: usize, slot: Slot) -> Slot {
+    fn put(&mut self, at: usize, slot: IndexSlot) -> IndexSlot {
         self.slots.get_mut(at).map(|place| mem::replace(place, slot)).unwrap_or_default()
     }
 }

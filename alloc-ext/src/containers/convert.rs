@@ -47,12 +47,12 @@ pub(super) fn is_a<T: Value>(value: &Any) -> Result<bool> {
 }
 
 /// A source of elements: an Array or List.
-enum Elements {
+enum ElementSource {
     Array(ArrayObject),
     List(ListObject),
 }
 
-impl Elements {
+impl ElementSource {
     fn of(view: AnyView<'_>) -> Result<Option<Self>> {
         if let Some(array) = ArrayObject::try_from_view(view)? {
             return Ok(Some(Self::Array(array)));
@@ -94,7 +94,7 @@ impl Elements {
 
 /// Appends a description such as `Array[index 1: int]` of the first element that does not convert
 /// to `T`.
-fn describe_elements<T: FromAny>(name: &str, elements: &Elements, out: &mut Writer<'_>) {
+fn describe_elements<T: FromAny>(name: &str, elements: &ElementSource, out: &mut Writer<'_>) {
     out.put(name.as_bytes());
     let mut index = 0;
     // An error of a hook ends the text here.
@@ -129,7 +129,7 @@ macro_rules! sequence_conversions {
 
             fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
                 let view = referent(view);
-                let Some(elements) = Elements::of(view)? else {
+                let Some(elements) = ElementSource::of(view)? else {
                     return Ok(None);
                 };
                 if let Some(object) = $object::try_from_view(view)?
@@ -151,7 +151,7 @@ macro_rules! sequence_conversions {
 
             fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
                 let elements =
-                    if takes_all::<T>() { Ok(None) } else { Elements::of(referent(view)) };
+                    if takes_all::<T>() { Ok(None) } else { ElementSource::of(referent(view)) };
                 match elements {
                     Ok(Some(elements)) => describe_elements::<T>($text, &elements, out),
                     _ => $object::describe_mismatch(view, out),
@@ -165,12 +165,12 @@ sequence_conversions!(Array, ArrayObject, "Array");
 sequence_conversions!(List, ListObject, "List");
 
 /// A source of entries: a Map or Dict.
-enum Entries {
+enum EntrySource {
     Map(MapObject),
     Dict(DictObject),
 }
 
-impl Entries {
+impl EntrySource {
     fn of(view: AnyView<'_>) -> Result<Option<Self>> {
         if let Some(map) = MapObject::try_from_view(view)? {
             return Ok(Some(Self::Map(map)));
@@ -211,7 +211,11 @@ impl Entries {
 
 /// Appends a description such as `Map[some key is int, V]` of the first entry whose key does not
 /// convert to `K` or whose value does not convert to `V`.
-fn describe_entries<K: FromAny, V: FromAny>(name: &str, entries: &Entries, out: &mut Writer<'_>) {
+fn describe_entries<K: FromAny, V: FromAny>(
+    name: &str,
+    entries: &EntrySource,
+    out: &mut Writer<'_>,
+) {
     out.put(name.as_bytes());
     // An error of a hook ends the text here.
     let _ = entries.all(&mut |key, value| {
@@ -248,7 +252,7 @@ macro_rules! map_conversions {
 
             fn try_from_view(view: AnyView<'_>) -> Result<Option<Self>> {
                 let view = referent(view);
-                let Some(entries) = Entries::of(view)? else {
+                let Some(entries) = EntrySource::of(view)? else {
                     return Ok(None);
                 };
                 if let Some(object) = $object::try_from_view(view)?
@@ -275,7 +279,7 @@ macro_rules! map_conversions {
 
             fn describe_mismatch(view: AnyView<'_>, out: &mut Writer<'_>) {
                 let entries =
-                    if takes_all::<(K, V)>() { Ok(None) } else { Entries::of(referent(view)) };
+                    if takes_all::<(K, V)>() { Ok(None) } else { EntrySource::of(referent(view)) };
                 match entries {
                     Ok(Some(entries)) => describe_entries::<K, V>($text, &entries, out),
                     _ => $object::describe_mismatch(view, out),

@@ -76,11 +76,11 @@ pub fn recursive_compare(lhs: &Any, rhs: &Any) -> Result<i32> {
 }
 
 fn compare(lhs: &Any, rhs: &Any, equality_only: bool) -> Result<i32> {
-    let mut comparer = Comparer {
+    let mut comparer = RecursiveComparer {
         equality_only,
         eq_hooks: Hooks::new("__ffi_eq__"),
         compare_hooks: Hooks::new("__ffi_compare__"),
-        ..Comparer::default()
+        ..RecursiveComparer::default()
     };
     comparer.compare(MaybeOwned::Borrowed(lhs), MaybeOwned::Borrowed(rhs))
 }
@@ -91,7 +91,7 @@ type Pair<'w> = (MaybeOwned<'w, ObjectRef>, MaybeOwned<'w, ObjectRef>);
 type Kept = Option<ObjectRef>;
 
 #[derive(Default)]
-struct Comparer {
+struct RecursiveComparer {
     equality_only: bool,
     /// Visited pairs of objects. The value is `true` while the pair is on the current path.
     open: IdentityMap<bool, (Kept, Kept)>,
@@ -100,32 +100,33 @@ struct Comparer {
 }
 
 /// A walk that compares two borrowed values.
-struct Walk<'c, 'w> {
-    comparer: &'c mut Comparer,
+struct CompareWalk<'c, 'w> {
+    comparer: &'c mut RecursiveComparer,
     borrowed: PhantomData<&'w Any>,
     /// Order of the first pair of leaves that differ; 0 if there is none yet.
     order: i32,
 }
 
-struct Frame<'w> {
+struct CompareFrame<'w> {
     children: Children<'w>,
-    /// Index of the pair in `Comparer::open`; `None` if the walk cannot reach the pair again.
+    /// Index of the pair in `RecursiveComparer::open`; `None` if the walk cannot reach the pair
+    /// again.
     place: Option<usize>,
 }
 
-impl HookState for Comparer {}
+impl HookState for RecursiveComparer {}
 
-impl<'w> Fold for Walk<'_, 'w> {
+impl<'w> Fold for CompareWalk<'_, 'w> {
     type Node = Pair<'w>;
-    type Frame = Frame<'w>;
+    type Frame = CompareFrame<'w>;
     type Value = i32;
     const NAME: &'static str = "RecursiveCompare";
 
     fn enter(
         &mut self,
         pair: Pair<'w>,
-        open: &mut Buffer<Frame<'w>>,
-    ) -> Result<Entered<Frame<'w>, i32>> {
+        open: &mut Buffer<CompareFrame<'w>>,
+    ) -> Result<Entered<CompareFrame<'w>, i32>> {
         // A pair on the current path can be reached again only if both objects are shared.
         let is_unshared = pair.0.is_unshared() || pair.1.is_unshared();
         if !is_unshared && self.comparer.open.get(&pair) == Some(&true) {
@@ -141,25 +142,25 @@ impl<'w> Fold for Walk<'_, 'w> {
         let place =
             if is_unshared { None } else { Some(self.comparer.open.insert_indexed(&pair, true)?) };
         let children = Children::of(pair).inspect_err(|_| self.comparer.close(place))?;
-        room.fill(Frame { children, place });
+        room.fill(CompareFrame { children, place });
         Ok(Entered::Open)
     }
 
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<Pair<'w>>> {
+    fn next(&mut self, frame: &mut CompareFrame<'w>) -> Result<Option<Pair<'w>>> {
         frame.children.next(self.comparer.equality_only, &mut self.order)
     }
 
-    fn feed(&mut self, _: &mut Frame<'w>, order: i32) -> Result<ControlFlow<i32>> {
+    fn feed(&mut self, _: &mut CompareFrame<'w>, order: i32) -> Result<ControlFlow<i32>> {
         Ok(if order == 0 { ControlFlow::Continue(()) } else { ControlFlow::Break(order) })
     }
 
-    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<i32> {
+    fn leave(&mut self, frame: &mut CompareFrame<'w>) -> Result<i32> {
         self.comparer.close(frame.place);
         let order = if self.order == 0 { frame.children.order_of_len() } else { self.order };
         if order != 0 { self.stopped(core::slice::from_ref(frame), order) } else { Ok(0) }
     }
 
-    fn stopped(&mut self, open: &[Frame<'w>], order: i32) -> Result<i32> {
+    fn stopped(&mut self, open: &[CompareFrame<'w>], order: i32) -> Result<i32> {
         // The order of entries in a map is not significant, so a difference there orders nothing.
         if !self.comparer.equality_only && open.iter().any(|frame| frame.children.is_map()) {
             plain_bail!(TYPE_ERROR, "Cannot order Map/Dict values");
@@ -167,20 +168,21 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(order)
     }
 
-    fn abandon(&mut self, frame: Frame<'w>) {
+    fn abandon(&mut self, frame: CompareFrame<'w>) {
         self.comparer.close(frame.place);
     }
 }
 
-impl Comparer {
+impl RecursiveComparer {
     fn compare(&mut self, lhs: MaybeOwned<'_>, rhs: MaybeOwned<'_>) -> Result<i32> {
         if let Some(order) = compare_leaves(&lhs, &rhs, self.equality_only)? {
             return Ok(order);
         }
         match (lhs.into_object(), rhs.into_object()) {
-            (Some(lhs), Some(rhs)) => {
-                fold(&mut Walk { comparer: self, borrowed: PhantomData, order: 0 }, (lhs, rhs))
-            }
+            (Some(lhs), Some(rhs)) => fold(
+                &mut CompareWalk { comparer: self, borrowed: PhantomData, order: 0 },
+                (lhs, rhs),
+            ),
             _ => Ok(1),
         }
     }

@@ -113,7 +113,7 @@ enum Copy {
     Made(Any),
 }
 
-struct Frame<'w> {
+struct CopyFrame<'w> {
     children: Children<'w>,
     copy: Unfinished,
     /// Index of the object in `Copier::copies`, if it is there.
@@ -137,7 +137,7 @@ enum Unfinished {
 
 impl<'w> Fold for Copier<'w> {
     type Node = MaybeOwned<'w, ObjectRef>;
-    type Frame = Frame<'w>;
+    type Frame = CopyFrame<'w>;
     type Value = Any;
     const NAME: &'static str = "ObjectGraphDFS";
 
@@ -145,8 +145,8 @@ impl<'w> Fold for Copier<'w> {
     fn enter(
         &mut self,
         object: MaybeOwned<'w, ObjectRef>,
-        _: &mut Buffer<Frame<'w>>,
-    ) -> Result<Entered<Frame<'w>, Any>> {
+        _: &mut Buffer<CopyFrame<'w>>,
+    ) -> Result<Entered<CopyFrame<'w>, Any>> {
         match if object.is_unshared() { None } else { self.copies.get(&object) } {
             Some(Copy::Made(copy)) => return Ok(Entered::Value(copy.clone())),
             Some(Copy::Open) => {
@@ -165,11 +165,11 @@ impl<'w> Fold for Copier<'w> {
         }
         let copy = self.begin(children.object(), children.len())?;
         let place = self.note(children.object(), copy.known())?;
-        Ok(Entered::Frame(Frame { children, copy, place, key: None }))
+        Ok(Entered::Frame(CopyFrame { children, copy, place, key: None }))
     }
 
     /// Returns the next child that must be copied. Adds the shared children before it to the copy.
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
+    fn next(&mut self, frame: &mut CopyFrame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         while let Some(child) = frame.children.take() {
             if !self.is_shared(&child) {
                 return Ok(child.into_object());
@@ -179,12 +179,12 @@ impl<'w> Fold for Copier<'w> {
         Ok(None)
     }
 
-    fn feed(&mut self, frame: &mut Frame<'w>, copy: Any) -> Result<ControlFlow<Any>> {
+    fn feed(&mut self, frame: &mut CopyFrame<'w>, copy: Any) -> Result<ControlFlow<Any>> {
         frame.add(copy)?;
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<Any> {
+    fn leave(&mut self, frame: &mut CopyFrame<'w>) -> Result<Any> {
         let copy = match &frame.copy {
             Unfinished::Array(array) => Any::new(array.clone()),
             Unfinished::Map(map) => Any::new(map.clone()),
@@ -199,10 +199,10 @@ impl<'w> Fold for Copier<'w> {
         Ok(copy)
     }
 
-    fn abandon(&mut self, _: Frame<'w>) {}
+    fn abandon(&mut self, _: CopyFrame<'w>) {}
 }
 
-impl Frame<'_> {
+impl CopyFrame<'_> {
     /// Adds the copy of the last visited child.
     fn add(&mut self, copy: Any) -> Result<()> {
         match &mut self.copy {

@@ -45,19 +45,19 @@ use crate::walk::{
 /// # Upstream
 /// `RecursiveHash` in `extra/dataclass.h`.
 pub fn recursive_hash(value: &Any) -> Result<i64> {
-    let mut hasher = Hasher {
+    let mut hasher = RecursiveHasher {
         hooks: Hooks::new("__ffi_hash__"),
         eq_hooks: Hooks::new("__ffi_eq__"),
         compare_hooks: Hooks::new("__ffi_compare__"),
-        ..Hasher::default()
+        ..RecursiveHasher::default()
     };
     hasher.hash(MaybeOwned::Borrowed(value)).map(|hash| hash as i64)
 }
 
 #[derive(Default)]
-struct Hasher {
+struct RecursiveHasher {
     /// States of the objects that the walk may reach again.
-    visited: IdentityMap<State>,
+    visited: IdentityMap<HashState>,
     /// Hashes of the entries of all maps on the current path, outermost map first.
     entries: Buffer<u64>,
     hooks: Hooks,
@@ -66,32 +66,32 @@ struct Hasher {
 }
 
 /// State of a visited object.
-enum State {
+enum HashState {
     Unknown,
     Open,
     Done(u64),
 }
 
 /// A walk that hashes a borrowed value.
-struct Walk<'h, 'w> {
-    hasher: &'h mut Hasher,
+struct HashWalk<'h, 'w> {
+    hasher: &'h mut RecursiveHasher,
     borrowed: PhantomData<&'w Any>,
 }
 
-struct Frame<'w> {
+struct HashFrame<'w> {
     children: Children<'w>,
     hash: u64,
     /// Hash of the key whose value is hashed next.
     key: Option<u64>,
-    /// Index of the object's first entry in `Hasher::entries`.
+    /// Index of the object's first entry in `RecursiveHasher::entries`.
     first_entry: usize,
 }
 
-impl HookState for Hasher {}
+impl HookState for RecursiveHasher {}
 
-impl<'w> Fold for Walk<'_, 'w> {
+impl<'w> Fold for HashWalk<'_, 'w> {
     type Node = MaybeOwned<'w, ObjectRef>;
-    type Frame = Frame<'w>;
+    type Frame = HashFrame<'w>;
     type Value = u64;
     const NAME: &'static str = "ObjectGraphDFS";
 
@@ -99,15 +99,15 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn enter(
         &mut self,
         object: MaybeOwned<'w, ObjectRef>,
-        open: &mut Buffer<Frame<'w>>,
-    ) -> Result<Entered<Frame<'w>, u64>> {
+        open: &mut Buffer<HashFrame<'w>>,
+    ) -> Result<Entered<HashFrame<'w>, u64>> {
         let hasher = &mut *self.hasher;
         let is_unshared = object.is_unshared();
         match if is_unshared { None } else { hasher.visited.get(&object) } {
-            Some(State::Done(hash)) => return Ok(Entered::Value(*hash)),
+            Some(HashState::Done(hash)) => return Ok(Entered::Value(*hash)),
             // An object inside itself counts as its type.
-            Some(State::Open) => return Ok(Entered::Value(type_key_hash(object.type_index()))),
-            Some(State::Unknown) | None => {}
+            Some(HashState::Open) => return Ok(Entered::Value(type_key_hash(object.type_index()))),
+            Some(HashState::Unknown) | None => {}
         }
         if let Some(hash) = hasher.hash_by_hook(&object)? {
             return Ok(Entered::Value(hash));
@@ -117,16 +117,16 @@ impl<'w> Fold for Walk<'_, 'w> {
         let first_entry = hasher.entries.len();
         let room = reserve_frame::<Self>(open)?;
         let children = Children::of(object, i64::from(skipped))?;
-        let frame = room.fill(Frame { children, hash: 0, key: None, first_entry });
+        let frame = room.fill(HashFrame { children, hash: 0, key: None, first_entry });
         if !is_unshared {
-            hasher.visited.insert(frame.children.object(), State::Open)?;
+            hasher.visited.insert(frame.children.object(), HashState::Open)?;
         }
         frame.hash = first_hash(&frame.children);
         Ok(Entered::Open)
     }
 
     /// Hashes leaves, then returns the next child that is not a leaf.
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
+    fn next(&mut self, frame: &mut HashFrame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         match frame.children.kind {
             ChildrenKind::Map => frame.hash_entries(&mut self.hasher.entries)?,
             ChildrenKind::Sequence => {
@@ -137,7 +137,7 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(frame.children.take().and_then(MaybeOwned::into_object))
     }
 
-    fn feed(&mut self, frame: &mut Frame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
+    fn feed(&mut self, frame: &mut HashFrame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
         match frame.children.kind {
             ChildrenKind::Map => add_to_entries(&mut frame.key, hash, &mut self.hasher.entries)?,
             ChildrenKind::Sequence => {
@@ -149,26 +149,26 @@ impl<'w> Fold for Walk<'_, 'w> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<u64> {
-        let Hasher { visited, entries, .. } = &mut *self.hasher;
+    fn leave(&mut self, frame: &mut HashFrame<'w>) -> Result<u64> {
+        let RecursiveHasher { visited, entries, .. } = &mut *self.hasher;
         let own = entries.get_mut(frame.first_entry..).unwrap_or_default();
         sort(own);
         let hash = own.iter().fold(frame.hash, |hash, entry| combine(hash, *entry));
         entries.truncate(frame.first_entry);
         let object = frame.children.object();
         if !object.is_unshared() {
-            visited.insert(object, State::Done(hash))?;
+            visited.insert(object, HashState::Done(hash))?;
         }
         Ok(hash)
     }
 
-    fn abandon(&mut self, frame: Frame<'w>) {
+    fn abandon(&mut self, frame: HashFrame<'w>) {
         self.hasher.entries.truncate(frame.first_entry);
-        self.hasher.visited.update(frame.children.object(), State::Unknown);
+        self.hasher.visited.update(frame.children.object(), HashState::Unknown);
     }
 }
 
-impl Frame<'_> {
+impl HashFrame<'_> {
     /// Hashes elements or field values up to the next one that is not a leaf. `count` computes the
     /// number to mix in from the child's index and hash.
     fn hash_leaves(&mut self, count: impl Fn(usize, u64) -> u64) -> Result<()> {
@@ -224,30 +224,30 @@ fn first_hash(children: &Children<'_>) -> u64 {
     }
 }
 
-impl Hasher {
+impl RecursiveHasher {
     fn hash(&mut self, value: MaybeOwned<'_>) -> Result<u64> {
         if let Some(hash) = hash_leaf(&value)? {
             return Ok(hash);
         }
         match value.into_object() {
-            Some(object) => fold(&mut Walk { hasher: self, borrowed: PhantomData }, object),
+            Some(object) => fold(&mut HashWalk { hasher: self, borrowed: PhantomData }, object),
             None => Ok(0),
         }
     }
 
     fn hash_by_hook(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<Option<u64>> {
         let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(None) };
-        self.visited.insert(object, State::Open)?;
+        self.visited.insert(object, HashState::Open)?;
         let answer = with_callback(self, Self::callback, |callback| {
             hook.call_packed(&[AnyView::from(&**object), AnyView::from(callback)])?.get::<i64>()
         });
         match answer {
             Ok(hash) => {
-                self.visited.insert(object, State::Done(hash as u64))?;
+                self.visited.insert(object, HashState::Done(hash as u64))?;
                 Ok(Some(hash as u64))
             }
             Err(error) => {
-                self.visited.update(object, State::Unknown);
+                self.visited.update(object, HashState::Unknown);
                 Err(error)
             }
         }

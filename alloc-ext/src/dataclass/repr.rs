@@ -76,14 +76,14 @@ struct Printer {
     /// Other output buffers, indexed by number.
     texts: Buffer<Buffer<u8>>,
     /// States of the objects that the walk may reach again.
-    visited: IdentityMap<State>,
+    visited: IdentityMap<ReprState>,
     hooks: Hooks,
     enum_class: Option<i32>,
     with_address: bool,
 }
 
 /// State of a visited object.
-enum State {
+enum ReprState {
     Unknown,
     Open,
     /// Finished: number of the output buffer, and the range of the object's text in it.
@@ -91,21 +91,21 @@ enum State {
 }
 
 /// A walk that prints a borrowed value.
-struct Walk<'p, 'w> {
+struct ReprWalk<'p, 'w> {
     printer: &'p mut Printer,
     borrowed: PhantomData<&'w Any>,
 }
 
-struct Frame<'w> {
+struct ReprFrame<'w> {
     children: Children<'w>,
     start: usize,
 }
 
 impl HookState for Printer {}
 
-impl<'w> Fold for Walk<'_, 'w> {
+impl<'w> Fold for ReprWalk<'_, 'w> {
     type Node = MaybeOwned<'w, ObjectRef>;
-    type Frame = Frame<'w>;
+    type Frame = ReprFrame<'w>;
     type Value = ();
     const NAME: &'static str = "ObjectGraphDFS";
 
@@ -113,8 +113,8 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn enter(
         &mut self,
         object: MaybeOwned<'w, ObjectRef>,
-        _: &mut Buffer<Frame<'w>>,
-    ) -> Result<Entered<Frame<'w>, ()>> {
+        _: &mut Buffer<ReprFrame<'w>>,
+    ) -> Result<Entered<ReprFrame<'w>, ()>> {
         let printer = &mut *self.printer;
         let start = printer.text.len();
         if !object.is_unshared() && printer.write_visited(&object)? {
@@ -123,19 +123,19 @@ impl<'w> Fold for Walk<'_, 'w> {
         if printer.write_by_hook(&object)? || printer.write_enum(&object)? {
             printer
                 .visited
-                .insert(&object, State::Done(printer.text_number, start..printer.text.len()))?;
+                .insert(&object, ReprState::Done(printer.text_number, start..printer.text.len()))?;
             return Ok(Entered::Value(()));
         }
         let children = Children::of(object, kTVMFFIFieldFlagBitMaskReprOff as i64)?;
         printer.begin(&children)?;
         if !children.object().is_unshared() {
-            printer.visited.insert(children.object(), State::Open)?;
+            printer.visited.insert(children.object(), ReprState::Open)?;
         }
-        Ok(Entered::Frame(Frame { children, start }))
+        Ok(Entered::Frame(ReprFrame { children, start }))
     }
 
     /// Prints leaves, then returns the next child that is not a leaf.
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
+    fn next(&mut self, frame: &mut ReprFrame<'w>) -> Result<Option<MaybeOwned<'w, ObjectRef>>> {
         let children = &mut frame.children;
         loop {
             skip_hidden(children);
@@ -148,11 +148,11 @@ impl<'w> Fold for Walk<'_, 'w> {
         }
     }
 
-    fn feed(&mut self, _: &mut Frame<'w>, (): ()) -> Result<ControlFlow<()>> {
+    fn feed(&mut self, _: &mut ReprFrame<'w>, (): ()) -> Result<ControlFlow<()>> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<()> {
+    fn leave(&mut self, frame: &mut ReprFrame<'w>) -> Result<()> {
         self.printer.end(&frame.children)?;
         let (printer, object) = (&mut *self.printer, frame.children.object());
         if object.is_unshared() {
@@ -160,11 +160,11 @@ impl<'w> Fold for Walk<'_, 'w> {
         }
         printer
             .visited
-            .insert(object, State::Done(printer.text_number, frame.start..printer.text.len()))
+            .insert(object, ReprState::Done(printer.text_number, frame.start..printer.text.len()))
     }
 
-    fn abandon(&mut self, frame: Frame<'w>) {
-        self.printer.visited.update(frame.children.object(), State::Unknown);
+    fn abandon(&mut self, frame: ReprFrame<'w>) {
+        self.printer.visited.update(frame.children.object(), ReprState::Unknown);
     }
 }
 
@@ -186,7 +186,7 @@ impl Printer {
             return Ok(());
         }
         match value.into_object() {
-            Some(object) => fold(&mut Walk { printer: self, borrowed: PhantomData }, object),
+            Some(object) => fold(&mut ReprWalk { printer: self, borrowed: PhantomData }, object),
             None => Ok(()),
         }
     }
@@ -242,15 +242,15 @@ impl Printer {
     /// other objects.
     fn write_visited(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<bool> {
         match self.visited.get(object) {
-            None | Some(State::Unknown) => Ok(false),
-            Some(State::Open) => {
+            None | Some(ReprState::Unknown) => Ok(false),
+            Some(ReprState::Open) => {
                 self.text.try_extend_from_slice(b"...")?;
                 if self.with_address {
                     write_address(&mut self.text, object)?;
                 }
                 Ok(true)
             }
-            Some(State::Done(number, range)) => {
+            Some(ReprState::Done(number, range)) => {
                 let (number, range) = (*number, range.clone());
                 self.repeat(number, range)?;
                 Ok(true)
@@ -296,14 +296,14 @@ impl Printer {
     /// Appends the result of the type's `__ffi_repr__` hook. Returns `false` if the type has none.
     fn write_by_hook(&mut self, object: &MaybeOwned<'_, ObjectRef>) -> Result<bool> {
         let Some(hook) = self.hooks.of_type(object.type_index())? else { return Ok(false) };
-        self.visited.insert(object, State::Open)?;
+        self.visited.insert(object, ReprState::Open)?;
         let answer = with_callback(self, Self::callback, |callback| {
             hook.call_packed(&[AnyView::from(&**object), callback.into()])?.get::<String>()
         });
         match answer {
             Ok(text) => self.text.try_extend_from_slice(text.as_bytes())?,
             Err(error) => {
-                self.visited.update(object, State::Unknown);
+                self.visited.update(object, ReprState::Unknown);
                 return Err(error);
             }
         }

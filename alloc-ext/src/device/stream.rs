@@ -79,7 +79,7 @@ impl Stream {
     pub fn scope<R>(&self, body: impl FnOnce() -> R) -> Result<R> {
         // SAFETY: the stream belongs to the device, and outlives the scope.
         let earlier = unsafe { set_current(self.device, self.handle)? };
-        let _restored = Restored { device: self.device, stream: earlier };
+        let _restored = RestoredStream { device: self.device, stream: earlier };
         Ok(body())
     }
 
@@ -124,12 +124,12 @@ impl Drop for Stream {
 }
 
 /// Guard that sets the current stream when dropped, also during a panic.
-struct Restored {
+struct RestoredStream {
     device: Device,
     stream: *mut c_void,
 }
 
-impl Drop for Restored {
+impl Drop for RestoredStream {
     fn drop(&mut self) {
         // SAFETY: the stream was set before, so the code that set it guarantees it. There is no way
         // to report an error.

@@ -19,7 +19,7 @@ const DATA_ALIGNMENT: usize = 64;
 /// Tensor object with data from a back end. The record is followed by `ndim` extents and `ndim`
 /// strides.
 #[repr(C)]
-struct TensorRecord {
+struct BackendTensorRecord {
     header: TVMFFIObject,
     tensor: DLTensor,
     backend: &'static dyn Backend,
@@ -27,12 +27,12 @@ struct TensorRecord {
 }
 
 // SAFETY: repr(C), header first.
-unsafe impl ObjectRecord for TensorRecord {
+unsafe impl ObjectRecord for BackendTensorRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         // SAFETY: the record is initialised and has no other reference; the back end allocated the
         // data for this device.
         unsafe {
-            let record = this.cast::<TensorRecord>();
+            let record = this.cast::<BackendTensorRecord>();
             (*record).backend.free((*record).tensor.device.device_id, (*record).data);
         }
     }
@@ -112,7 +112,7 @@ fn allocate_record(
 ) -> Result<Tensor> {
     // Cannot overflow: the slice of extents already takes half of it.
     let trailing_bytes = 2 * size_of_val(shape);
-    let init = |record: *mut TensorRecord| {
+    let init = |record: *mut BackendTensorRecord| {
         // SAFETY: `record` is a fresh object, followed by memory for both lists, which the record's
         // alignment suits.
         unsafe {
@@ -133,8 +133,11 @@ fn allocate_record(
     };
     // SAFETY: `init` writes all fields after the header, and the record begins like a tensor.
     unsafe {
-        let object =
-            object_alloc::allocate::<TensorRecord>(type_index::TENSOR, trailing_bytes, init)?;
+        let object = object_alloc::allocate::<BackendTensorRecord>(
+            type_index::TENSOR,
+            trailing_bytes,
+            init,
+        )?;
         Ok(Tensor::from_object_unchecked(object))
     }
 }

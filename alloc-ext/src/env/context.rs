@@ -20,13 +20,13 @@ type EnsureLock = unsafe extern "C" fn() -> *mut c_void;
 type ReleaseLock = unsafe extern "C" fn(*mut c_void);
 
 /// A registrable function of the host language.
-struct Symbol {
+struct ContextSymbol {
     name: &'static str,
     /// Address of the function; null until it is registered.
     address: AtomicPtr<c_void>,
 }
 
-impl Symbol {
+impl ContextSymbol {
     const fn new(name: &'static str) -> Self {
         Self { name, address: AtomicPtr::new(ptr::null_mut()) }
     }
@@ -37,10 +37,10 @@ impl Symbol {
 }
 
 /// The signal check, and acquisition and release of the interpreter lock, in this order.
-static SYMBOLS: [Symbol; 3] = [
-    Symbol::new("PyErr_CheckSignals"),
-    Symbol::new("PyGILState_Ensure"),
-    Symbol::new("PyGILState_Release"),
+static SYMBOLS: [ContextSymbol; 3] = [
+    ContextSymbol::new("PyErr_CheckSignals"),
+    ContextSymbol::new("PyGILState_Ensure"),
+    ContextSymbol::new("PyGILState_Release"),
 ];
 
 /// Registers a function of the host language: `PyErr_CheckSignals`, `PyGILState_Ensure` or

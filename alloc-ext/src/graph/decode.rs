@@ -88,7 +88,7 @@ pub(super) fn from_tree(tree: &Tree<'_>) -> Result<Any> {
 
 fn decode(graph: Json<'_>) -> Result<Any> {
     let (root, nodes) = parts(graph)?;
-    let mut decoder = Decoder {
+    let mut decoder = GraphDecoder {
         made: none_made(nodes.len())?,
         nodes,
         hooks: Hooks::new("__data_from_json__"),
@@ -128,7 +128,7 @@ fn none_made(len: usize) -> Result<Buffer<Made>> {
     Ok(made)
 }
 
-struct Decoder<'t> {
+struct GraphDecoder<'t> {
     nodes: Elements<'t>,
     made: Buffer<Made>,
     hooks: Hooks,
@@ -142,13 +142,13 @@ enum Made {
     Value(Any),
 }
 
-struct Frame<'t> {
+struct DecodeFrame<'t> {
     number: usize,
-    parts: Parts<'t>,
+    parts: PartialValue<'t>,
 }
 
 /// A container or object being assembled from the values of other nodes.
-enum Parts<'t> {
+enum PartialValue<'t> {
     /// A container of type `type_index`, with the node indices of its elements and the values
     /// decoded so far.
     Elements { type_index: i32, numbers: Elements<'t>, values: Buffer<Any> },
@@ -156,13 +156,17 @@ enum Parts<'t> {
     Fields { object: Any, data: Entries<'t>, fields: Fields, waiting: Option<Field> },
 }
 
-impl<'t> Fold for Decoder<'t> {
+impl<'t> Fold for GraphDecoder<'t> {
     type Node = i64;
-    type Frame = Frame<'t>;
+    type Frame = DecodeFrame<'t>;
     type Value = Any;
     const NAME: &'static str = "FromJSONGraph";
 
-    fn enter(&mut self, number: i64, _: &mut Buffer<Frame<'t>>) -> Result<Entered<Frame<'t>, Any>> {
+    fn enter(
+        &mut self,
+        number: i64,
+        _: &mut Buffer<DecodeFrame<'t>>,
+    ) -> Result<Entered<DecodeFrame<'t>, Any>> {
         match self.reach(number)? {
             Reached::Value(value) => Ok(Entered::Value(value)),
             Reached::Node(number, index, data) => {
@@ -179,9 +183,9 @@ impl<'t> Fold for Decoder<'t> {
         }
     }
 
-    fn next(&mut self, frame: &mut Frame<'t>) -> Result<Option<i64>> {
+    fn next(&mut self, frame: &mut DecodeFrame<'t>) -> Result<Option<i64>> {
         match &mut frame.parts {
-            Parts::Elements { numbers, values, .. } => {
+            PartialValue::Elements { numbers, values, .. } => {
                 while let Some(number) = numbers.get(values.len()) {
                     let number = number.into_int()?;
                     match self.reach(number)? {
@@ -191,7 +195,7 @@ impl<'t> Fold for Decoder<'t> {
                 }
                 Ok(None)
             }
-            Parts::Fields { object, data, fields, waiting } => {
+            PartialValue::Fields { object, data, fields, waiting } => {
                 for field in fields {
                     let Some(number) = set_plain_field(object, data, field)? else { continue };
                     match self.reach(number)? {
@@ -207,10 +211,10 @@ impl<'t> Fold for Decoder<'t> {
         }
     }
 
-    fn feed(&mut self, frame: &mut Frame<'t>, value: Any) -> Result<ControlFlow<Any>> {
+    fn feed(&mut self, frame: &mut DecodeFrame<'t>, value: Any) -> Result<ControlFlow<Any>> {
         match &mut frame.parts {
-            Parts::Elements { values, .. } => values.try_push(value)?,
-            Parts::Fields { object, waiting, .. } => {
+            PartialValue::Elements { values, .. } => values.try_push(value)?,
+            PartialValue::Fields { object, waiting, .. } => {
                 if let Some(field) = waiting.take() {
                     field.set(object, &value)?;
                 }
@@ -219,18 +223,18 @@ impl<'t> Fold for Decoder<'t> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame<'t>) -> Result<Any> {
+    fn leave(&mut self, frame: &mut DecodeFrame<'t>) -> Result<Any> {
         let value = match &mut frame.parts {
-            Parts::Elements { type_index, values, .. } => {
+            PartialValue::Elements { type_index, values, .. } => {
                 self.containers.make(*type_index, values)?
             }
-            Parts::Fields { object, .. } => mem::take(object),
+            PartialValue::Fields { object, .. } => mem::take(object),
         };
         self.note(frame.number, Made::Value(value.clone()));
         Ok(value)
     }
 
-    fn abandon(&mut self, _: Frame<'t>) {}
+    fn abandon(&mut self, _: DecodeFrame<'t>) {}
 }
 
 /// Outcome of looking up a node.
@@ -241,7 +245,7 @@ enum Reached<'t> {
     Node(usize, i32, Json<'t>),
 }
 
-impl<'t> Decoder<'t> {
+impl<'t> GraphDecoder<'t> {
     /// Looks up a node, and decodes it if it has no children.
     fn reach(&mut self, number: i64) -> Result<Reached<'t>> {
         let place = usize::try_from(number).ok();
@@ -283,17 +287,22 @@ impl<'t> Decoder<'t> {
     }
 
     /// Decodes a node, or returns a frame if its children have to be decoded first.
-    fn begin(&self, number: usize, index: i32, data: Json<'t>) -> Result<Entered<Frame<'t>, Any>> {
+    fn begin(
+        &self,
+        number: usize,
+        index: i32,
+        data: Json<'t>,
+    ) -> Result<Entered<DecodeFrame<'t>, Any>> {
         let parts = match index {
             type_index::ARRAY | type_index::LIST | type_index::MAP | type_index::DICT => {
-                Parts::elements(index, data)?
+                PartialValue::elements(index, data)?
             }
             _ => match self.decode_whole(index, data)? {
                 Whole::Value(value) => return Ok(Entered::Value(value)),
-                Whole::Fields(data) => Parts::fields(index, data)?,
+                Whole::Fields(data) => PartialValue::fields(index, data)?,
             },
         };
-        Ok(Entered::Frame(Frame { number, parts }))
+        Ok(Entered::Frame(DecodeFrame { number, parts }))
     }
 
     /// Decodes an enum, or an object whose type has a hook. Otherwise returns the data, to be
@@ -322,7 +331,7 @@ enum Whole<'t> {
     Fields(Json<'t>),
 }
 
-impl<'t> Parts<'t> {
+impl<'t> PartialValue<'t> {
     fn elements(type_index: i32, data: Json<'t>) -> Result<Self> {
         let numbers = data.into_elements()?;
         let is_map = matches!(type_index, type_index::MAP | type_index::DICT);

@@ -34,7 +34,7 @@ struct Encoder<'n> {
     hooks: Hooks,
 }
 
-struct Frame {
+struct EncodeFrame {
     type_index: i32,
     opened: Opened,
     children: Children<'static>,
@@ -46,11 +46,15 @@ struct Frame {
 
 impl Fold for Encoder<'_> {
     type Node = Any;
-    type Frame = Frame;
+    type Frame = EncodeFrame;
     type Value = i64;
     const NAME: &'static str = "ToJSONGraph";
 
-    fn enter(&mut self, value: Any, _: &mut Buffer<Frame>) -> Result<Entered<Frame, i64>> {
+    fn enter(
+        &mut self,
+        value: Any,
+        _: &mut Buffer<EncodeFrame>,
+    ) -> Result<Entered<EncodeFrame, i64>> {
         let hash = match self.numbers.find(&value)? {
             Found::Number(number) => return Ok(Entered::Value(number)),
             Found::Vacant(hash) => hash,
@@ -62,7 +66,7 @@ impl Fold for Encoder<'_> {
         let children = Children::of_value(&value)?;
         let type_index = value.type_index();
         let opened = self.numbers.open(value, hash)?;
-        Ok(Entered::Frame(Frame {
+        Ok(Entered::Frame(EncodeFrame {
             type_index,
             opened,
             children,
@@ -71,7 +75,7 @@ impl Fold for Encoder<'_> {
         }))
     }
 
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<Any>> {
+    fn next(&mut self, frame: &mut EncodeFrame) -> Result<Option<Any>> {
         loop {
             let Some(child) = frame.children.take().map(MaybeOwned::into_owned) else {
                 return Ok(None);
@@ -82,7 +86,7 @@ impl Fold for Encoder<'_> {
         }
     }
 
-    fn feed(&mut self, frame: &mut Frame, number: i64) -> Result<ControlFlow<i64>> {
+    fn feed(&mut self, frame: &mut EncodeFrame, number: i64) -> Result<ControlFlow<i64>> {
         match frame.field() {
             Some(field) => frame.set_field(field, Any::from(number))?,
             None => frame.numbers.try_push(number)?,
@@ -90,7 +94,7 @@ impl Fold for Encoder<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame) -> Result<i64> {
+    fn leave(&mut self, frame: &mut EncodeFrame) -> Result<i64> {
         let data = match frame.children.kind {
             ChildrenKind::Fields => Data::Fields(&frame.fields),
             ChildrenKind::Sequence | ChildrenKind::Map => Data::Integers(&frame.numbers),
@@ -99,10 +103,10 @@ impl Fold for Encoder<'_> {
         Ok(self.numbers.close(frame.opened))
     }
 
-    fn abandon(&mut self, _: Frame) {}
+    fn abandon(&mut self, _: EncodeFrame) {}
 }
 
-impl Frame {
+impl EncodeFrame {
     /// Returns the field visited last; `None` for a container.
     fn field(&self) -> Option<Field> {
         self.children.last_field().map(|(field, _)| field)

@@ -16,12 +16,12 @@ use crate::hash_index::HashIndex;
 /// Hash table from values to node indices. Values compare like Map keys.
 #[derive(Default)]
 pub(super) struct Numbers {
-    entries: Buffer<Entry>,
+    entries: Buffer<NumberedNode>,
     index: HashIndex,
     count: i64,
 }
 
-struct Entry {
+struct NumberedNode {
     value: Any,
     /// Node index, or [`OPEN`] while the children of the value are being encoded.
     number: i64,
@@ -82,7 +82,7 @@ impl Numbers {
         if place == self.index.capacity() {
             self.index.grow()?;
         }
-        self.entries.try_push(Entry { value, number: OPEN })?;
+        self.entries.try_push(NumberedNode { value, number: OPEN })?;
         self.index.find_or_insert(hash, place, |_| false);
         Ok(Opened(place))
     }
@@ -105,7 +105,7 @@ impl Numbers {
         let open = self.entries.iter().filter(|entry| entry.number == OPEN);
         let mut ring =
             open.skip_while(|entry| entry.value.view().object_ptr() != again.view().object_ptr());
-        let is_watched = |entry: &&Entry| {
+        let is_watched = |entry: &&NumberedNode| {
             matches!(entry.value.type_index(), type_index::LIST | type_index::DICT)
         };
         let what = match ring

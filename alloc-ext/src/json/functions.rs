@@ -13,22 +13,22 @@ use crate::operation::{Answer, Operand, Operands, Operations, operation};
 /// # Upstream
 /// The registrations in `src/ffi/extra/json_parser.cc` and `src/ffi/extra/json_writer.cc`.
 pub static FUNCTIONS: &[StaticFunction] = &[
-    operation!(Parse of Json, "ffi.json.Parse", (String) -> Any),
-    operation!(Stringify of Json, "ffi.json.Stringify", (Any, Option<i32>) -> String),
+    operation!(Parse of JsonOperation, "ffi.json.Parse", (String) -> Any),
+    operation!(Stringify of JsonOperation, "ffi.json.Stringify", (Any, Option<i32>) -> String),
 ];
 
 /// A JSON operation with its operands.
 #[derive(Clone, Copy)]
-enum Json {
+enum JsonOperation {
     Parse(Operand<0, String>),
     Stringify(Operand<0, Any>, Operand<1, Option<i32>>),
 }
 
-impl Operations for Json {
+impl Operations for JsonOperation {
     fn run(self, operands: Operands<'_>, answer: Answer<'_>) -> Result<()> {
         answer.write(match self {
-            Json::Parse(text) => parse(operands.get(text).as_bytes())?,
-            Json::Stringify(value, indent) => {
+            JsonOperation::Parse(text) => parse(operands.get(text).as_bytes())?,
+            JsonOperation::Stringify(value, indent) => {
                 let indent = operands.get(indent).map(i64::from);
                 Any::from(stringify(&operands.get(value).to_owned()?, indent)?)
             }

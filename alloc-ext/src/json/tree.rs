@@ -14,13 +14,13 @@ use ferrite_core::platform::words;
 /// A parsed JSON document.
 pub(crate) struct Tree<'t> {
     text: &'t [u8],
-    parts: Parts,
+    parts: TreeBuffers,
     root: TreeValue,
 }
 
 /// Buffers that tree values refer to by range.
 #[derive(Default)]
-struct Parts {
+struct TreeBuffers {
     /// Children of all containers: elements of arrays, and alternating keys and values of objects.
     contents: Buffer<TreeValue>,
     /// Decoded contents of all strings with escapes.
@@ -39,11 +39,11 @@ pub(crate) enum TreeValue {
     Short(Word),
     /// A string without escapes: a range of the document's text.
     Literal(Range),
-    /// A string with escapes: a range of `Parts::unescaped`.
+    /// A string with escapes: a range of `TreeBuffers::unescaped`.
     Unescaped(Range),
-    /// An array: the range of its elements in `Parts::contents`.
+    /// An array: the range of its elements in `TreeBuffers::contents`.
     Array(Range),
-    /// An object: the range of its alternating keys and values in `Parts::contents`.
+    /// An object: the range of its alternating keys and values in `TreeBuffers::contents`.
     Object(Range),
 }
 
@@ -86,7 +86,7 @@ impl<'t> Tree<'t> {
     /// # Errors
     /// Errors of [`parse`](super::parse).
     pub(crate) fn parse(text: &'t [u8]) -> Result<Self> {
-        let mut parts = Parts::default();
+        let mut parts = TreeBuffers::default();
         let root = parser::build(text, &mut parts)?;
         Ok(Self { text, parts, root })
     }
@@ -223,7 +223,7 @@ impl From<f64> for TreeValue {
     }
 }
 
-impl Builder for Parts {
+impl Builder for TreeBuffers {
     type Value = TreeValue;
 
     #[inline]
@@ -255,7 +255,7 @@ impl Builder for Parts {
     }
 }
 
-impl Parts {
+impl TreeBuffers {
     fn take(&mut self, values: &mut Buffer<TreeValue>, first: usize) -> Result<Range> {
         let content = values.get(first..).unwrap_or_default();
         let range = Range::new(self.contents.len(), content.len());

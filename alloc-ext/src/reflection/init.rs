@@ -45,7 +45,7 @@ struct AutoInit {
 }
 
 /// An object under construction, with the fields set so far.
-struct Binding<'a> {
+struct ObjectInit<'a> {
     init: &'a AutoInit,
     object: ObjectRef,
     is_set: Buffer<bool>,
@@ -71,7 +71,7 @@ impl AutoInit {
     fn make(&self, args: &[AnyView<'_>]) -> Result<Any> {
         let mut is_set = Buffer::new();
         is_set.try_resize(self.fields.len(), false)?;
-        let mut binding = Binding { init: self, object: create_empty(self.entry)?, is_set };
+        let mut binding = ObjectInit { init: self, object: create_empty(self.entry)?, is_set };
         let separator = kwargs_object();
         let is_separator = |arg: &AnyView<'_>| {
             arg.object_ptr().is_some_and(|object| object.as_ptr() == separator.as_ptr())
@@ -96,7 +96,7 @@ fn takes_argument(field: RegisteredField) -> bool {
     !field.has_flag(kTVMFFIFieldFlagBitMaskInitOff)
 }
 
-impl Binding<'_> {
+impl ObjectInit<'_> {
     fn set_positional(&mut self, args: &[AnyView<'_>]) -> Result<()> {
         let init = self.init;
         // With keywords, upstream sets fields before it checks the count. The difference is not

@@ -80,11 +80,11 @@ impl<K: IdentityKey> IdentityKey for (K, K) {
 ///
 /// Keeps its keys alive, so that no address is reused while the map exists.
 pub struct IdentityMap<V, K = Option<ObjectRef>> {
-    entries: Buffer<Entry<V, K>>,
+    entries: Buffer<IdentityEntry<V, K>>,
     index: HashIndex,
 }
 
-struct Entry<V, K> {
+struct IdentityEntry<V, K> {
     kept: K,
     addresses: [usize; 2],
     value: V,
@@ -136,7 +136,7 @@ impl<V, K> IdentityMap<V, K> {
         if place < len {
             self.set_at(place, value);
         } else {
-            self.entries.try_push(Entry { kept: key.keep(), addresses, value })?;
+            self.entries.try_push(IdentityEntry { kept: key.keep(), addresses, value })?;
         }
         Ok(place)
     }
@@ -200,7 +200,7 @@ impl<V, K> IdentityMap<V, K> {
 }
 
 /// Returns a predicate on entry indices: whether the entry has these addresses.
-fn is_at<V, K>(entries: &[Entry<V, K>], addresses: [usize; 2]) -> impl Fn(usize) -> bool {
+fn is_at<V, K>(entries: &[IdentityEntry<V, K>], addresses: [usize; 2]) -> impl Fn(usize) -> bool {
     move |place| entries.get(place).is_some_and(|entry| entry.addresses == addresses)
 }
 

@@ -22,7 +22,7 @@ pub fn catch<T, E: From<Panic>>(body: impl FnOnce() -> Result<T, E>) -> Result<T
 
 /// A caught panic.
 #[cfg(feature = "std")]
-pub struct Panic(Option<Payload>);
+pub struct Panic(Option<PanicPayload>);
 
 /// Uninhabited type: this build catches no panics.
 #[cfg(not(feature = "std"))]
@@ -57,12 +57,12 @@ impl Drop for Panic {
 
 /// Value that a panic carries.
 #[cfg(feature = "std")]
-type Payload = std::boxed::Box<dyn core::any::Any + Send>;
+type PanicPayload = std::boxed::Box<dyn core::any::Any + Send>;
 
 /// Drops a panic payload. If its destructor panics, the payload of that panic is leaked, since its
 /// destructor may panic again.
 #[cfg(feature = "std")]
-fn discard(payload: Payload) {
+fn discard(payload: PanicPayload) {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {

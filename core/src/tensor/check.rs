@@ -45,7 +45,7 @@ use crate::value::string::String;
 #[derive(Clone, Copy)]
 pub struct TensorCheck<'a, S = ()> {
     tensor: TensorRef<'a>,
-    place: Place<'a>,
+    place: TensorName<'a>,
     source: S,
 }
 
@@ -86,7 +86,7 @@ impl<'a> ElementSource<'a> for Argument {
 
 /// Name of a tensor in messages.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum TensorName<'a> {
     Named(&'a str),
     /// Named by its index among the arguments of a call.
     Argument(&'a Call<'a>, usize),
@@ -95,7 +95,7 @@ enum Place<'a> {
 impl<'a> TensorRef<'a> {
     /// Begins checks of the tensor. Messages call it `name`.
     pub fn check(self, name: &'a str) -> TensorCheck<'a> {
-        TensorCheck { tensor: self, place: Place::Named(name), source: () }
+        TensorCheck { tensor: self, place: TensorName::Named(name), source: () }
     }
 
     /// Begins checks of the tensor as an argument.
@@ -107,14 +107,14 @@ impl<'a> TensorRef<'a> {
         call: &'a Call<'a>,
         index: usize,
     ) -> TensorCheck<'a, Argument> {
-        TensorCheck { tensor: self, place: Place::Argument(call, index), source: Argument(()) }
+        TensorCheck { tensor: self, place: TensorName::Argument(call, index), source: Argument(()) }
     }
 }
 
 impl Tensor {
     /// Begins checks of the tensor. Messages call it `name`.
     pub fn check<'a>(&'a self, name: &'a str) -> TensorCheck<'a, &'a Tensor> {
-        TensorCheck { tensor: self.as_tensor_ref(), place: Place::Named(name), source: self }
+        TensorCheck { tensor: self.as_tensor_ref(), place: TensorName::Named(name), source: self }
     }
 }
 
@@ -453,8 +453,8 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
     /// Returns the name of the tensor.
     pub fn name(self) -> &'a str {
         match self.place {
-            Place::Argument(call, index) => call.callee.name_of(index),
-            Place::Named(name) => name,
+            TensorName::Argument(call, index) => call.callee.name_of(index),
+            TensorName::Named(name) => name,
         }
     }
 
@@ -511,8 +511,8 @@ impl<'a, S: Copy> TensorCheck<'a, S> {
     #[cold]
     fn refusal(self, error: Error, got: &dyn Fn(&mut Writer<'_>)) -> Error {
         match self.place {
-            Place::Argument(call, index) => call.callee.refused_argument(index, &error, got),
-            Place::Named(_) => error,
+            TensorName::Argument(call, index) => call.callee.refused_argument(index, &error, got),
+            TensorName::Named(_) => error,
         }
     }
 }

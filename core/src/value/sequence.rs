@@ -18,16 +18,16 @@ use crate::value::any::{Any, AnyView};
 /// The record of an Array or List, in the layout of ring 2 and of C++ code. The elements of an
 /// Array follow it.
 #[repr(C)]
-struct Record {
+struct SequenceRecord {
     header: TVMFFIObject,
     cell: TVMFFISeqCell,
 }
 
 // SAFETY: repr(C), header first; an Array that is made here owns its elements, which lie in the
 // object, or, after C++ code replaced them, in a block with a deleter.
-unsafe impl ObjectRecord for Record {
+unsafe impl ObjectRecord for SequenceRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        let record: *mut Record = this.cast();
+        let record: *mut SequenceRecord = this.cast();
         // SAFETY: the record is initialised and ours alone.
         unsafe {
             let TVMFFISeqCell { data, size, data_deleter, .. } = (*record).cell;
@@ -42,12 +42,12 @@ unsafe impl ObjectRecord for Record {
 }
 
 /// A borrowed Array or List.
-struct Sequence(ManuallyDrop<ObjectRef>);
+struct BorrowedSequence(ManuallyDrop<ObjectRef>);
 
-impl Sequence {
+impl BorrowedSequence {
     /// Returns the sequence of a view, which must not outlive the view. Follows rvalue references.
     /// Returns `None` for other values.
-    fn of(view: &AnyView<'_>) -> Option<Sequence> {
+    fn of(view: &AnyView<'_>) -> Option<BorrowedSequence> {
         let object = match view.rvalue_slot() {
             // SAFETY: an rvalue reference points to the caller's object pointer (ABI).
             Some(slot) => ptr::NonNull::new(unsafe { slot.as_ptr().read() })?,
@@ -56,12 +56,12 @@ impl Sequence {
         // SAFETY: the view borrows a live object, whose reference is not given up here.
         let object = ManuallyDrop::new(unsafe { ObjectRef::from_raw(object) });
         matches!(object.type_index(), type_index::ARRAY | type_index::LIST)
-            .then_some(Sequence(object))
+            .then_some(BorrowedSequence(object))
     }
 
     fn cell(&self) -> *mut TVMFFISeqCell {
         // SAFETY: Arrays and Lists have their cell after the header.
-        unsafe { &raw mut (*self.0.as_ptr().cast::<Record>()).cell }
+        unsafe { &raw mut (*self.0.as_ptr().cast::<SequenceRecord>()).cell }
     }
 
     /// Returns the number of elements. Needs no borrow: the field is read atomically.
@@ -113,7 +113,7 @@ pub(crate) fn with_elements<R>(
     view: &AnyView<'_>,
     each: impl FnOnce(&[AnyView<'_>]) -> Result<R>,
 ) -> Result<Option<R>> {
-    let Some(sequence) = Sequence::of(view) else { return Ok(None) };
+    let Some(sequence) = BorrowedSequence::of(view) else { return Ok(None) };
     let _borrow = sequence.borrow()?;
     // SAFETY: the cell describes that many elements; the borrow excludes writers while they are
     // read.
@@ -133,7 +133,7 @@ pub(crate) fn is_array(view: &AnyView<'_>) -> bool {
 
 /// Returns the number of elements of an Array or List, or `None` for other values.
 pub(crate) fn len(view: &AnyView<'_>) -> Option<usize> {
-    Sequence::of(view).map(|sequence| sequence.len())
+    BorrowedSequence::of(view).map(|sequence| sequence.len())
 }
 
 /// Returns the element at `index` of an Array or List, or `None` if there is none. Owned, because
@@ -143,7 +143,7 @@ pub(crate) fn len(view: &AnyView<'_>) -> Option<usize> {
 /// RuntimeError if another thread is changing the List; TypeError for a DLTensor pointer, which C++
 /// code may have put there.
 pub(crate) fn element(view: &AnyView<'_>, index: usize) -> Result<Option<Any>> {
-    let Some(sequence) = Sequence::of(view) else { return Ok(None) };
+    let Some(sequence) = BorrowedSequence::of(view) else { return Ok(None) };
     // SAFETY: nothing else runs until the element has its own reference.
     let _borrow = unsafe { sequence.read()? };
     // SAFETY: the borrow excludes writers.
@@ -160,7 +160,7 @@ pub(crate) fn for_each(
     view: &AnyView<'_>,
     mut each: impl FnMut(&AnyView<'_>) -> Result<bool>,
 ) -> Result<Option<bool>> {
-    let Some(sequence) = Sequence::of(view) else { return Ok(None) };
+    let Some(sequence) = BorrowedSequence::of(view) else { return Ok(None) };
     if sequence.0.type_index() == type_index::ARRAY {
         // An Array does not change, and keeps its elements alive.
         return with_elements(view, |elements| all(elements, &mut each));
@@ -222,7 +222,7 @@ impl Builder {
         let Some(bytes) = capacity.checked_mul(size_of::<TVMFFIAny>()) else {
             return Err(out_of_memory(usize::MAX));
         };
-        let init = |record: *mut Record| {
+        let init = |record: *mut SequenceRecord| {
             // SAFETY: `record` is a new object, and `bytes` bytes follow it.
             unsafe {
                 let data = record.add(1).cast::<c_void>();
@@ -235,7 +235,9 @@ impl Builder {
             }
         };
         // SAFETY: `init` writes every field behind the header.
-        unsafe { object_alloc::allocate::<Record>(type_index::ARRAY, bytes, init).map(Builder) }
+        unsafe {
+            object_alloc::allocate::<SequenceRecord>(type_index::ARRAY, bytes, init).map(Builder)
+        }
     }
 
     /// Appends an element.
@@ -245,7 +247,7 @@ impl Builder {
     pub(crate) fn push(&mut self, value: Any) -> Result<()> {
         // SAFETY: the object is new and not shared; a cell below the capacity is ours to fill.
         unsafe {
-            let cell = &mut (*self.0.as_ptr().cast::<Record>()).cell;
+            let cell = &mut (*self.0.as_ptr().cast::<SequenceRecord>()).cell;
             if cell.size >= cell.capacity {
                 return Err(
                     plain_error!(INTERNAL_ERROR, "more elements than an array was made for"; "full"),

@@ -34,7 +34,7 @@ pub(crate) trait DeviceMemory {
 }
 
 #[derive(Clone, Copy)]
-struct Block {
+struct WorkspaceBlock {
     data: NonNull<c_void>,
     bytes: usize,
     /// Queue whose commands may use the block.
@@ -44,23 +44,23 @@ struct Block {
 }
 
 // SAFETY: the pointers are device addresses, which any thread may use.
-unsafe impl Send for Block {}
+unsafe impl Send for WorkspaceBlock {}
 
 /// Pool of the workspaces of a device.
-pub(crate) struct Workspaces(Mutex<Pool>);
+pub(crate) struct Workspaces(Mutex<WorkspacePool>);
 
-struct Pool {
-    free: Buffer<Block>,
-    used: Buffer<Block>,
+struct WorkspacePool {
+    free: Buffer<WorkspaceBlock>,
+    used: Buffer<WorkspaceBlock>,
 }
 
 impl Workspaces {
     /// Creates an empty pool.
     pub(crate) const fn new() -> Workspaces {
-        Workspaces(Mutex::new(Pool { free: Buffer::new(), used: Buffer::new() }))
+        Workspaces(Mutex::new(WorkspacePool { free: Buffer::new(), used: Buffer::new() }))
     }
 
-    fn pool(&self) -> MutexGuard<'_, Pool> {
+    fn pool(&self) -> MutexGuard<'_, WorkspacePool> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -89,7 +89,7 @@ impl Workspaces {
             Some(block) => block,
             None => {
                 pool.drop_largest(memory, queue);
-                Block { data: pool.allocate(memory, bytes)?, bytes, queue, is_kept: false }
+                WorkspaceBlock { data: pool.allocate(memory, bytes)?, bytes, queue, is_kept: false }
             }
         };
         pool.used.try_push(block)?;
@@ -109,7 +109,7 @@ impl Workspaces {
         let pool = &mut *pool;
         let index = pool.used.iter().rposition(|block| block.data == workspace);
         match index.and_then(|index| pool.used.swap_remove(index)) {
-            Some(block) => Ok(pool.free.try_push(Block { queue, ..block })?),
+            Some(block) => Ok(pool.free.try_push(WorkspaceBlock { queue, ..block })?),
             None => plain_bail!(VALUE_ERROR, "This is not a workspace of the {} device", M::NAME),
         }
     }
@@ -137,10 +137,10 @@ impl Workspaces {
     }
 }
 
-impl Pool {
+impl WorkspacePool {
     /// Takes the smallest free block of `queue` that has at least `bytes` bytes; `None` if there is
     /// none.
-    fn take(&mut self, bytes: usize, queue: *mut c_void) -> Option<Block> {
+    fn take(&mut self, bytes: usize, queue: *mut c_void) -> Option<WorkspaceBlock> {
         let blocks = self.free.iter().enumerate();
         let fitting =
             blocks.filter(|(_, block)| block.bytes >= bytes && ptr::eq(block.queue, queue));

@@ -32,7 +32,7 @@ SURVIVORS = {
     f"{INDEX}: replace tag_of -> u8 with 1": "tags only save comparisons of names",
     f"{INDEX}: replace >> with << in tag_of": "as above: all tags are 1",
     f"{INDEX}: replace - with / in tag_of": "as above: tags are other bits of the hash",
-    f"{INDEX}: replace match guard known == tag with true in Index::find": "as above: compares the names of all slots on the way",
+    f"{INDEX}: replace match guard known == tag with true in IndexHeader::find": "as above: compares the names of all slots on the way",
     f"{STRING}: replace match guard STARTS_ON_STACK with true in compose": "it is true in builds with the feature speed, as the tests are",
     f"{STRING}: replace match guard STARTS_ON_STACK with false in compose": "writes a short text twice, as builds without speed do",
     f"{STRING}: replace < with <= in String::of_word": "7 becomes 7 either way",

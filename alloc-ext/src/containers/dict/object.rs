@@ -145,7 +145,7 @@ impl DictObject {
     /// during the iteration may or may not be returned. Each step borrows the dict anew: while
     /// another thread is changing it, the step is a RuntimeError, and the iteration ends.
     pub fn iter(&self) -> DictEntries {
-        DictEntries { dict: self.clone(), next: Next::First }
+        DictEntries { dict: self.clone(), next: NextEntry::First }
     }
 
     /// Returns the slot of the first entry in order; `None` if the dict is empty.
@@ -225,11 +225,11 @@ impl DictObject {
 /// Iterator over the entries of a [`DictObject`] in order. Keeps the dict alive.
 pub struct DictEntries {
     dict: DictObject,
-    next: Next,
+    next: NextEntry,
 }
 
 /// Position of an iteration.
-enum Next {
+enum NextEntry {
     First,
     Slot(usize),
     End,
@@ -238,17 +238,17 @@ enum Next {
 impl DictEntries {
     /// Returns a copy of the next entry, and advances.
     fn step(&mut self) -> Result<Option<(Any, Any)>> {
-        let next = core::mem::replace(&mut self.next, Next::End);
+        let next = core::mem::replace(&mut self.next, NextEntry::End);
         let _borrow = self.dict.read()?;
         let table = self.dict.table();
         let slot = match next {
-            Next::First => table.head(),
-            Next::Slot(slot) => slot,
-            Next::End => return Ok(None),
+            NextEntry::First => table.head(),
+            NextEntry::Slot(slot) => slot,
+            NextEntry::End => return Ok(None),
         };
         // SAFETY: the borrow excludes writers.
         let entry = table.entry(slot).map(|entry| unsafe { entry.copy() });
-        self.next = table.next(slot).map_or(Next::End, Next::Slot);
+        self.next = table.next(slot).map_or(NextEntry::End, NextEntry::Slot);
         Ok(entry)
     }
 }

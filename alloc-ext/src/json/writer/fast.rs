@@ -33,7 +33,7 @@ use crate::json::{digits, number, text};
 pub fn stringify(value: &Any, indent: Option<i64>) -> Result<String> {
     let mut text = Buffer::try_with_capacity(FIRST_BYTES)?;
     text.try_resize(String::LEAD_BYTES, 0)?;
-    let mut writer = Writer::new(text, indent.unwrap_or(0).max(-1));
+    let mut writer = JsonWriter::new(text, indent.unwrap_or(0).max(-1));
     writer.document(value)?;
     String::from_buffer(writer.output.text, String::LEAD_BYTES)
 }
@@ -46,22 +46,22 @@ const FIRST_BYTES: usize = 256;
 /// # Errors
 /// Errors of [`stringify`].
 pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
-    let mut writer = Writer::new(mem::take(out), 0);
+    let mut writer = JsonWriter::new(mem::take(out), 0);
     writer.document(value)?;
     *out = writer.output.text;
     Ok(())
 }
 
-struct Writer {
+struct JsonWriter {
     output: Output,
-    open: Buffer<Open>,
+    open: Buffer<WrittenContainer>,
     /// The lists among `open`. A cycle is found before any part of the list is written twice:
     /// siblings on the cycle may be long.
     active: ActiveLists,
 }
 
 /// A container being written, and the position in it.
-struct Open {
+struct WrittenContainer {
     entries: Entries,
     started: bool,
 }
@@ -72,7 +72,7 @@ enum Entries {
     Map(MapObject, Option<u64>),
 }
 
-impl Writer {
+impl JsonWriter {
     fn new(text: Buffer<u8>, indent: i64) -> Self {
         Self {
             output: Output { text, indent, margin: 0 },
@@ -106,7 +106,7 @@ impl Writer {
         }
         self.output.text.try_push(if entries.is_map() { b'{' } else { b'[' })?;
         self.output.margin = self.output.margin.saturating_add(self.output.indent);
-        Ok(self.open.try_push(Open { entries, started: false })?)
+        Ok(self.open.try_push(WrittenContainer { entries, started: false })?)
     }
 
     fn end(&mut self) -> Result<()> {
@@ -150,8 +150,8 @@ struct Output {
 
 impl Output {
     /// Writes entries up to the end or to the first container, which is returned.
-    fn entries(&mut self, open: &mut Open) -> Result<Option<Entries>> {
-        let Open { entries, started } = open;
+    fn entries(&mut self, open: &mut WrittenContainer) -> Result<Option<Entries>> {
+        let WrittenContainer { entries, started } = open;
         match entries {
             Entries::Array(array, next) => {
                 let elements = array.as_slice();

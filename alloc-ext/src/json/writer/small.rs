@@ -44,7 +44,7 @@ pub(crate) fn write(out: &mut Buffer<u8>, value: &Any) -> Result<()> {
 }
 
 fn write_indented(out: &mut Buffer<u8>, value: &Any, indent: isize) -> Result<()> {
-    let mut writer = Writer { out, indent, margin: 0, open: Buffer::new(), unsearched: 1 };
+    let mut writer = JsonWriter { out, indent, margin: 0, open: Buffer::new(), unsearched: 1 };
     writer.value(value)?;
     while !writer.open.is_empty() {
         writer.entry()?;
@@ -52,24 +52,24 @@ fn write_indented(out: &mut Buffer<u8>, value: &Any, indent: isize) -> Result<()
     Ok(())
 }
 
-struct Writer<'o> {
+struct JsonWriter<'o> {
     out: &'o mut Buffer<u8>,
     indent: isize,
     margin: isize,
-    open: Buffer<Open>,
+    open: Buffer<WrittenContainer>,
     /// Minimum depth of the next cycle search. Doubles with each search, so that all searches
     /// together take time linear in the maximum depth. A cyclic list exceeds any depth.
     unsearched: usize,
 }
 
 /// A container being written, and the position in it.
-struct Open {
+struct WrittenContainer {
     container: ObjectRef,
     next: usize,
     started: bool,
 }
 
-impl Writer<'_> {
+impl JsonWriter<'_> {
     /// Writes the next entry of the innermost container, or its closing bracket. Of an entry that
     /// is a container, only the start is written.
     fn entry(&mut self) -> Result<()> {
@@ -145,7 +145,7 @@ impl Writer<'_> {
         }
         self.out.try_push(if container.is_table() { b'{' } else { b'[' })?;
         self.margin = self.margin.saturating_add(self.indent);
-        Ok(self.open.try_push(Open {
+        Ok(self.open.try_push(WrittenContainer {
             container: object.clone(),
             next: container.first()?,
             started: false,

@@ -21,17 +21,17 @@ use super::super::bin_reader::BinReader;
 
 /// Format of the code that follows the kernels.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Code {
+enum CodeFormat {
     Whole,
     Shaders,
 }
 
 /// Module kinds with a known payload format. Metal is not supported, since it had several formats.
-const KINDS: [(&[u8], Code); 4] = [
-    (b"cuda", Code::Whole),
-    (b"opencl", Code::Whole),
-    (b"hip", Code::Whole),
-    (b"vulkan", Code::Shaders),
+const KINDS: [(&[u8], CodeFormat); 4] = [
+    (b"cuda", CodeFormat::Whole),
+    (b"opencl", CodeFormat::Whole),
+    (b"hip", CodeFormat::Whole),
+    (b"vulkan", CodeFormat::Shaders),
 ];
 
 /// Old prefix of tag names.
@@ -50,7 +50,7 @@ pub(super) fn read(kind: &[u8], reader: &mut BinReader<'_>) -> Result<Option<Buf
     let Some((_, code)) = KINDS.into_iter().find(|(known, _)| *known == kind) else {
         return Ok(None);
     };
-    let mut payload = Writer(Buffer::new());
+    let mut payload = PayloadWriter(Buffer::new());
     let format = reader.bytes("the format of a device module")?;
     payload.bytes(format)?;
     let mut names = Buffer::new();
@@ -60,8 +60,8 @@ pub(super) fn read(kind: &[u8], reader: &mut BinReader<'_>) -> Result<Option<Buf
         names.try_push(read_kernel(reader, &mut payload)?)?;
     }
     match code {
-        Code::Shaders => read_shaders(reader, &mut payload)?,
-        Code::Whole => {
+        CodeFormat::Shaders => read_shaders(reader, &mut payload)?,
+        CodeFormat::Whole => {
             let source = reader.bytes("the code of a device module")?;
             let is_without_titles =
                 kind == b"opencl" && format == b"cl" && !contains(source, TITLE);
@@ -76,7 +76,7 @@ pub(super) fn read(kind: &[u8], reader: &mut BinReader<'_>) -> Result<Option<Buf
 }
 
 /// Converts a kernel. Returns its name.
-fn read_kernel<'a>(reader: &mut BinReader<'a>, payload: &mut Writer) -> Result<&'a [u8]> {
+fn read_kernel<'a>(reader: &mut BinReader<'a>, payload: &mut PayloadWriter) -> Result<&'a [u8]> {
     payload.bytes(reader.bytes("the key of a kernel")?)?;
     let name = reader.bytes("the name of a kernel")?;
     payload.bytes(name)?;
@@ -96,7 +96,7 @@ fn read_kernel<'a>(reader: &mut BinReader<'a>, payload: &mut Writer) -> Result<&
     Ok(name)
 }
 
-fn read_shaders(reader: &mut BinReader<'_>, payload: &mut Writer) -> Result<()> {
+fn read_shaders(reader: &mut BinReader<'_>, payload: &mut PayloadWriter) -> Result<()> {
     let count = reader.word("the number of shaders")?;
     payload.word(count)?;
     for _ in 0..count {
@@ -117,9 +117,9 @@ fn contains(text: &[u8], wanted: &[u8]) -> bool {
 }
 
 /// Writer of a payload in the current format.
-struct Writer(Buffer<u8>);
+struct PayloadWriter(Buffer<u8>);
 
-impl Writer {
+impl PayloadWriter {
     fn raw(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.0.try_extend_from_slice(bytes)?)
     }

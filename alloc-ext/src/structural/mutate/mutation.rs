@@ -54,15 +54,15 @@ pub fn run(
 }
 
 /// A value whose children are being visited.
-struct Frame<'a> {
+struct MutateFrame<'a> {
     target: MutationTarget<'a>,
-    body: Body<'a>,
+    body: MutatedChildren<'a>,
     /// Definition region that contains the value.
     region: DefRegion,
 }
 
 /// Cursor over the children of a value being mutated.
-enum Body<'a> {
+enum MutatedChildren<'a> {
     /// Elements of a sequence, or values of a map.
     Slots(SlotsBody<'a>),
     /// Fields of any other object.
@@ -80,15 +80,15 @@ struct Mutation<'a> {
 
 impl<'a> Fold for Mutation<'a> {
     type Node = Node<'a>;
-    type Frame = Frame<'a>;
+    type Frame = MutateFrame<'a>;
     type Value = Any;
     const NAME: &'static str = "StructuralMutate";
 
     fn enter(
         &mut self,
         node: Node<'a>,
-        _: &mut Buffer<Frame<'a>>,
-    ) -> Result<Entered<Frame<'a>, Any>> {
+        _: &mut Buffer<MutateFrame<'a>>,
+    ) -> Result<Entered<MutateFrame<'a>, Any>> {
         let target = MutationTarget::new(node.value, node.mode);
         match (node.step, self.rule) {
             (Step::Hook, _) => self.enter_container(target.without_report()),
@@ -107,27 +107,29 @@ impl<'a> Fold for Mutation<'a> {
         }
     }
 
-    fn next(&mut self, frame: &mut Frame<'a>) -> Result<Option<Node<'a>>> {
+    fn next(&mut self, frame: &mut MutateFrame<'a>) -> Result<Option<Node<'a>>> {
         match &mut frame.body {
-            Body::Slots(slots) => slots.next(&frame.target, |value| self.is_kept(value)),
-            Body::Fields(fields) => {
+            MutatedChildren::Slots(slots) => slots.next(&frame.target, |value| self.is_kept(value)),
+            MutatedChildren::Fields(fields) => {
                 fields.next(self.mutator, frame.region, |value| self.is_kept(value))
             }
         }
     }
 
-    fn feed(&mut self, frame: &mut Frame<'a>, answer: Any) -> Result<ControlFlow<Any>> {
+    fn feed(&mut self, frame: &mut MutateFrame<'a>, answer: Any) -> Result<ControlFlow<Any>> {
         match &mut frame.body {
-            Body::Slots(slots) => slots.feed(&frame.target, answer)?,
-            Body::Fields(fields) => fields.feed(self.mutator, frame.region, answer)?,
+            MutatedChildren::Slots(slots) => slots.feed(&frame.target, answer)?,
+            MutatedChildren::Fields(fields) => fields.feed(self.mutator, frame.region, answer)?,
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame<'a>) -> Result<Any> {
+    fn leave(&mut self, frame: &mut MutateFrame<'a>) -> Result<Any> {
         let answer = match &mut frame.body {
-            Body::Slots(slots) => slots.leave(),
-            Body::Fields(fields) => fields.leave(self.mutator, frame.region, frame.target.value)?,
+            MutatedChildren::Slots(slots) => slots.leave(),
+            MutatedChildren::Fields(fields) => {
+                fields.leave(self.mutator, frame.region, frame.target.value)?
+            }
         };
         // Errors from here on are errors of a callback.
         frame.target.is_reported = false;
@@ -135,13 +137,13 @@ impl<'a> Fold for Mutation<'a> {
         self.finish(after, frame.target.value, answer)
     }
 
-    fn failed(&mut self, frame: &Frame<'a>, error: &mut Error) {
+    fn failed(&mut self, frame: &MutateFrame<'a>, error: &mut Error) {
         if frame.target.is_reported {
             add_visit_context(error, frame.target.value);
         }
     }
 
-    fn abandon(&mut self, frame: Frame<'a>) {
+    fn abandon(&mut self, frame: MutateFrame<'a>) {
         walker::set_region(self.mutator, frame.region);
     }
 }
@@ -173,7 +175,7 @@ impl<'a> Mutation<'a> {
         &mut self,
         callbacks: &MapCallbacks,
         target: MutationTarget<'a>,
-    ) -> Result<Entered<Frame<'a>, Any>> {
+    ) -> Result<Entered<MutateFrame<'a>, Any>> {
         let MutationTarget { value, mode, .. } = target;
         let Some(answer) = callbacks.call(value, walker::region(self.mutator)) else {
             return self.descend(target);
@@ -192,22 +194,25 @@ impl<'a> Mutation<'a> {
     }
 
     /// Starts the default mutation of a value.
-    fn descend(&mut self, target: MutationTarget<'a>) -> Result<Entered<Frame<'a>, Any>> {
+    fn descend(&mut self, target: MutationTarget<'a>) -> Result<Entered<MutateFrame<'a>, Any>> {
         // The hooks of containers are this library's own.
         if let Some(slots) = SlotsBody::of(target.value) {
-            return Ok(self.open(target, Body::Slots(slots)));
+            return Ok(self.open(target, MutatedChildren::Slots(slots)));
         }
         match reported(self.begin(target.value, target.mode), target.value)? {
             Begun::Answer(answer) => {
                 self.finish(target.after, target.value, answer).map(Entered::Value)
             }
-            Begun::Body(fields) => Ok(self.open(target, Body::Fields(fields))),
+            Begun::Body(fields) => Ok(self.open(target, MutatedChildren::Fields(fields))),
         }
     }
 
-    fn enter_container(&mut self, target: MutationTarget<'a>) -> Result<Entered<Frame<'a>, Any>> {
+    fn enter_container(
+        &mut self,
+        target: MutationTarget<'a>,
+    ) -> Result<Entered<MutateFrame<'a>, Any>> {
         match SlotsBody::of(target.value) {
-            Some(slots) => Ok(self.open(target, Body::Slots(slots))),
+            Some(slots) => Ok(self.open(target, MutatedChildren::Slots(slots))),
             None => {
                 plain_bail!(TYPE_ERROR, "The hook of a container was called with another value")
             }
@@ -215,8 +220,12 @@ impl<'a> Mutation<'a> {
     }
 
     #[inline]
-    fn open(&self, target: MutationTarget<'a>, body: Body<'a>) -> Entered<Frame<'a>, Any> {
-        Entered::Frame(Frame { target, body, region: walker::region(self.mutator) })
+    fn open(
+        &self,
+        target: MutationTarget<'a>,
+        body: MutatedChildren<'a>,
+    ) -> Entered<MutateFrame<'a>, Any> {
+        Entered::Frame(MutateFrame { target, body, region: walker::region(self.mutator) })
     }
 
     /// Starts the default mutation of a value that is not a container, by the hook of its type or

@@ -89,7 +89,7 @@ fn is_container(value: &Any) -> bool {
 }
 
 /// Access step, converted into an object only if a path needs it.
-enum Step {
+enum PathStep {
     Attr(Field),
     ArrayItem(usize),
     MapItem(Any),
@@ -101,7 +101,7 @@ struct Finder {
     /// Number of pattern nodes matched on the current path.
     met: usize,
     /// Steps of the current path.
-    steps: Buffer<Step>,
+    steps: Buffer<PathStep>,
     /// Path objects for the prefixes of the current path, created on demand.
     paths: Buffer<AccessPath>,
     found: Array<AccessPath>,
@@ -111,12 +111,12 @@ struct Finder {
 }
 
 /// Search of a value, given the number of pattern nodes already matched.
-struct Search {
+struct PathSearch {
     value: Any,
     met: usize,
 }
 
-impl IdentityKey for Search {
+impl IdentityKey for PathSearch {
     type Kept = Option<ObjectRef>;
 
     fn addresses(&self) -> [usize; 2] {
@@ -128,8 +128,8 @@ impl IdentityKey for Search {
     }
 }
 
-struct Frame {
-    search: Search,
+struct PathFrame {
+    search: PathSearch,
     /// Whether the value itself matched a node of the pattern.
     is_node: bool,
     has_step: bool,
@@ -138,31 +138,31 @@ struct Frame {
 }
 
 impl Fold for Finder {
-    type Node = (Any, Option<Step>);
-    type Frame = Frame;
+    type Node = (Any, Option<PathStep>);
+    type Frame = PathFrame;
     type Value = ();
     const NAME: &'static str = "FindAccessPaths";
 
     fn enter(
         &mut self,
         (value, step): Self::Node,
-        _: &mut Buffer<Frame>,
-    ) -> Result<Entered<Frame, ()>> {
+        _: &mut Buffer<PathFrame>,
+    ) -> Result<Entered<PathFrame, ()>> {
         match (is_container(&value), &step) {
             (true, Some(_)) => self.open(value, step, false),
             _ => self.enter_object(value, step),
         }
     }
 
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<Self::Node>> {
+    fn next(&mut self, frame: &mut PathFrame) -> Result<Option<Self::Node>> {
         Ok(next_child(&mut frame.children))
     }
 
-    fn feed(&mut self, _: &mut Frame, (): ()) -> Result<ControlFlow<()>> {
+    fn feed(&mut self, _: &mut PathFrame, (): ()) -> Result<ControlFlow<()>> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame) -> Result<()> {
+    fn leave(&mut self, frame: &mut PathFrame) -> Result<()> {
         let is_object = frame.children.kind == ChildrenKind::Fields;
         if self.found.len() == frame.found_before
             && is_object
@@ -179,11 +179,15 @@ impl Fold for Finder {
         Ok(())
     }
 
-    fn abandon(&mut self, _: Frame) {}
+    fn abandon(&mut self, _: PathFrame) {}
 }
 
 impl Finder {
-    fn enter_object(&mut self, value: Any, step: Option<Step>) -> Result<Entered<Frame, ()>> {
+    fn enter_object(
+        &mut self,
+        value: Any,
+        step: Option<PathStep>,
+    ) -> Result<Entered<PathFrame, ()>> {
         let known = type_table::type_info(value.type_index()).and_then(|entry| entry.metadata());
         if value.view().object_ptr().is_none() || known.is_none() {
             return Ok(Entered::Value(()));
@@ -211,10 +215,10 @@ impl Finder {
     fn open(
         &mut self,
         value: Any,
-        step: Option<Step>,
+        step: Option<PathStep>,
         is_node: bool,
-    ) -> Result<Entered<Frame, ()>> {
-        let search = Search { met: self.met + usize::from(is_node), value };
+    ) -> Result<Entered<PathFrame, ()>> {
+        let search = PathSearch { met: self.met + usize::from(is_node), value };
         if self.barren.get(&search) == Some(&true) {
             return Ok(Entered::Value(()));
         }
@@ -223,7 +227,7 @@ impl Finder {
         self.met = search.met;
         let has_step = self.go(step)?;
         let found_before = self.found.len();
-        Ok(Entered::Frame(Frame { search, is_node, has_step, found_before, children }))
+        Ok(Entered::Frame(PathFrame { search, is_node, has_step, found_before, children }))
     }
 
     /// Returns `true` if the current path is not empty and passes some but not all pattern nodes.
@@ -231,7 +235,7 @@ impl Finder {
         self.met > 0 && self.met < self.pattern.len() && !self.steps.is_empty()
     }
 
-    fn go(&mut self, step: Option<Step>) -> Result<bool> {
+    fn go(&mut self, step: Option<PathStep>) -> Result<bool> {
         let Some(step) = step else { return Ok(false) };
         Ok(self.steps.try_push(step).map(|()| true)?)
     }
@@ -261,7 +265,7 @@ impl Finder {
     }
 }
 
-impl Step {
+impl PathStep {
     fn to_access_step(&self) -> Result<AccessStep> {
         match self {
             Self::Attr(field) => {
@@ -274,20 +278,20 @@ impl Step {
 }
 
 /// Returns the next child and the step to it; `None` at the end.
-fn next_child(children: &mut Children<'_>) -> Option<(Any, Option<Step>)> {
+fn next_child(children: &mut Children<'_>) -> Option<(Any, Option<PathStep>)> {
     let place = children.visited_count();
     let child = children.take()?.into_owned();
     match children.kind {
-        ChildrenKind::Sequence => Some((child, Some(Step::ArrayItem(place)))),
+        ChildrenKind::Sequence => Some((child, Some(PathStep::ArrayItem(place)))),
         ChildrenKind::Map => {
             let value = children.take()?.into_owned();
             // An entry with key None is not searched.
             let value = if child.is_none() { Any::NONE } else { value };
-            Some((value, Some(Step::MapItem(child))))
+            Some((value, Some(PathStep::MapItem(child))))
         }
         ChildrenKind::Fields => {
             let (field, _) = children.last_field()?;
-            Some((child, Some(Step::Attr(field))))
+            Some((child, Some(PathStep::Attr(field))))
         }
     }
 }

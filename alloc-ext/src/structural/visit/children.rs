@@ -18,11 +18,11 @@ use crate::walk::Fields;
 /// Keeps the visited value alive and tolerates changes to it: removed elements and entries are
 /// skipped, and added ones may or may not be visited.
 pub(super) struct VisitChildren {
-    children: Children,
+    children: VisitedChildren,
     region: DefRegion,
 }
 
-enum Children {
+enum VisitedChildren {
     Array { array: ArrayObject, next: usize },
     List { list: ListObject, next: usize, len: usize },
     Map { map: MapObject, next: Option<u64>, halves: Halves },
@@ -59,18 +59,18 @@ impl VisitChildren {
         let index = value.type_index();
         let children = match index {
             ..type_index::STATIC_OBJECT_BEGIN => return Ok(None),
-            type_index::ARRAY => Children::Array { array: value.get()?, next: 0 },
+            type_index::ARRAY => VisitedChildren::Array { array: value.get()?, next: 0 },
             type_index::LIST => {
                 let list = value.get::<ListObject>()?;
-                Children::List { len: list.len(), list, next: 0 }
+                VisitedChildren::List { len: list.len(), list, next: 0 }
             }
             type_index::MAP => {
                 let map = value.get::<MapObject>()?;
-                Children::Map { next: map.first_slot(), map, halves: Halves::new() }
+                VisitedChildren::Map { next: map.first_slot(), map, halves: Halves::new() }
             }
             type_index::DICT => {
                 let dict = value.get::<DictObject>()?;
-                Children::Dict { next: dict.first_slot()?, dict, halves: Halves::new() }
+                VisitedChildren::Dict { next: dict.first_slot()?, dict, halves: Halves::new() }
             }
             _ => return Self::into_fields(value, region).map(Some),
         };
@@ -84,7 +84,7 @@ impl VisitChildren {
         let is_variable = StructuralKind::of(entry) == Some(StructuralKind::FreeVar);
         let region = if is_variable { region.inside_variable() } else { region };
         Ok(Self {
-            children: Children::Fields { object: object.clone(), fields: Fields::of(entry) },
+            children: VisitedChildren::Fields { object: object.clone(), fields: Fields::of(entry) },
             region,
         })
     }
@@ -95,16 +95,16 @@ impl VisitChildren {
     /// Errors of field getters; RuntimeError for a field without a getter.
     pub(super) fn next(&mut self) -> Result<Option<(Any, DefRegion)>> {
         let child = match &mut self.children {
-            Children::Array { array, next } => {
+            VisitedChildren::Array { array, next } => {
                 *next += 1;
                 array.as_slice().get(*next - 1).cloned()
             }
-            Children::List { list, next, len } => {
+            VisitedChildren::List { list, next, len } => {
                 *next += 1;
                 // A callback may have shortened the list.
                 if *next > *len { None } else { list.element(*next - 1)? }
             }
-            Children::Map { map, next, halves } => next.and_then(|place| {
+            VisitedChildren::Map { map, next, halves } => next.and_then(|place| {
                 let (key, value) = map.entry_refs(place)?;
                 if halves.take_key() {
                     return Some(key.clone());
@@ -112,7 +112,7 @@ impl VisitChildren {
                 *next = map.next_slot(place);
                 Some(value.clone())
             }),
-            Children::Dict { dict, next, halves } => {
+            VisitedChildren::Dict { dict, next, halves } => {
                 let Some(place) = *next else { return Ok(None) };
                 match dict.entry_at(place)? {
                     None => None,
@@ -123,7 +123,9 @@ impl VisitChildren {
                     }
                 }
             }
-            Children::Fields { object, fields } => return next_field(object, fields, self.region),
+            VisitedChildren::Fields { object, fields } => {
+                return next_field(object, fields, self.region);
+            }
         };
         Ok(child.map(|child| (child, self.region)))
     }

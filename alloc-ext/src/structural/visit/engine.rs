@@ -44,7 +44,7 @@ pub fn structural_walk(
     with_region: Callbacks,
     order: WalkOrder,
 ) -> Result<Option<VisitInterrupt>> {
-    run(Rule::Walk { callbacks, with_region, order }, root)
+    run(VisitRule::Walk { callbacks, with_region, order }, root)
 }
 
 /// Visits a value. The first callback that accepts the type of a node receives the node and the
@@ -58,24 +58,24 @@ pub fn structural_walk(
 /// # Upstream
 /// `StructuralVisitExpected` in `structural_visit.cc`.
 pub fn structural_visit(root: &Any, callbacks: Callbacks) -> Result<Option<VisitInterrupt>> {
-    run(Rule::Visit(callbacks), root)
+    run(VisitRule::Visit(callbacks), root)
 }
 
-fn run(rule: Rule, root: &Any) -> Result<Option<VisitInterrupt>> {
-    let visitor = walker::create(&VTABLE, Engine { rule, hooks: Hooks::new(COLUMN) })?;
+fn run(rule: VisitRule, root: &Any) -> Result<Option<VisitInterrupt>> {
+    let visitor = walker::create(&VTABLE, VisitEngine { rule, hooks: Hooks::new(COLUMN) })?;
     stack::nest(|| {
         // SAFETY: the visitor was created with such an engine.
-        walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, root.clone())
+        walk(&visitor, unsafe { walker::engine_of::<_, VisitEngine>(&visitor) }, root.clone())
     })
 }
 
 /// State of a visitor of this library, stored after the common head.
-struct Engine {
-    rule: Rule,
+struct VisitEngine {
+    rule: VisitRule,
     hooks: Hooks,
 }
 
-enum Rule {
+enum VisitRule {
     Walk { callbacks: Callbacks, with_region: Callbacks, order: WalkOrder },
     Visit(Callbacks),
 }
@@ -85,8 +85,8 @@ static VTABLE: VisitorVTable = VisitorVTable { visit: Some(visit_by_engine) };
 /// Implements [`VisitorVTable::visit`] for visitors of this library: walks over a value.
 ///
 /// # Safety
-/// `visitor` must be null or a live visitor with `VTABLE`, and hence an [`Engine`]; `value` must be
-/// a valid value.
+/// `visitor` must be null or a live visitor with `VTABLE`, and hence a [`VisitEngine`]; `value`
+/// must be a valid value.
 unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAny) -> TVMFFIAny {
     serve(|| {
         // SAFETY: the caller guarantees the visitor.
@@ -95,7 +95,7 @@ unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAn
         let value = unsafe { AnyView::from_raw(value) }.to_owned()?;
         let outcome = stack::nest(|| {
             // SAFETY: the caller guarantees the engine.
-            walk(&visitor, unsafe { walker::engine_of::<_, Engine>(&visitor) }, value)
+            walk(&visitor, unsafe { walker::engine_of::<_, VisitEngine>(&visitor) }, value)
         });
         outcome.map(Any::from)
     })
@@ -104,28 +104,28 @@ unsafe extern "C" fn visit_by_engine(visitor: *mut TVMFFIObject, value: TVMFFIAn
 /// Walks over a value in the visitor's current definition region, which is restored at the end.
 fn walk(
     visitor: &StructuralVisitor,
-    engine: &Engine,
+    engine: &VisitEngine,
     value: Any,
 ) -> Result<Option<VisitInterrupt>> {
     let region = walker::region(visitor);
     walker::in_region(visitor, region, || {
-        fold(&mut Walk { visitor, engine }, Node { value, region })
+        fold(&mut VisitWalk { visitor, engine }, VisitNode { value, region })
     })
 }
 
 /// The walk of a visitor over one value.
-struct Walk<'a> {
+struct VisitWalk<'a> {
     visitor: &'a StructuralVisitor,
-    engine: &'a Engine,
+    engine: &'a VisitEngine,
 }
 
-struct Node {
+struct VisitNode {
     value: Any,
     region: DefRegion,
 }
 
-struct Frame {
-    node: Node,
+struct VisitFrame {
+    node: VisitNode,
     children: VisitChildren,
 }
 
@@ -138,30 +138,30 @@ enum Inside {
 }
 
 /// Decision of a callback on how to continue.
-enum Answer {
+enum VisitAnswer {
     GoOn,
     Skip,
     Interrupt(VisitInterrupt),
 }
 
-impl Fold for Walk<'_> {
-    type Node = Node;
-    type Frame = Frame;
+impl Fold for VisitWalk<'_> {
+    type Node = VisitNode;
+    type Frame = VisitFrame;
     type Value = Option<VisitInterrupt>;
     const NAME: &'static str = "StructuralVisit";
 
     fn enter(
         &mut self,
-        node: Node,
-        _: &mut Buffer<Frame>,
-    ) -> Result<Entered<Frame, Option<VisitInterrupt>>> {
+        node: VisitNode,
+        _: &mut Buffer<VisitFrame>,
+    ) -> Result<Entered<VisitFrame, Option<VisitInterrupt>>> {
         if node.value.is_none() {
             return Ok(Entered::Value(None));
         }
         walker::set_region(self.visitor, node.region);
         match self.enter_node(&node) {
             Ok(Inside::Done(outcome)) => Ok(Entered::Value(outcome)),
-            Ok(Inside::Open(children)) => Ok(Entered::Frame(Frame { node, children })),
+            Ok(Inside::Open(children)) => Ok(Entered::Frame(VisitFrame { node, children })),
             Err(mut error) => {
                 add_visit_context(&mut error, node.value.view());
                 Err(error)
@@ -169,13 +169,13 @@ impl Fold for Walk<'_> {
         }
     }
 
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<Node>> {
-        Ok(frame.children.next()?.map(|(value, region)| Node { value, region }))
+    fn next(&mut self, frame: &mut VisitFrame) -> Result<Option<VisitNode>> {
+        Ok(frame.children.next()?.map(|(value, region)| VisitNode { value, region }))
     }
 
     fn feed(
         &mut self,
-        _: &mut Frame,
+        _: &mut VisitFrame,
         interrupt: Option<VisitInterrupt>,
     ) -> Result<ControlFlow<Option<VisitInterrupt>>> {
         Ok(match interrupt {
@@ -184,23 +184,23 @@ impl Fold for Walk<'_> {
         })
     }
 
-    fn leave(&mut self, frame: &mut Frame) -> Result<Option<VisitInterrupt>> {
+    fn leave(&mut self, frame: &mut VisitFrame) -> Result<Option<VisitInterrupt>> {
         self.after(&frame.node)
     }
 
-    fn failed(&mut self, frame: &Frame, error: &mut Error) {
+    fn failed(&mut self, frame: &VisitFrame, error: &mut Error) {
         add_visit_context(error, frame.node.value.view());
     }
 
-    fn abandon(&mut self, _: Frame) {}
+    fn abandon(&mut self, _: VisitFrame) {}
 }
 
-impl Walk<'_> {
-    fn enter_node(&self, node: &Node) -> Result<Inside> {
+impl VisitWalk<'_> {
+    fn enter_node(&self, node: &VisitNode) -> Result<Inside> {
         match self.before(node)? {
-            Answer::GoOn => {}
-            Answer::Skip => return Ok(Inside::Done(None)),
-            Answer::Interrupt(interrupt) => return Ok(Inside::Done(Some(interrupt))),
+            VisitAnswer::GoOn => {}
+            VisitAnswer::Skip => return Ok(Inside::Done(None)),
+            VisitAnswer::Interrupt(interrupt) => return Ok(Inside::Done(Some(interrupt))),
         }
         let interrupt = match visit_by_hook(self.engine.hooks, self.visitor, &node.value) {
             Some(outcome) => outcome?,
@@ -217,34 +217,36 @@ impl Walk<'_> {
     }
 
     /// Calls the callback that runs before the children of a node are visited.
-    fn before(&self, node: &Node) -> Result<Answer> {
+    fn before(&self, node: &VisitNode) -> Result<VisitAnswer> {
         match &self.engine.rule {
-            Rule::Walk { order: WalkOrder::Pre, .. } => self.call_back(node),
-            Rule::Walk { order: WalkOrder::Post, .. } => Ok(Answer::GoOn),
-            Rule::Visit(callbacks) => {
+            VisitRule::Walk { order: WalkOrder::Pre, .. } => self.call_back(node),
+            VisitRule::Walk { order: WalkOrder::Post, .. } => Ok(VisitAnswer::GoOn),
+            VisitRule::Visit(callbacks) => {
                 let Some(callback) = callbacks.find(node.value.type_index()) else {
-                    return Ok(Answer::GoOn);
+                    return Ok(VisitAnswer::GoOn);
                 };
                 let arguments = [node.value.view(), AnyView::from(self.visitor)];
                 let interrupt = interrupt_of(call_function(&callback.function, &arguments)?)?;
-                Ok(interrupt.map_or(Answer::Skip, Answer::Interrupt))
+                Ok(interrupt.map_or(VisitAnswer::Skip, VisitAnswer::Interrupt))
             }
         }
     }
 
     /// Calls the callback that runs after the children of a node have been visited.
-    fn after(&self, node: &Node) -> Result<Option<VisitInterrupt>> {
-        let Rule::Walk { order: WalkOrder::Post, .. } = &self.engine.rule else { return Ok(None) };
+    fn after(&self, node: &VisitNode) -> Result<Option<VisitInterrupt>> {
+        let VisitRule::Walk { order: WalkOrder::Post, .. } = &self.engine.rule else {
+            return Ok(None);
+        };
         walker::set_region(self.visitor, node.region);
         match self.call_back(node)? {
-            Answer::Interrupt(interrupt) => Ok(Some(interrupt)),
-            Answer::GoOn | Answer::Skip => Ok(None),
+            VisitAnswer::Interrupt(interrupt) => Ok(Some(interrupt)),
+            VisitAnswer::GoOn | VisitAnswer::Skip => Ok(None),
         }
     }
 
-    fn call_back(&self, node: &Node) -> Result<Answer> {
-        let Rule::Walk { callbacks, with_region, .. } = &self.engine.rule else {
-            return Ok(Answer::GoOn);
+    fn call_back(&self, node: &VisitNode) -> Result<VisitAnswer> {
+        let VisitRule::Walk { callbacks, with_region, .. } = &self.engine.rule else {
+            return Ok(VisitAnswer::GoOn);
         };
         let index = node.value.type_index();
         if let Some(callback) = callbacks.find(index) {
@@ -255,7 +257,7 @@ impl Walk<'_> {
                 let arguments = [node.value.view(), AnyView::from(node.region.as_raw())];
                 answer_of(call_function(&callback.function, &arguments)?)
             }
-            None => Ok(Answer::GoOn),
+            None => Ok(VisitAnswer::GoOn),
         }
     }
 }
@@ -264,13 +266,13 @@ impl Walk<'_> {
 ///
 /// # Upstream
 /// `WalkResult` in `extra/structural_visit.h`.
-fn answer_of(result: Any) -> Result<Answer> {
+fn answer_of(result: Any) -> Result<VisitAnswer> {
     Ok(match result.type_index() {
-        type_index::NONE => Answer::GoOn,
-        type_index::VISIT_INTERRUPT => Answer::Interrupt(result.get()?),
+        type_index::NONE => VisitAnswer::GoOn,
+        type_index::VISIT_INTERRUPT => VisitAnswer::Interrupt(result.get()?),
         _ => match result.try_get::<i32>()? {
-            Some(1) => Answer::Skip,
-            Some(_) => Answer::GoOn,
+            Some(1) => VisitAnswer::Skip,
+            Some(_) => VisitAnswer::GoOn,
             None => return Err(unexpected_result(&|out| out.put(b"WalkResult"), &result)),
         },
     })

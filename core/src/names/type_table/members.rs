@@ -76,7 +76,7 @@ const _: () = {
 
 /// An attribute to register: its name and its column.
 #[repr(C)]
-struct Attr {
+struct NewAttr {
     name: TVMFFIByteArray,
     column: *const AttrColumn,
 }
@@ -226,7 +226,7 @@ pub unsafe fn register_attr_unchecked(
         return Ok(());
     }
     let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
-    let attr = Attr { name, column };
+    let attr = NewAttr { name, column };
     // SAFETY: the name is borrowed.
     unsafe { add::<ATTR_COPY>(type_index, &ATTRS, ptr::from_ref(&attr).cast(), value.as_raw()) }
 }
@@ -344,7 +344,7 @@ unsafe fn publish(
     let kind = records.kind;
     let array = match kind {
         // SAFETY: an attribute comes with its column, which lives forever.
-        MemberKind::Attr => unsafe { &*(*record.cast::<Attr>()).column }.array(&records.array),
+        MemberKind::Attr => unsafe { &*(*record.cast::<NewAttr>()).column }.array(&records.array),
         _ => entry.array(&records.array),
     };
     let index = match kind {
@@ -394,7 +394,7 @@ unsafe fn publish(
         MemberKind::Method => entry.own_methods.add(index),
         MemberKind::Attr => {
             // SAFETY: as above.
-            unsafe { &*(*record.cast::<Attr>()).column }.own.add(entry.type_index())
+            unsafe { &*(*record.cast::<NewAttr>()).column }.own.add(entry.type_index())
         }
         MemberKind::Metadata => {}
     }

@@ -5,12 +5,12 @@ use core::ffi::{c_char, c_int, c_void};
 use crate::abi::TVMFFIByteArray;
 
 /// An empty string for C.
-struct Empty(TVMFFIByteArray);
+struct EmptyString(TVMFFIByteArray);
 
 // SAFETY: never written; points to a constant.
-unsafe impl Sync for Empty {}
+unsafe impl Sync for EmptyString {}
 
-static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
+static EMPTY: EmptyString = EmptyString(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
 
 /// Returns an empty string for every request. Never null, valid forever.
 ///

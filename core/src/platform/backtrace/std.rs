@@ -138,12 +138,12 @@ fn with_last(fill: impl FnOnce(&mut Buffer<u8>)) -> Option<*const TVMFFIByteArra
 }
 
 /// An empty string for C.
-struct Empty(TVMFFIByteArray);
+struct EmptyString(TVMFFIByteArray);
 
 // SAFETY: never written, and points to a constant.
-unsafe impl Sync for Empty {}
+unsafe impl Sync for EmptyString {}
 
-static EMPTY: Empty = Empty(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
+static EMPTY: EmptyString = EmptyString(TVMFFIByteArray { data: c"".as_ptr(), size: 0 });
 
 /// Borrows the stored text as a byte array for C.
 fn view(text: &Buffer<u8>) -> TVMFFIByteArray {

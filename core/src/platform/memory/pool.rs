@@ -92,7 +92,7 @@ struct SharedPool(UnsafeCell<Pool>);
 unsafe impl Sync for SharedPool {}
 
 static POOL: SharedPool = SharedPool(UnsafeCell::new(Pool::new()));
-static REGION: Region<POOL_BYTES> = Region::new();
+static REGION: StaticRegion<POOL_BYTES> = StaticRegion::new();
 
 const _: () = assert!(POOL_BYTES < isize::MAX as usize / 2, "FERRITE_POOL_BYTES is out of range");
 
@@ -103,13 +103,13 @@ const UNIT: usize = 2 * WORD;
 
 /// A static region of the pool, aligned for every record of the ABI.
 #[repr(C, align(16))]
-struct Region<const BYTES: usize>(UnsafeCell<[MaybeUninit<u8>; BYTES]>);
+struct StaticRegion<const BYTES: usize>(UnsafeCell<[MaybeUninit<u8>; BYTES]>);
 
 // SAFETY: the bytes are only accessed through the raw pointer of `start`, by the pool while its
 // lock is held and by the owners of blocks.
-unsafe impl<const BYTES: usize> Sync for Region<BYTES> {}
+unsafe impl<const BYTES: usize> Sync for StaticRegion<BYTES> {}
 
-impl<const BYTES: usize> Region<BYTES> {
+impl<const BYTES: usize> StaticRegion<BYTES> {
     const fn new() -> Self {
         Self(UnsafeCell::new([MaybeUninit::zeroed(); BYTES]))
     }
@@ -328,7 +328,7 @@ mod tests {
 
     /// A pool with a region of 1 KiB.
     struct TestPool {
-        region: *mut Region<1024>,
+        region: *mut StaticRegion<1024>,
         pool: Pool,
     }
 
@@ -345,7 +345,7 @@ mod tests {
     impl TestPool {
         fn new() -> Self {
             let mut own =
-                Self { region: Box::into_raw(Box::new(Region::new())), pool: Pool::new() };
+                Self { region: Box::into_raw(Box::new(StaticRegion::new())), pool: Pool::new() };
             // SAFETY: the region belongs to this pool alone.
             assert!(unsafe { own.pool.add_region(own.region.cast(), 1024) });
             own
@@ -460,7 +460,7 @@ mod tests {
 
     #[test]
     fn regions_anywhere_serve_and_are_not_joined() {
-        let memory = Box::into_raw(Box::new(Region::<512>::new())).cast::<u8>();
+        let memory = Box::into_raw(Box::new(StaticRegion::<512>::new())).cast::<u8>();
         for cut in [64, 200, 203, 256, 449] {
             let mut pool = Pool::new();
             // SAFETY: the two pieces are apart, and the box lives until the end of the test.
@@ -480,12 +480,12 @@ mod tests {
             assert!(pool.largest_free() + WORD < pool.capacity);
         }
         // SAFETY: it came from a box above.
-        drop(unsafe { Box::from_raw(memory.cast::<Region<512>>()) });
+        drop(unsafe { Box::from_raw(memory.cast::<StaticRegion<512>>()) });
     }
 
     #[test]
     fn a_region_without_room_is_not_taken() {
-        let memory = Box::into_raw(Box::new(Region::<64>::new())).cast::<u8>();
+        let memory = Box::into_raw(Box::new(StaticRegion::<64>::new())).cast::<u8>();
         let mut pool = Pool::new();
         for bytes in [0, 1, WORD, UNIT] {
             // SAFETY: the bytes are valid, and the region is too small to be written.
@@ -495,6 +495,6 @@ mod tests {
         assert!(unsafe { pool.add_region(memory, UNIT + WORD) });
         assert_eq!(pool.capacity, UNIT);
         // SAFETY: it came from a box above.
-        drop(unsafe { Box::from_raw(memory.cast::<Region<64>>()) });
+        drop(unsafe { Box::from_raw(memory.cast::<StaticRegion<64>>()) });
     }
 }

@@ -58,12 +58,12 @@ impl KeyOf<char> for char {
 
 /// A string object on the stack, whose content is borrowed.
 #[repr(C, align(8))]
-struct Borrowed {
+struct BorrowedString {
     header: TVMFFIObject,
     array: TVMFFIByteArray,
 }
 
-const _: () = assert!(offset_of!(Borrowed, array) == size_of::<TVMFFIObject>());
+const _: () = assert!(offset_of!(BorrowedString, array) == size_of::<TVMFFIObject>());
 
 /// Calls `look` with a view of the text. The function must not keep a reference to the value:
 /// containers that only search for a key do not.
@@ -73,7 +73,7 @@ fn with_view<R>(text: &str, look: impl FnOnce(AnyView<'_>) -> R) -> R {
         word[..text.len()].copy_from_slice(text.as_bytes());
         return look(AnyView::from(&string::String::of_word(u64::from_le_bytes(word), text.len())));
     }
-    let mut object = Borrowed {
+    let mut object = BorrowedString {
         header: TVMFFIObject {
             combined_ref_count: 0x1_0000_0001,
             type_index: type_index::STR,

@@ -10,9 +10,9 @@ use ferrite_core::platform::sync::ObjectMutex;
 ///
 /// # Threads
 /// Callable from any thread.
-pub(super) struct NamedValues<T>(ObjectMutex<Buffer<Entry<T>>>);
+pub(super) struct NamedValues<T>(ObjectMutex<Buffer<NamedValue<T>>>);
 
-struct Entry<T> {
+struct NamedValue<T> {
     name: String,
     value: T,
 }
@@ -50,7 +50,7 @@ impl<T: Clone> NamedValues<T> {
     }
 
     fn put(&self, name: String, value: T, replaces: bool) -> Result<bool> {
-        let mut entry = Some(Entry { name, value });
+        let mut entry = Some(NamedValue { name, value });
         // An entry that stays here is dropped after unlocking.
         let put = self.0.with_mut(|table| {
             let Some(new) = &mut entry else { return Ok(false) };

@@ -233,7 +233,7 @@ impl Code {
             let start = offsets.get(number).and_then(|offset| usize::try_from(offset).ok());
             let Some(start) = start else { return Err(malformed("instr offset")) };
             let instruction =
-                Decoder { code: self, words, known, number, at: start }.instruction()?;
+                InstructionDecoder { code: self, words, known, number, at: start }.instruction()?;
             self.instructions.try_push(instruction)?;
         }
         self.check(functions)
@@ -309,7 +309,7 @@ impl Code {
 }
 
 /// Decoder of one instruction.
-struct Decoder<'a> {
+struct InstructionDecoder<'a> {
     code: &'a mut Code,
     words: Words<'a>,
     known: Known,
@@ -319,7 +319,7 @@ struct Decoder<'a> {
     at: usize,
 }
 
-impl Decoder<'_> {
+impl InstructionDecoder<'_> {
     fn instruction(mut self) -> Result<Instruction> {
         match self.word()? {
             1 => self.call(),

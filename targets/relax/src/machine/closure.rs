@@ -26,16 +26,16 @@ object_class! {
 }
 
 #[repr(C)]
-struct ClosureRecord {
+struct VmClosureRecord {
     header: TVMFFIObject,
     name: ManuallyDrop<String>,
     function: ManuallyDrop<Function>,
 }
 
 // SAFETY: repr(C), header first.
-unsafe impl ObjectRecord for ClosureRecord {
+unsafe impl ObjectRecord for VmClosureRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
-        let record = this.cast::<ClosureRecord>();
+        let record = this.cast::<VmClosureRecord>();
         // SAFETY: the record is initialised and ours alone.
         unsafe {
             ManuallyDrop::drop(&mut (*record).name);
@@ -52,7 +52,7 @@ impl Closure {
     pub fn new(name: String, function: Function) -> Result<Closure> {
         let index = CLASS.register()?;
         // SAFETY: the record has room for both.
-        let init = move |record: *mut ClosureRecord| unsafe {
+        let init = move |record: *mut VmClosureRecord| unsafe {
             (&raw mut (*record).name).write(ManuallyDrop::new(name));
             (&raw mut (*record).function).write(ManuallyDrop::new(function));
         };
@@ -101,9 +101,9 @@ impl Closure {
         Closure::new(name, function)
     }
 
-    fn record(&self) -> &ClosureRecord {
+    fn record(&self) -> &VmClosureRecord {
         // SAFETY: the object is a closure, whose content never changes.
-        unsafe { &*self.as_object().as_ptr().cast::<ClosureRecord>() }
+        unsafe { &*self.as_object().as_ptr().cast::<VmClosureRecord>() }
     }
 
     /// Returns the name of the function.

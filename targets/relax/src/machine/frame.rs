@@ -5,7 +5,7 @@ use ferrite_core::error::{Error, Result};
 use ferrite_core::platform::memory::{AllocError, Buffer};
 use ferrite_core::{Any, AnyView, plain_ensure};
 
-use super::Entry;
+use super::UseGuard;
 use super::inputs::{self, Addresses};
 use crate::compiled::ValueList;
 use crate::executable::FunctionInfo;
@@ -17,7 +17,7 @@ const MOST_REGISTERS: usize = 1 << 24;
 /// The frames of nested calls, outermost first, followed by unused frames kept for reuse.
 #[derive(Default)]
 pub(super) struct Frames {
-    frames: Buffer<Frame>,
+    frames: Buffer<RegisterFrame>,
     /// Number of frames in use.
     depth: usize,
     /// Number of registers of the frames in use.
@@ -28,7 +28,7 @@ pub(super) struct Frames {
 }
 
 #[derive(Default)]
-struct Frame {
+struct RegisterFrame {
     registers: ValueList,
     arguments: Buffer<TVMFFIAny>,
     /// Copies of inputs that kernels cannot use where they are.
@@ -39,12 +39,12 @@ struct Frame {
 #[cfg(feature = "all-builtins")]
 impl Frames {
     /// Returns the frame of the innermost call.
-    fn innermost(&mut self) -> Option<&mut Frame> {
+    fn innermost(&mut self) -> Option<&mut RegisterFrame> {
         self.frames.get_mut(self.depth.checked_sub(1)?)
     }
 }
 
-impl Frame {
+impl RegisterFrame {
     /// Grows the frame to the sizes that a function needs. All registers must be None, and remain
     /// so.
     fn fit(&mut self, info: &FunctionInfo) -> Result<()> {
@@ -62,7 +62,7 @@ impl Frame {
 /// Frame of a running call. Dropping it clears the registers and pops the frame. The registers and
 /// the argument area do not move while nested calls push frames.
 pub(super) struct CallFrame<'a> {
-    entry: &'a Entry<'a>,
+    entry: &'a UseGuard<'a>,
     /// Registers of the function.
     pub registers: *mut Any,
     /// Argument area, in which the function assembles the arguments of its calls.
@@ -78,7 +78,7 @@ impl<'a> CallFrame<'a> {
     /// MemoryError; ValueError if calls are nested too deep, and in builds without all builtins for
     /// a tensor that is not aligned; errors of arguments that cannot be owned.
     pub(super) fn begin(
-        entry: &'a Entry<'a>,
+        entry: &'a UseGuard<'a>,
         info: &'a FunctionInfo,
         args: &[AnyView<'_>],
     ) -> Result<CallFrame<'a>> {
@@ -90,10 +90,12 @@ impl<'a> CallFrame<'a> {
             MOST_REGISTERS * size_of::<Any>()
         );
         if frames.depth == frames.frames.len() {
-            frames.frames.try_push(Frame::default())?;
+            frames.frames.try_push(RegisterFrame::default())?;
         }
-        let frame =
-            frames.frames.get_mut(frames.depth).ok_or(AllocError::new(size_of::<Frame>()))?;
+        let frame = frames
+            .frames
+            .get_mut(frames.depth)
+            .ok_or(AllocError::new(size_of::<RegisterFrame>()))?;
         frame.fit(info)?;
         let registers = frame.registers.start();
         let arguments = frame.arguments.as_mut_slice().as_mut_ptr();
@@ -166,7 +168,7 @@ impl CallFrame<'_> {
 }
 
 #[cfg(feature = "all-builtins")]
-impl Entry<'_> {
+impl UseGuard<'_> {
     /// Returns a result of a function that the innermost call made, with tensors that kernels can
     /// use.
     ///
@@ -211,7 +213,7 @@ impl Entry<'_> {
 }
 
 #[cfg(not(feature = "all-builtins"))]
-impl Entry<'_> {
+impl UseGuard<'_> {
     /// Returns the result as it is.
     pub(super) fn align_result(&self, result: Any) -> Result<Any> {
         Ok(result)

@@ -8,7 +8,7 @@ use ferrite_core::value::dtype;
 use ferrite_core::{Any, AnyView, String};
 
 use super::pools::Pools;
-use super::{Entry, name_value};
+use super::{UseGuard, name_value};
 
 /// Result by which an instrument skips the call.
 const SKIP: i64 = 1;
@@ -16,7 +16,7 @@ const SKIP: i64 = 1;
 /// Returns `true` if the machine has an instrument or a profile. Always `false` in builds that link
 /// builtins individually, to save code.
 #[inline]
-pub(super) fn is_set(entry: &Entry<'_>) -> bool {
+pub(super) fn is_set(entry: &UseGuard<'_>) -> bool {
     cfg!(feature = "all-builtins") && entry.state().is_observed
 }
 
@@ -25,7 +25,7 @@ pub(super) fn is_set(entry: &Entry<'_>) -> bool {
 /// result is None.
 #[cold]
 pub(super) fn call_instrumented(
-    entry: &Entry<'_>,
+    entry: &UseGuard<'_>,
     pools: &Pools,
     function: usize,
     args: &[AnyView<'_>],

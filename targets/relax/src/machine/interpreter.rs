@@ -13,7 +13,7 @@ use super::frame::CallFrame;
 use super::pools::{Callee, Pools};
 #[cfg(feature = "std")]
 use super::profile;
-use super::{Entry, inputs, instrument, wrong_count};
+use super::{UseGuard, inputs, instrument, wrong_count};
 use crate::builtins::memory::place_tensor;
 use crate::executable::FunctionInfo;
 use crate::executable::code::{Destination, Instruction, Operand, PLACE_ARGUMENTS};
@@ -25,7 +25,7 @@ use crate::memory::SpareTensor;
 /// InternalError for a wrong number of arguments; ValueError if calls are nested too deep; errors
 /// of the called functions; MemoryError.
 pub(super) fn run(
-    entry: &Entry<'_>,
+    entry: &UseGuard<'_>,
     pools: &Pools,
     info: &FunctionInfo,
     args: &[AnyView<'_>],
@@ -42,7 +42,7 @@ pub(super) fn run(
 
 /// Interpreter of one running function.
 struct Interpreter<'a> {
-    entry: &'a Entry<'a>,
+    entry: &'a UseGuard<'a>,
     pools: &'a Pools,
     frame: CallFrame<'a>,
 }

@@ -91,12 +91,12 @@ pub struct Machine {
     /// state.
     pools: UnsafeCell<Option<Pools>>,
     /// Accessed only by the owning thread, as the pools are.
-    state: UnsafeCell<State>,
+    state: UnsafeCell<MachineState>,
 }
 
 /// Mutable state of a machine.
 #[derive(Default)]
-struct State {
+struct MachineState {
     frames: Frames,
     /// Tensors kept for reuse.
     spare_tensors: SpareTensors,
@@ -129,7 +129,7 @@ impl Machine {
             position: running::Position::new(),
             saved: ObjectMutex::new(SavedFunctions::new()),
             pools: UnsafeCell::new(None),
-            state: UnsafeCell::new(State::default()),
+            state: UnsafeCell::new(MachineState::default()),
         }
     }
 
@@ -272,16 +272,16 @@ impl Machine {
     /// can use.
     ///
     /// # Errors
-    /// Errors of [`Entry::align_result`]; the machine keeps them, too, until the code returns.
+    /// Errors of [`UseGuard::align_result`]; the machine keeps them, too, until the code returns.
     pub(crate) fn align_result(&self, result: Any) -> Result<Any> {
         let entry = self.enter()?;
         entry.align_result(result).inspect_err(|error| entry.keep_result_error(error))
     }
 
     /// Begins a use of the machine by the calling thread.
-    fn enter(&self) -> Result<Entry<'_>> {
+    fn enter(&self) -> Result<UseGuard<'_>> {
         self.owner.enter()?;
-        let entry = Entry(self);
+        let entry = UseGuard(self);
         if entry.is_outermost() {
             // SAFETY: this thread has just become the owner, and the entry borrows the machine
             // until it removes it.
@@ -297,9 +297,9 @@ fn unknown(name: &[u8]) -> Error {
 }
 
 /// Guard of a use of the machine by the owning thread. Uses can be nested.
-struct Entry<'a>(&'a Machine);
+struct UseGuard<'a>(&'a Machine);
 
-impl Drop for Entry<'_> {
+impl Drop for UseGuard<'_> {
     fn drop(&mut self) {
         if self.is_outermost() {
             running::remove(self.0);
@@ -308,7 +308,7 @@ impl Drop for Entry<'_> {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> UseGuard<'a> {
     fn is_outermost(&self) -> bool {
         self.0.owner.depth() == 1
     }
@@ -318,7 +318,7 @@ impl<'a> Entry<'a> {
         clippy::mut_from_ref,
         reason = "only this thread uses the state, and keeps no reference across calls"
     )]
-    fn state(&self) -> &mut State {
+    fn state(&self) -> &mut MachineState {
         // SAFETY: this thread owns the machine. Callers use the reference without calling anything
         // that enters the machine.
         unsafe { &mut *self.0.state.get() }

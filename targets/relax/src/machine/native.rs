@@ -6,7 +6,7 @@ use ferrite_core::{Any, AnyView, Function, plain_bail, plain_error};
 
 use super::frame::CallFrame;
 use super::pools::Pools;
-use super::{Entry, pointer_view};
+use super::{UseGuard, pointer_view};
 use crate::compiled::{limit, set_machine, take_failures};
 use crate::executable::FunctionInfo;
 
@@ -22,7 +22,7 @@ pub(super) const PREFIX: &[u8] = b"__vmtir__";
 /// not have; ValueError if calls are nested too deep; errors of the code; MemoryError, also for the
 /// copy of a result that the code stores.
 pub(super) fn run(
-    entry: &Entry<'_>,
+    entry: &UseGuard<'_>,
     pools: &Pools,
     info: &FunctionInfo,
     code: &Function,
@@ -40,7 +40,7 @@ pub(super) fn run(
 }
 
 fn call(
-    entry: &Entry<'_>,
+    entry: &UseGuard<'_>,
     pools: &Pools,
     info: &FunctionInfo,
     code: &Function,
@@ -70,7 +70,7 @@ fn call(
 }
 
 #[cold]
-fn out_of_range(entry: &Entry<'_>, info: &FunctionInfo) -> Error {
+fn out_of_range(entry: &UseGuard<'_>, info: &FunctionInfo) -> Error {
     plain_error!(
         INTERNAL_ERROR,
         "The code of {} accesses registers, constants or functions that the executable does not have",

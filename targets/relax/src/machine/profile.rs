@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 
-use super::{Entry, Machine};
+use super::{Machine, UseGuard};
 use crate::executable::Executable;
 
 /// Calls and time of one function: a kernel, a builtin, or a function of the model.
@@ -107,7 +107,7 @@ impl Machine {
 }
 
 /// Guard that ends the profile when `body` fails or panics.
-struct End<'a>(&'a Entry<'a>);
+struct End<'a>(&'a UseGuard<'a>);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
@@ -115,7 +115,7 @@ impl Drop for End<'_> {
     }
 }
 
-impl Entry<'_> {
+impl UseGuard<'_> {
     fn begin_profile(&self, profile: Profile) -> Result<()> {
         let state = self.state();
         ferrite_core::plain_ensure!(
@@ -138,7 +138,7 @@ impl Entry<'_> {
 
 /// Runs a call of a function, and counts it if the machine has a profile.
 pub(super) fn call_timed<R>(
-    entry: &Entry<'_>,
+    entry: &UseGuard<'_>,
     function: usize,
     call: impl FnOnce() -> Result<R>,
 ) -> Result<R> {

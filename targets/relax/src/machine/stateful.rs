@@ -10,7 +10,7 @@ use ferrite_core::{Any, AnyView, ObjectRef, String, plain_bail, plain_ensure};
 
 use super::bound::with_views;
 use super::transfer::to_device;
-use super::{Entry, Machine};
+use super::{Machine, UseGuard};
 
 /// Stored inputs and outputs, by function index.
 #[derive(Default)]
@@ -33,7 +33,7 @@ fn put<T>(list: &mut Buffer<(usize, T)>, function: usize, value: T) -> Result<Op
     }
 }
 
-impl Entry<'_> {
+impl UseGuard<'_> {
     /// Converts arguments to inputs of the model: tensors are copied to its device.
     ///
     /// # Errors

@@ -61,36 +61,41 @@ pub struct Usage {
 /// # Upstream
 /// `NaiveAllocator` and `PooledAllocator` of `src/runtime/memory`.
 #[derive(Clone, Copy)]
-pub struct Allocator(&'static Record);
+pub struct Allocator(&'static AllocatorRecord);
 
 /// State of an allocator; never freed.
-struct Record {
+struct AllocatorRecord {
     device: DLDevice,
     kind: Kind,
-    state: ObjectMutex<State>,
+    state: ObjectMutex<AllocatorState>,
     /// Record created before this one.
-    next: Option<&'static Record>,
+    next: Option<&'static AllocatorRecord>,
 }
 
-struct State {
+struct AllocatorState {
     usage: Usage,
     free: FreeLists,
 }
 
 /// Naive allocator of main memory, which needs no creation: most microcontroller programs use no
 /// other.
-static HOST: Record = Record::new(DLDevice { device_type: CPU, device_id: 0 }, Kind::Naive, None);
+static HOST: AllocatorRecord =
+    AllocatorRecord::new(DLDevice { device_type: CPU, device_id: 0 }, Kind::Naive, None);
 
 /// Record created last, the head of the list of all records.
-static NEWEST: ObjectMutex<&'static Record> = ObjectMutex::new(&HOST);
+static NEWEST: ObjectMutex<&'static AllocatorRecord> = ObjectMutex::new(&HOST);
 
-impl Record {
-    const fn new(device: DLDevice, kind: Kind, next: Option<&'static Record>) -> Record {
+impl AllocatorRecord {
+    const fn new(
+        device: DLDevice,
+        kind: Kind,
+        next: Option<&'static AllocatorRecord>,
+    ) -> AllocatorRecord {
         let usage = Usage { used: 0, peak: 0, reserved: 0 };
-        Record {
+        AllocatorRecord {
             device,
             kind,
-            state: ObjectMutex::new(State { usage, free: FreeLists::new() }),
+            state: ObjectMutex::new(AllocatorState { usage, free: FreeLists::new() }),
             next,
         }
     }
@@ -100,7 +105,7 @@ impl Record {
     }
 
     /// Iterates over this record and those created before it.
-    fn chain(&'static self) -> impl Iterator<Item = &'static Record> {
+    fn chain(&'static self) -> impl Iterator<Item = &'static AllocatorRecord> {
         core::iter::successors(Some(self), |record| record.next)
     }
 }
@@ -112,7 +117,7 @@ impl Allocator {
     /// InternalError if the build has no back end for the device; MemoryError.
     pub fn new(device: DLDevice, kind: Kind) -> Result<Allocator> {
         device_memory::check(device)?;
-        let layout = Layout::new::<Record>();
+        let layout = Layout::new::<AllocatorRecord>();
         let record = NEWEST.with_mut(|newest| {
             let mut records = newest.chain();
             if let Some(found) = records.find(|record| record.kind == kind && record.is_of(device))
@@ -120,10 +125,10 @@ impl Allocator {
                 return Some(found);
             }
             let block = memory::allocate(layout)?;
-            let created = Record::new(device, kind, Some(*newest));
+            let created = AllocatorRecord::new(device, kind, Some(*newest));
             // SAFETY: the block is fresh, of this layout, and never freed.
             *newest = unsafe {
-                let place = block.cast::<Record>();
+                let place = block.cast::<AllocatorRecord>();
                 place.write(created);
                 place.as_ref()
             };
@@ -154,7 +159,7 @@ impl Allocator {
 
     /// Sets the peak to the bytes in use.
     pub fn reset_peak(self) {
-        self.0.state.with_mut(|State { usage, .. }| usage.peak = usage.used);
+        self.0.state.with_mut(|AllocatorState { usage, .. }| usage.peak = usage.used);
     }
 
     /// Allocates at least `bytes` bytes, aligned to [`ALIGNMENT`](super::ALIGNMENT). Main memory is
@@ -176,7 +181,7 @@ impl Allocator {
     }
 
     fn take_from_lists(self, bytes: usize) -> Option<*mut c_void> {
-        self.0.state.with_mut(|State { usage, free }| {
+        self.0.state.with_mut(|AllocatorState { usage, free }| {
             let data = free.take(bytes)?;
             usage.count_use(bytes);
             Some(data)
@@ -185,7 +190,7 @@ impl Allocator {
 
     fn take_from_device(self, bytes: usize) -> Result<Block> {
         let data = device_memory::allocate(self.device(), bytes)?;
-        self.0.state.with_mut(|State { usage, .. }| {
+        self.0.state.with_mut(|AllocatorState { usage, .. }| {
             usage.reserved += bytes;
             usage.count_use(bytes);
         });
@@ -207,7 +212,7 @@ impl Allocator {
     /// # Safety
     /// The memory must be a block of this allocator and size, and must not be used afterwards.
     unsafe fn free(self, data: *mut c_void, bytes: usize) {
-        let is_kept = self.0.state.with_mut(|State { usage, free }| {
+        let is_kept = self.0.state.with_mut(|AllocatorState { usage, free }| {
             usage.used -= bytes;
             // Without memory for the list, the block goes back to the device.
             let is_kept = self.kind() == Kind::Pooled && free.put(data, bytes);
@@ -233,7 +238,7 @@ impl Allocator {
 
     /// Takes a free block from the lists. Returns it with its size.
     fn take_kept(self) -> Option<(*mut c_void, usize)> {
-        self.0.state.with_mut(|State { usage, free }| {
+        self.0.state.with_mut(|AllocatorState { usage, free }| {
             let (data, bytes) = free.take_any()?;
             usage.reserved -= bytes;
             Some((data, bytes))

@@ -6,15 +6,15 @@ use ferrite_core::platform::memory::Buffer;
 
 /// A free block.
 #[derive(Clone, Copy)]
-struct FreeBlock(*mut c_void);
+struct IdleBlock(*mut c_void);
 
 // SAFETY: nobody but the allocator knows the block, and any thread may free memory of any device.
-unsafe impl Send for FreeBlock {}
+unsafe impl Send for IdleBlock {}
 
 /// Free blocks of one size.
 struct SizeClass {
     bytes: usize,
-    blocks: Buffer<FreeBlock>,
+    blocks: Buffer<IdleBlock>,
 }
 
 /// Free lists of an allocator. Models use few sizes, so size classes are found by linear search.
@@ -36,7 +36,7 @@ impl FreeLists {
     /// grow.
     pub(super) fn put(&mut self, block: *mut c_void, bytes: usize) -> bool {
         match self.class(bytes) {
-            Some(class) => class.blocks.try_push(FreeBlock(block)).is_ok(),
+            Some(class) => class.blocks.try_push(IdleBlock(block)).is_ok(),
             None => false,
         }
     }

@@ -27,16 +27,16 @@ const LIBRARY_BIN: &[u8] = b"__tvm_ffi__library_bin";
 const EXECUTABLE_KIND: &[u8] = b"relax.VMExecutable";
 
 /// The registered symbols in order. Each entry is written once.
-struct Table {
+struct LinkedSymbols {
     /// Number of registrations, including those for which there was no space.
     registered: AtomicUsize,
     entries: UnsafeCell<[Kernel; SYSTEM_SYMBOLS]>,
 }
 
 // SAFETY: entries are written in critical sections, and read only after they were counted.
-unsafe impl Sync for Table {}
+unsafe impl Sync for LinkedSymbols {}
 
-static TABLE: Table = Table {
+static TABLE: LinkedSymbols = LinkedSymbols {
     registered: AtomicUsize::new(0),
     entries: UnsafeCell::new([Kernel { name: core::ptr::null(), call: None }; SYSTEM_SYMBOLS]),
 };

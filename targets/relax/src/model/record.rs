@@ -47,10 +47,10 @@ object_class! {
 #[repr(C)]
 struct ModelRecord {
     header: TVMFFIObject,
-    content: ManuallyDrop<Content>,
+    content: ManuallyDrop<ModelContent>,
 }
 
-struct Content {
+struct ModelContent {
     machine: Machine,
     kernels: Kernels,
     kind: Kind,
@@ -76,7 +76,7 @@ impl Model {
 
     fn create(executable: Executable, kind: Kind, kernels: Kernels) -> Result<Model> {
         let index = CLASS.register()?;
-        let content = Content { machine: Machine::new(executable), kernels, kind };
+        let content = ModelContent { machine: Machine::new(executable), kernels, kind };
         // SAFETY: the record has room for the content.
         let init = move |record: *mut ModelRecord| unsafe {
             (&raw mut (*record).content).write(ManuallyDrop::new(content));
@@ -84,12 +84,12 @@ impl Model {
         // SAFETY: `init` fills the record; objects of this class have this layout.
         let model = unsafe { Model::from_object_unchecked(allocate(index, 0, init)?) };
         // Once it is in its place: its address is its identity.
-        let Content { machine, kernels, kind } = model.content();
+        let ModelContent { machine, kernels, kind } = model.content();
         machine.initialize_on_cpu(*kind, &|name| kernels.find(name))?;
         Ok(model)
     }
 
-    fn content(&self) -> &Content {
+    fn content(&self) -> &ModelContent {
         // SAFETY: the object is a model, whose content stays while it lives.
         unsafe { &(*self.as_object().as_ptr().cast::<ModelRecord>()).content }
     }
@@ -122,7 +122,7 @@ impl Model {
     /// # }
     /// ```
     pub fn duplicate(&self) -> Result<Model> {
-        let Content { machine, kernels, kind } = self.content();
+        let ModelContent { machine, kernels, kind } = self.content();
         Model::new(machine.executable().clone(), *kind, kernels.clone())
     }
 

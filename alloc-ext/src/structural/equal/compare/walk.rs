@@ -40,14 +40,14 @@ pub struct Comparer {
 }
 
 /// A comparison walk over two borrowed values.
-pub(super) struct Walk<'c, 'w> {
+pub(super) struct EqualWalk<'c, 'w> {
     pub comparer: &'c mut Comparer,
     lent: PhantomData<&'w Any>,
     /// Whether a difference was found in the topmost frame.
     pub differs: bool,
 }
 
-pub(super) enum Frame<'w> {
+pub(super) enum EqualFrame<'w> {
     Sequence(SequenceFrame<'w>),
     Entries(EntriesFrame<'w>),
     Object(ObjectFrame<'w>),
@@ -55,9 +55,9 @@ pub(super) enum Frame<'w> {
 
 impl HookState for Comparer {}
 
-impl<'w> Fold for Walk<'_, 'w> {
+impl<'w> Fold for EqualWalk<'_, 'w> {
     type Node = NodePair<'w>;
-    type Frame = Frame<'w>;
+    type Frame = EqualFrame<'w>;
     type Value = bool;
     const NAME: &'static str = "StructuralEqual";
 
@@ -65,85 +65,94 @@ impl<'w> Fold for Walk<'_, 'w> {
     fn enter(
         &mut self,
         pair: NodePair<'w>,
-        open: &mut Buffer<Frame<'w>>,
-    ) -> Result<Entered<Frame<'w>, bool>> {
+        open: &mut Buffer<EqualFrame<'w>>,
+    ) -> Result<Entered<EqualFrame<'w>, bool>> {
         match pair.lhs.type_index() {
             type_index::ARRAY | type_index::LIST => {
-                reserve_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::behind(0, pair)));
+                reserve_frame::<Self>(open)?
+                    .fill(EqualFrame::Sequence(SequenceFrame::behind(0, pair)));
                 Ok(self.enter_container(open))
             }
             type_index::MAP | type_index::DICT => {
-                reserve_frame::<Self>(open)?.fill(Frame::Entries(EntriesFrame::new(pair)?));
+                reserve_frame::<Self>(open)?.fill(EqualFrame::Entries(EntriesFrame::new(pair)?));
                 Ok(self.enter_container(open))
             }
             _ => match self.enter_object(pair.borrowed())? {
                 ControlFlow::Break(equal) => Ok(Entered::Value(equal)),
                 ControlFlow::Continue((kind, region, fields)) => {
                     let room = reserve_frame::<Self>(open)?;
-                    room.fill(Frame::Object(ObjectFrame::new(pair, kind, region, fields)));
+                    room.fill(EqualFrame::Object(ObjectFrame::new(pair, kind, region, fields)));
                     Ok(Entered::Open)
                 }
             },
         }
     }
 
-    fn next(&mut self, frame: &mut Frame<'w>) -> Result<Option<NodePair<'w>>> {
+    fn next(&mut self, frame: &mut EqualFrame<'w>) -> Result<Option<NodePair<'w>>> {
         let Comparer { skip_tensor_content, bindings, .. } = &*self.comparer;
         match frame {
-            Frame::Sequence(frame) => {
+            EqualFrame::Sequence(frame) => {
                 Ok(frame.next(*skip_tensor_content, &mut self.differs)?.map(|(pair, _)| pair))
             }
-            Frame::Entries(frame) => frame.next(bindings, *skip_tensor_content, &mut self.differs),
-            Frame::Object(frame) => {
+            EqualFrame::Entries(frame) => {
+                frame.next(bindings, *skip_tensor_content, &mut self.differs)
+            }
+            EqualFrame::Object(frame) => {
                 Ok(frame.next(*skip_tensor_content, &mut self.differs)?.map(Pair::into_node))
             }
         }
     }
 
     #[inline(always)]
-    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<NextChild<NodePair<'w>, bool>> {
+    fn descend(
+        &mut self,
+        open: &mut Buffer<EqualFrame<'w>>,
+    ) -> Result<NextChild<NodePair<'w>, bool>> {
         // A frame of a leaf would be stored and reloaded at once, and the load would wait for the
         // store.
         if cfg!(feature = "speed") { self.enter_next(open) } else { Ok(NextChild::ByNode) }
     }
 
-    fn feed(&mut self, _: &mut Frame<'w>, equal: bool) -> Result<ControlFlow<bool>> {
+    fn feed(&mut self, _: &mut EqualFrame<'w>, equal: bool) -> Result<ControlFlow<bool>> {
         Ok(if equal { ControlFlow::Continue(()) } else { ControlFlow::Break(false) })
     }
 
-    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<bool> {
+    fn leave(&mut self, frame: &mut EqualFrame<'w>) -> Result<bool> {
         if self.differs {
             return frame.trace(self.comparer.trace.as_mut()).map(|()| false);
         }
         match frame {
-            Frame::Sequence(frame) => frame.finish(self.comparer.trace.as_mut()),
-            Frame::Entries(frame) => {
+            EqualFrame::Sequence(frame) => frame.finish(self.comparer.trace.as_mut()),
+            EqualFrame::Entries(frame) => {
                 frame.finish(&self.comparer.bindings, self.comparer.trace.as_mut())
             }
-            Frame::Object(frame) => self.comparer.finish_object(frame.pair.borrowed(), frame.kind),
+            EqualFrame::Object(frame) => {
+                self.comparer.finish_object(frame.pair.borrowed(), frame.kind)
+            }
         }
     }
 
-    fn stopped(&mut self, open: &[Frame<'w>], equal: bool) -> Result<bool> {
+    fn stopped(&mut self, open: &[EqualFrame<'w>], equal: bool) -> Result<bool> {
         open.iter().rev().try_for_each(|frame| frame.trace(self.comparer.trace.as_mut()))?;
         Ok(equal)
     }
 
-    fn abandon(&mut self, _: Frame<'w>) {}
+    fn abandon(&mut self, _: EqualFrame<'w>) {}
 }
 
-impl<'w> Walk<'_, 'w> {
+impl<'w> EqualWalk<'_, 'w> {
     /// Pops the topmost frame if its containers differ in size and no path to the difference is
     /// needed. Returns `true` if the frame was kept.
-    pub(super) fn keep_container(&self, open: &mut Buffer<Frame<'w>>) -> bool {
-        let is_kept = self.comparer.trace.is_some() || open.last().is_none_or(Frame::have_same_len);
+    pub(super) fn keep_container(&self, open: &mut Buffer<EqualFrame<'w>>) -> bool {
+        let is_kept =
+            self.comparer.trace.is_some() || open.last().is_none_or(EqualFrame::have_same_len);
         if !is_kept {
             open.truncate(open.len() - 1);
         }
         is_kept
     }
 
-    fn enter_container(&self, open: &mut Buffer<Frame<'w>>) -> Entered<Frame<'w>, bool> {
+    fn enter_container(&self, open: &mut Buffer<EqualFrame<'w>>) -> Entered<EqualFrame<'w>, bool> {
         if self.keep_container(open) { Entered::Open } else { Entered::Value(false) }
     }
 
@@ -169,7 +178,7 @@ impl<'w> Walk<'_, 'w> {
     }
 }
 
-impl<'w> Walk<'_, 'w> {
+impl<'w> EqualWalk<'_, 'w> {
     /// Descends from the topmost frame to its next child, in speed-optimised builds. Builds the
     /// frames of Arrays in sequences and of objects in fields in place, without creating a node
     /// first.
@@ -179,17 +188,17 @@ impl<'w> Walk<'_, 'w> {
     #[inline(always)]
     fn enter_next(
         &mut self,
-        open: &mut Buffer<Frame<'w>>,
+        open: &mut Buffer<EqualFrame<'w>>,
     ) -> Result<NextChild<NodePair<'w>, bool>> {
         let skip_tensor_content = self.comparer.skip_tensor_content;
         match open.last_mut() {
-            Some(Frame::Sequence(frame)) => {
+            Some(EqualFrame::Sequence(frame)) => {
                 match frame.next(skip_tensor_content, &mut self.differs)? {
                     Some((pair, equal)) => self.enter_element(pair, equal, open),
                     None => Ok(NextChild::End),
                 }
             }
-            Some(Frame::Object(frame)) => {
+            Some(EqualFrame::Object(frame)) => {
                 match frame.next(skip_tensor_content, &mut self.differs)? {
                     Some(pair) => self.enter_field(pair, open),
                     None => Ok(NextChild::End),
@@ -204,12 +213,12 @@ impl<'w> Walk<'_, 'w> {
         &self,
         pair: NodePair<'w>,
         equal: usize,
-        open: &mut Buffer<Frame<'w>>,
+        open: &mut Buffer<EqualFrame<'w>>,
     ) -> Result<NextChild<NodePair<'w>, bool>> {
         if pair.lhs.type_index() != type_index::ARRAY {
             return Ok(NextChild::Child(pair));
         }
-        reserve_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::behind(equal, pair)));
+        reserve_frame::<Self>(open)?.fill(EqualFrame::Sequence(SequenceFrame::behind(equal, pair)));
         Ok(if self.keep_container(open) { NextChild::Open } else { NextChild::Value(false) })
     }
 
@@ -217,7 +226,7 @@ impl<'w> Walk<'_, 'w> {
     fn enter_field(
         &mut self,
         pair: Pair<ObjectRef>,
-        open: &mut Buffer<Frame<'w>>,
+        open: &mut Buffer<EqualFrame<'w>>,
     ) -> Result<NextChild<NodePair<'w>, bool>> {
         if pair.lhs.type_index() < type_index::DYN_OBJECT_BEGIN {
             return Ok(NextChild::Child(pair.into_node()));
@@ -229,14 +238,14 @@ impl<'w> Walk<'_, 'w> {
             ControlFlow::Continue((kind, inner, fields)) => {
                 let room = reserve_frame::<Self>(open)?;
                 let pair = Pair { lhs, rhs, region }.into_node();
-                room.fill(Frame::Object(ObjectFrame::new(pair, kind, inner, fields)));
+                room.fill(EqualFrame::Object(ObjectFrame::new(pair, kind, inner, fields)));
                 Ok(NextChild::Open)
             }
         }
     }
 }
 
-impl Frame<'_> {
+impl EqualFrame<'_> {
     /// Returns `true` if both sides have the same number of children.
     fn have_same_len(&self) -> bool {
         match self {
@@ -280,7 +289,7 @@ impl Comparer {
                 // A hook may release the references of the values' owners.
                 let _owned = [&lhs, &rhs].map(|object| ObjectRef::clone(object));
                 fold(
-                    &mut Walk { comparer: self, lent: PhantomData, differs: false },
+                    &mut EqualWalk { comparer: self, lent: PhantomData, differs: false },
                     Pair { lhs, rhs, region },
                 )
             }

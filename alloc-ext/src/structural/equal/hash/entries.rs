@@ -8,7 +8,7 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::value::any::Any;
 
 use super::super::hash_leaf::{hash_bits, hash_leaf, hash_plain};
-use super::node::Node;
+use super::node::HashNode;
 use crate::dataclass::combine;
 use crate::structural::DefRegion;
 use crate::walk::{IdentityMap, MapSlots, prefetch_next, sort};
@@ -17,12 +17,12 @@ use crate::walk::{IdentityMap, MapSlots, prefetch_next, sort};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HashedEntry {
     key: u64,
-    value: Value,
+    value: EntryValue,
 }
 
 /// Value of a [`HashedEntry`]: its hash if known, otherwise its position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Value {
+enum EntryValue {
     /// Hash of a number or string.
     Hashed(u64),
     /// Slot index of the entry in its map, for any other value.
@@ -84,10 +84,10 @@ impl Collector<'_> {
             },
         };
         let value = match hash_plain(value) {
-            Some(hash) => Value::Hashed(hash),
+            Some(hash) => EntryValue::Hashed(hash),
             None => {
                 self.is_flat = false;
-                Value::At(place)
+                EntryValue::At(place)
             }
         };
         Ok(self.entries.try_push(HashedEntry { key, value })?)
@@ -100,12 +100,12 @@ impl Collector<'_> {
 }
 
 /// Range of the entries not hashed yet, and the hash so far.
-pub(super) struct Rest {
+pub(super) struct RemainingEntries {
     pub range: Range<usize>,
     pub hash: u64,
 }
 
-impl Rest {
+impl RemainingEntries {
     /// Hashes entries up to and including the next key whose value has no hash yet. Returns the
     /// slot index of that entry, `None` at the end.
     #[inline(always)]
@@ -122,8 +122,8 @@ impl Rest {
                 continue;
             }
             match entry.value {
-                Value::Hashed(value) => hash = combine(hash, value),
-                Value::At(place) => break Some(place),
+                EntryValue::Hashed(value) => hash = combine(hash, value),
+                EntryValue::At(place) => break Some(place),
             }
         };
         self.hash = hash;
@@ -139,18 +139,23 @@ fn ties(entries: &[HashedEntry], key: u64) -> usize {
 }
 
 /// A hash of a map in progress.
-pub(super) struct EntriesFrame<'w> {
+pub(super) struct EntriesHashFrame<'w> {
     map: MapSlots<'w>,
     region: DefRegion,
     is_shared: bool,
     /// Index of the map's first entry in `Hasher::entries`. The entries of nested maps follow.
     first: usize,
-    pub rest: Rest,
+    pub rest: RemainingEntries,
 }
 
-impl<'w> EntriesFrame<'w> {
+impl<'w> EntriesHashFrame<'w> {
     #[inline(always)]
-    pub(super) fn new(map: MapSlots<'w>, region: DefRegion, is_shared: bool, rest: Rest) -> Self {
+    pub(super) fn new(
+        map: MapSlots<'w>,
+        region: DefRegion,
+        is_shared: bool,
+        rest: RemainingEntries,
+    ) -> Self {
         Self { map, region, is_shared, first: rest.range.start, rest }
     }
 
@@ -160,7 +165,7 @@ impl<'w> EntriesFrame<'w> {
         &mut self,
         entries: &[HashedEntry],
         skip_tensor_content: bool,
-    ) -> Result<Option<Node<'w>>> {
+    ) -> Result<Option<HashNode<'w>>> {
         while let Some(place) = self.rest.next(entries) {
             let _borrow = self.map.borrow()?;
             // SAFETY: just borrowed; hashing a leaf runs no user callback.
@@ -170,9 +175,8 @@ impl<'w> EntriesFrame<'w> {
                 None => {
                     // SAFETY: as above.
                     let value = unsafe { self.map.value(place) };
-                    return Ok(
-                        value.and_then(|value| Node::inside(value, self.region, self.is_shared))
-                    );
+                    return Ok(value
+                        .and_then(|value| HashNode::inside(value, self.region, self.is_shared)));
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::structural::DefRegion;
 use crate::walk::MaybeOwned;
 
 /// An object to hash, with the definition region that contains it.
-pub(super) struct Node<'w> {
+pub(super) struct HashNode<'w> {
     pub object: MaybeOwned<'w, ObjectRef>,
     pub region: DefRegion,
     /// Whether the walk may reach the object again. Also set for all objects inside a shared
@@ -16,7 +16,7 @@ pub(super) struct Node<'w> {
     pub is_shared: bool,
 }
 
-impl<'w> Node<'w> {
+impl<'w> HashNode<'w> {
     pub(super) fn new(object: MaybeOwned<'w, ObjectRef>, region: DefRegion) -> Self {
         let is_shared = !object.is_unshared_by_count();
         Self { object, region, is_shared }

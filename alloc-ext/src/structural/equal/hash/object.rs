@@ -12,7 +12,7 @@ use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{Fields, MaybeOwned};
 
 /// A hash of an object in progress.
-pub(super) struct ObjectFrame<'w> {
+pub(super) struct ObjectHashFrame<'w> {
     pub object: MaybeOwned<'w, ObjectRef>,
     pub identity: Identity,
     /// Definition region of the fields.
@@ -40,7 +40,7 @@ pub(super) struct ObjectStart {
     pub hash: u64,
 }
 
-impl<'w> ObjectFrame<'w> {
+impl<'w> ObjectHashFrame<'w> {
     #[inline(always)]
     pub(super) fn new(object: MaybeOwned<'w, ObjectRef>, start: ObjectStart) -> Self {
         let ObjectStart { identity, region, fields, hash } = start;

@@ -7,13 +7,13 @@ use ferrite_core::error::Result;
 use ferrite_core::value::any::Any;
 
 use super::super::hash_leaf::hash_leaf;
-use super::node::{Node, first_hash};
+use super::node::{HashNode, first_hash};
 use crate::dataclass::combine;
 use crate::structural::DefRegion;
 use crate::walk::{Elements, elements_of_array, prefetch_next};
 
 /// A hash of a sequence in progress.
-pub(super) struct SequenceFrame<'w> {
+pub(super) struct SequenceHashFrame<'w> {
     elements: Elements<'w>,
     region: DefRegion,
     is_shared: bool,
@@ -23,15 +23,15 @@ pub(super) struct SequenceFrame<'w> {
 }
 
 /// Next child of a sequence.
-pub(super) enum Next<'w> {
+pub(super) enum NextElement<'w> {
     /// An Array whose first `next` elements have already been hashed into `hash`.
-    Array { node: Node<'w>, next: usize, hash: u64 },
+    Array { node: HashNode<'w>, next: usize, hash: u64 },
     /// Any other object.
-    Node(Node<'w>),
+    Node(HashNode<'w>),
 }
 
-impl<'w> SequenceFrame<'w> {
-    pub(super) fn new(node: Node<'w>) -> Self {
+impl<'w> SequenceHashFrame<'w> {
+    pub(super) fn new(node: HashNode<'w>) -> Self {
         let index = node.object.type_index();
         let mut frame = Self::behind(0, 0, node);
         frame.hash = first_hash(index, frame.len);
@@ -41,8 +41,8 @@ impl<'w> SequenceFrame<'w> {
     /// Creates a frame for a sequence whose first `next` elements have already been hashed into
     /// `hash`.
     #[inline(always)]
-    pub(super) fn behind(next: usize, hash: u64, node: Node<'w>) -> Self {
-        let Node { object, region, is_shared } = node;
+    pub(super) fn behind(next: usize, hash: u64, node: HashNode<'w>) -> Self {
+        let HashNode { object, region, is_shared } = node;
         let elements = Elements::of(object);
         let len = elements.len();
         Self { elements, region, is_shared, len, next, hash }
@@ -52,12 +52,12 @@ impl<'w> SequenceFrame<'w> {
     /// `None` at the end. Most Arrays consist of leaves and are hashed without a frame, which would
     /// be stored and reloaded at once.
     #[inline(always)]
-    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<Next<'w>>> {
+    pub(super) fn next(&mut self, skip_tensor_content: bool) -> Result<Option<NextElement<'w>>> {
         // Hashing leaves runs no user callback.
         let borrowed = self.elements.as_slice()?;
         // A hook may have shortened a List.
         let elements = borrowed.get(self.next..self.len.min(borrowed.len())).unwrap_or_default();
-        let mut rest = Rest { elements: elements.iter(), hash: self.hash };
+        let mut rest = RemainingElements { elements: elements.iter(), hash: self.hash };
         let begun = rest.skip_flat(skip_tensor_content)?;
         self.hash = rest.hash;
         self.next += elements.len() - rest.len();
@@ -66,21 +66,23 @@ impl<'w> SequenceFrame<'w> {
         }
         let child = self.elements.get(self.next)?;
         self.next += 1;
-        let Some(node) = Node::inside(child, self.region, self.is_shared) else { return Ok(None) };
+        let Some(node) = HashNode::inside(child, self.region, self.is_shared) else {
+            return Ok(None);
+        };
         Ok(Some(match begun {
-            Some((next, hash)) => Next::Array { node, next, hash },
-            None => Next::Node(node),
+            Some((next, hash)) => NextElement::Array { node, next, hash },
+            None => NextElement::Node(node),
         }))
     }
 }
 
 /// The elements not hashed yet, and the hash so far.
-struct Rest<'a> {
+struct RemainingElements<'a> {
     elements: slice::Iter<'a, Any>,
     hash: u64,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> RemainingElements<'a> {
     fn first(&self) -> Option<&'a Any> {
         self.elements.as_slice().first()
     }
@@ -113,8 +115,10 @@ impl<'a> Rest<'a> {
         loop {
             self.skip_leaves(skip_tensor_content)?;
             let Some(inner) = self.first().and_then(elements_of_array) else { return Ok(None) };
-            let mut rest =
-                Rest { elements: inner.iter(), hash: first_hash(type_index::ARRAY, inner.len()) };
+            let mut rest = RemainingElements {
+                elements: inner.iter(),
+                hash: first_hash(type_index::ARRAY, inner.len()),
+            };
             rest.skip_leaves(skip_tensor_content)?;
             if rest.len() != 0 {
                 return Ok(Some((inner.len() - rest.len(), rest.hash)));

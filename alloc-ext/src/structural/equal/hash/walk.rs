@@ -12,10 +12,10 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::value::any::{Any, AnyView};
 
 use super::super::hash_leaf::hash_leaf;
-use super::entries::{EntriesFrame, HashedEntry, Rest, collect};
-use super::node::{Node, first_hash};
-use super::object::{Identity, ObjectFrame, ObjectStart};
-use super::sequence::{Next, SequenceFrame};
+use super::entries::{EntriesHashFrame, HashedEntry, RemainingEntries, collect};
+use super::node::{HashNode, first_hash};
+use super::object::{Identity, ObjectHashFrame, ObjectStart};
+use super::sequence::{NextElement, SequenceHashFrame};
 use crate::dataclass::combine;
 use crate::structural::any_arg::AnyArg;
 use crate::structural::kind_lookup::KindCache;
@@ -43,46 +43,48 @@ pub struct Hasher {
 }
 
 /// A hash walk over a borrowed value.
-struct Walk<'h, 'w> {
+struct StructuralHashWalk<'h, 'w> {
     hasher: &'h mut Hasher,
     lent: PhantomData<&'w Any>,
 }
 
 // A separate tag: reading one from a niche takes five instructions, several times per object.
 #[repr(u8)]
-enum Frame<'w> {
-    Sequence(SequenceFrame<'w>),
-    Entries(EntriesFrame<'w>),
-    Object(ObjectFrame<'w>),
+enum StructuralHashFrame<'w> {
+    Sequence(SequenceHashFrame<'w>),
+    Entries(EntriesHashFrame<'w>),
+    Object(ObjectHashFrame<'w>),
 }
 
 impl HookState for Hasher {}
 
-impl<'w> Fold for Walk<'_, 'w> {
-    type Node = Node<'w>;
-    type Frame = Frame<'w>;
+impl<'w> Fold for StructuralHashWalk<'_, 'w> {
+    type Node = HashNode<'w>;
+    type Frame = StructuralHashFrame<'w>;
     type Value = u64;
     const NAME: &'static str = "StructuralHash";
 
     /// Enters a container or object. Leaves are hashed without entering.
     fn enter(
         &mut self,
-        node: Node<'w>,
-        open: &mut Buffer<Frame<'w>>,
-    ) -> Result<Entered<Frame<'w>, u64>> {
+        node: HashNode<'w>,
+        open: &mut Buffer<StructuralHashFrame<'w>>,
+    ) -> Result<Entered<StructuralHashFrame<'w>, u64>> {
         match node.object.type_index() {
             type_index::ARRAY | type_index::LIST => {
-                reserve_frame::<Self>(open)?.fill(Frame::Sequence(SequenceFrame::new(node)));
+                reserve_frame::<Self>(open)?
+                    .fill(StructuralHashFrame::Sequence(SequenceHashFrame::new(node)));
             }
             type_index::MAP | type_index::DICT => {
-                let Node { object, region, is_shared } = node;
+                let HashNode { object, region, is_shared } = node;
                 return self.enter_map(object, region, is_shared, open);
             }
             _ => match self.enter_object(&node.object, node.region, node.is_shared)? {
                 ControlFlow::Break(hash) => return Ok(Entered::Value(hash)),
                 ControlFlow::Continue(start) => {
-                    reserve_frame::<Self>(open)?
-                        .fill(Frame::Object(ObjectFrame::new(node.object, start)));
+                    reserve_frame::<Self>(open)?.fill(StructuralHashFrame::Object(
+                        ObjectHashFrame::new(node.object, start),
+                    ));
                 }
             },
         }
@@ -91,23 +93,28 @@ impl<'w> Fold for Walk<'_, 'w> {
 
     /// Pushes the frames of Arrays and objects directly, without creating a node first.
     #[inline(always)]
-    fn descend(&mut self, open: &mut Buffer<Frame<'w>>) -> Result<NextChild<Node<'w>, u64>> {
+    fn descend(
+        &mut self,
+        open: &mut Buffer<StructuralHashFrame<'w>>,
+    ) -> Result<NextChild<HashNode<'w>, u64>> {
         let skip_tensor_content = self.hasher.skip_tensor_content;
         match open.last_mut() {
-            Some(Frame::Object(frame)) => match frame.next(skip_tensor_content)? {
+            Some(StructuralHashFrame::Object(frame)) => match frame.next(skip_tensor_content)? {
                 Some((object, region)) => self.enter_field(object, region, open),
                 None => Ok(NextChild::End),
             },
-            Some(Frame::Sequence(frame)) => match frame.next(skip_tensor_content)? {
-                Some(Next::Array { node, next, hash }) => {
+            Some(StructuralHashFrame::Sequence(frame)) => match frame.next(skip_tensor_content)? {
+                Some(NextElement::Array { node, next, hash }) => {
                     let room = reserve_frame::<Self>(open)?;
-                    room.fill(Frame::Sequence(SequenceFrame::behind(next, hash, node)));
+                    room.fill(StructuralHashFrame::Sequence(SequenceHashFrame::behind(
+                        next, hash, node,
+                    )));
                     Ok(NextChild::Open)
                 }
-                Some(Next::Node(node)) => Ok(NextChild::Child(node)),
+                Some(NextElement::Node(node)) => Ok(NextChild::Child(node)),
                 None => Ok(NextChild::End),
             },
-            Some(Frame::Entries(frame)) => {
+            Some(StructuralHashFrame::Entries(frame)) => {
                 let next = frame.next(&self.hasher.entries, skip_tensor_content)?;
                 Ok(next.map_or(NextChild::End, NextChild::Child))
             }
@@ -115,37 +122,37 @@ impl<'w> Fold for Walk<'_, 'w> {
         }
     }
 
-    fn feed(&mut self, frame: &mut Frame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
+    fn feed(&mut self, frame: &mut StructuralHashFrame<'w>, hash: u64) -> Result<ControlFlow<u64>> {
         let so_far = match frame {
-            Frame::Sequence(frame) => &mut frame.hash,
-            Frame::Entries(frame) => &mut frame.rest.hash,
-            Frame::Object(frame) => &mut frame.hash,
+            StructuralHashFrame::Sequence(frame) => &mut frame.hash,
+            StructuralHashFrame::Entries(frame) => &mut frame.rest.hash,
+            StructuralHashFrame::Object(frame) => &mut frame.hash,
         };
         *so_far = combine(*so_far, hash);
         Ok(ControlFlow::Continue(()))
     }
 
-    fn leave(&mut self, frame: &mut Frame<'w>) -> Result<u64> {
+    fn leave(&mut self, frame: &mut StructuralHashFrame<'w>) -> Result<u64> {
         match frame {
-            Frame::Sequence(frame) => Ok(frame.hash),
-            Frame::Entries(frame) => {
+            StructuralHashFrame::Sequence(frame) => Ok(frame.hash),
+            StructuralHashFrame::Entries(frame) => {
                 frame.forget_entries(&mut self.hasher.entries);
                 Ok(frame.rest.hash)
             }
-            Frame::Object(frame) => {
+            StructuralHashFrame::Object(frame) => {
                 self.hasher.finish_object(&frame.object, frame.identity, frame.hash)
             }
         }
     }
 
-    fn abandon(&mut self, frame: Frame<'w>) {
-        if let Frame::Entries(frame) = frame {
+    fn abandon(&mut self, frame: StructuralHashFrame<'w>) {
+        if let StructuralHashFrame::Entries(frame) = frame {
             frame.forget_entries(&mut self.hasher.entries);
         }
     }
 }
 
-impl<'w> Walk<'_, 'w> {
+impl<'w> StructuralHashWalk<'_, 'w> {
     /// Enters a map. Hashes it without a frame if all values are numbers and strings.
     #[inline(always)]
     fn enter_map(
@@ -153,21 +160,24 @@ impl<'w> Walk<'_, 'w> {
         map: MaybeOwned<'w, ObjectRef>,
         region: DefRegion,
         is_shared: bool,
-        open: &mut Buffer<Frame<'w>>,
-    ) -> Result<Entered<Frame<'w>, u64>> {
+        open: &mut Buffer<StructuralHashFrame<'w>>,
+    ) -> Result<Entered<StructuralHashFrame<'w>, u64>> {
         let room = reserve_frame::<Self>(open)?;
         let index = map.type_index();
         let map = MapSlots::of(map);
         let Hasher { known, entries, .. } = &mut *self.hasher;
         let collected = collect(&map, known, entries)?;
-        let mut rest = Rest { range: collected.range, hash: first_hash(index, map.len()) };
+        let mut rest =
+            RemainingEntries { range: collected.range, hash: first_hash(index, map.len()) };
         if collected.is_flat {
             let first = rest.range.start;
             rest.next(entries);
             entries.truncate(first);
             return Ok(Entered::Value(rest.hash));
         }
-        room.fill(Frame::Entries(EntriesFrame::new(map, region, is_shared, rest)));
+        room.fill(StructuralHashFrame::Entries(EntriesHashFrame::new(
+            map, region, is_shared, rest,
+        )));
         Ok(Entered::Open)
     }
 
@@ -177,16 +187,19 @@ impl<'w> Walk<'_, 'w> {
         &mut self,
         object: ObjectRef,
         region: DefRegion,
-        open: &mut Buffer<Frame<'w>>,
-    ) -> Result<NextChild<Node<'w>, u64>> {
+        open: &mut Buffer<StructuralHashFrame<'w>>,
+    ) -> Result<NextChild<HashNode<'w>, u64>> {
         if object.type_index() < type_index::DYN_OBJECT_BEGIN {
-            return Ok(NextChild::Child(Node::in_field(object, region)));
+            return Ok(NextChild::Child(HashNode::in_field(object, region)));
         }
         match self.enter_object(&object, region, !is_unshared_while_owned(&object))? {
             ControlFlow::Break(hash) => Ok(NextChild::Value(hash)),
             ControlFlow::Continue(start) => {
                 let room = reserve_frame::<Self>(open)?;
-                room.fill(Frame::Object(ObjectFrame::new(MaybeOwned::Owned(object), start)));
+                room.fill(StructuralHashFrame::Object(ObjectHashFrame::new(
+                    MaybeOwned::Owned(object),
+                    start,
+                )));
                 Ok(NextChild::Open)
             }
         }
@@ -236,11 +249,11 @@ impl Hasher {
         }
         match value.into_object() {
             Some(object) => {
-                let node = Node::new(object, region);
+                let node = HashNode::new(object, region);
                 // Taken after the check for sharing: a hook may release the reference of the
                 // value's owner.
                 let _owned = ObjectRef::clone(&node.object);
-                fold(&mut Walk { hasher: self, lent: PhantomData }, node)
+                fold(&mut StructuralHashWalk { hasher: self, lent: PhantomData }, node)
             }
             None => Ok(0),
         }

@@ -37,14 +37,15 @@ pub(in crate::structural::equal) fn hash(value: &Any, options: Options) -> Resul
 fn start(compares: bool, lhs: &Any, rhs: &Any, options: Options) -> Result<u64> {
     let hooks = Hooks::new(if compares { "__s_equal__" } else { "__s_hash__" });
     let skip_tensor_content = options.skip_tensor_content;
-    let walk = Walk { compares, skip_tensor_content, hooks, known: VisitedObjects::new()? };
+    let walk =
+        StructureWalk { compares, skip_tensor_content, hooks, known: VisitedObjects::new()? };
     walk.run(lhs, rhs, options.region())
 }
 
 /// A hash or comparison walk, also used for the nested walks that hooks request. Its result is the
 /// hash of the value, or in a comparison 1 if the values are equal and 0 otherwise.
 #[derive(Clone)]
-struct Walk {
+struct StructureWalk {
     /// Whether the walk compares two values instead of hashing one.
     compares: bool,
     skip_tensor_content: bool,
@@ -54,7 +55,7 @@ struct Walk {
 }
 
 /// A value to enter; in a comparison, two values.
-struct Node {
+struct StructureNode {
     lhs: Any,
     rhs: Any,
     region: DefRegion,
@@ -63,7 +64,7 @@ struct Node {
 }
 
 /// A container or object whose children are being visited; in a comparison, two.
-struct Frame {
+struct StructureFrame {
     lhs: ObjectRef,
     rhs: Option<ObjectRef>,
     kind: StructuralKind,
@@ -111,12 +112,12 @@ impl Ord for Key {
     }
 }
 
-impl Walk {
+impl StructureWalk {
     /// Returns the result for a value. A hash walk ignores the right value.
     fn run(&self, lhs: &Any, rhs: &Any, region: DefRegion) -> Result<u64> {
         let rhs = if self.compares { rhs.clone() } else { Any::NONE };
-        let mut node = Node { lhs: lhs.clone(), rhs, region, is_in_shared: false };
-        let mut open = Buffer::<Frame>::new();
+        let mut node = StructureNode { lhs: lhs.clone(), rhs, region, is_in_shared: false };
+        let mut open = Buffer::<StructureFrame>::new();
         let mut result = 0;
         loop {
             let mut is_known = self.enter(&mut node, &mut open, &mut result)?;
@@ -140,7 +141,12 @@ impl Walk {
 
     /// Enters a value, which is moved out of the node. Returns `true` if `result` was set, `false`
     /// if a frame was pushed.
-    fn enter(&self, node: &mut Node, open: &mut Buffer<Frame>, result: &mut u64) -> Result<bool> {
+    fn enter(
+        &self,
+        node: &mut StructureNode,
+        open: &mut Buffer<StructureFrame>,
+        result: &mut u64,
+    ) -> Result<bool> {
         if self.leaf(node, result)? {
             return Ok(true);
         }
@@ -151,7 +157,7 @@ impl Walk {
         }
         // One reference of the walk, and one of the parent.
         let is_shared = node.is_in_shared || lhs.strong_count() > 2 || lhs.weak_count() > 1;
-        let mut frame = Frame {
+        let mut frame = StructureFrame {
             lhs,
             rhs: take_object(&mut node.rhs),
             kind: StructuralKind::TreeNode,
@@ -172,7 +178,7 @@ impl Walk {
     }
 
     /// Computes the result for a leaf; returns `false` for other values.
-    fn leaf(&self, node: &Node, result: &mut u64) -> Result<bool> {
+    fn leaf(&self, node: &StructureNode, result: &mut u64) -> Result<bool> {
         let known = if self.compares {
             compare_any_leaves(&node.lhs, &node.rhs, self.skip_tensor_content)?.map(u64::from)
         } else {
@@ -184,7 +190,7 @@ impl Walk {
 
     /// Enters a container or object. Returns `true` if `result` was set, `false` if its children
     /// have to be visited.
-    fn enter_frame(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
+    fn enter_frame(&self, frame: &mut StructureFrame, result: &mut u64) -> Result<bool> {
         let Some(container) = Container::of(&frame.lhs) else {
             return self.enter_object(frame, result);
         };
@@ -202,7 +208,7 @@ impl Walk {
         Ok(false)
     }
 
-    fn enter_object(&self, frame: &mut Frame, result: &mut u64) -> Result<bool> {
+    fn enter_object(&self, frame: &mut StructureFrame, result: &mut u64) -> Result<bool> {
         let index = frame.lhs.type_index();
         let (entry, kind) = StructuralKind::of_comparable(index)?;
         frame.kind = kind;
@@ -246,8 +252,8 @@ impl Walk {
     }
 
     /// Moves the next child into the node; returns `false` at the end.
-    fn next(&self, frame: &mut Frame, node: &mut Node) -> Result<bool> {
-        let Frame { lhs, rhs, place, left, keys, hash, .. } = frame;
+    fn next(&self, frame: &mut StructureFrame, node: &mut StructureNode) -> Result<bool> {
+        let StructureFrame { lhs, rhs, place, left, keys, hash, .. } = frame;
         let Some(container) = Container::of(lhs) else { return frame.next_field(node) };
         (node.region, node.is_in_shared) = (frame.inner, frame.is_shared);
         loop {
@@ -276,7 +282,7 @@ impl Walk {
     }
 
     /// Computes the result for a container or object whose children have all been visited.
-    fn leave(&self, frame: &Frame, result: &mut u64) -> Result<()> {
+    fn leave(&self, frame: &StructureFrame, result: &mut u64) -> Result<()> {
         if Container::of(&frame.lhs).is_some() {
             *result = if self.compares { frame.have_same_len().into() } else { frame.hash };
             return Ok(());
@@ -310,7 +316,7 @@ impl Walk {
 
     /// Computes the result for an object by identity, bindings or cached hash; returns `false` if
     /// its fields must be visited.
-    fn is_known(&self, frame: &Frame, result: &mut u64) -> Result<bool> {
+    fn is_known(&self, frame: &StructureFrame, result: &mut u64) -> Result<bool> {
         let mut known = Any::NONE;
         let Some(rhs) = &frame.rhs else {
             if frame.may_be_revisited() {
@@ -335,7 +341,7 @@ impl Walk {
 
     /// Calls the hook for the type of a frame's object. The result does not include the
     /// contribution of the structural kind.
-    fn call_hook(&self, hook: &Function, frame: &Frame) -> Result<u64> {
+    fn call_hook(&self, hook: &Function, frame: &StructureFrame) -> Result<u64> {
         stack::nest(|| {
             let callback = callback(self.clone(), frame.inner)?;
             let seed = frame.hash as i64;
@@ -348,8 +354,8 @@ impl Walk {
     }
 }
 
-impl Frame {
-    fn next_field(&mut self, node: &mut Node) -> Result<bool> {
+impl StructureFrame {
+    fn next_field(&mut self, node: &mut StructureNode) -> Result<bool> {
         for field in &mut self.fields {
             if field.flags() & i64::from(kTVMFFIFieldFlagBitMaskSEqHashIgnore) != 0 {
                 continue;
@@ -412,7 +418,7 @@ fn next_key(keys: &mut Buffer<Key>, hash: &mut u64) -> Option<usize> {
 
 /// Creates the callback passed to a hook, which compares two children of its objects or combines a
 /// child into a hash.
-fn callback(walk: Walk, region: DefRegion) -> Result<Function> {
+fn callback(walk: StructureWalk, region: DefRegion) -> Result<Function> {
     const COMPARED: Types =
         Types::new(&[Type::AnyView, Type::AnyView, Type::Int, Type::AnyView], Type::Bool);
     const HASHED: Types = Types::new(&[Type::AnyView, Type::Int, Type::Int], Type::Int);

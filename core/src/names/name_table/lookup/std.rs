@@ -20,7 +20,7 @@ use crate::platform::sync::const_new;
 
 /// Name lookup of one table: the newest hash index.
 pub(in crate::names::name_table) struct Lookup {
-    index: AtomicPtr<Index>,
+    index: AtomicPtr<IndexHeader>,
     /// Number of used slots in the newest index; accessed under the insertion lock.
     taken: AtomicUsize,
 }
@@ -37,7 +37,7 @@ impl Links {
 /// An index with a free slot, and the hash of the name to insert.
 pub(in crate::names::name_table) struct VacantEntry<'a> {
     lookup: &'a Lookup,
-    index: NonNull<Index>,
+    index: NonNull<IndexHeader>,
     hash: usize,
 }
 
@@ -79,17 +79,17 @@ impl Lookup {
 
     /// Returns the newest index, grown if the next entry would exceed the load factor; `None` when
     /// out of memory. The caller holds the insertion lock.
-    fn index_with_free_slot(&self, names: &Names) -> Option<NonNull<Index>> {
+    fn index_with_free_slot(&self, names: &Names) -> Option<NonNull<IndexHeader>> {
         let newest = self.index.load(Ordering::Relaxed);
         // SAFETY: as `find_hashed`.
-        let slots = unsafe { newest.as_ref() }.map_or(0, Index::slots);
+        let slots = unsafe { newest.as_ref() }.map_or(0, IndexHeader::slots);
         let wanted = self.taken.load(Ordering::Relaxed) + 1;
         if wanted.saturating_mul(8) <= slots.saturating_mul(NAME_LOAD_EIGHTHS)
             && let Some(newest) = NonNull::new(newest)
         {
             return Some(newest);
         }
-        let grown = Index::allocate(slots.saturating_mul(2).max(NAME_SLOTS), newest)?;
+        let grown = IndexHeader::allocate(slots.saturating_mul(2).max(NAME_SLOTS), newest)?;
         // SAFETY: the new index is not shared yet.
         names.for_each(|name| unsafe {
             grown.as_ref().put(name);
@@ -124,7 +124,7 @@ impl Drop for Lookup {
         while let Some(gone) = NonNull::new(index) {
             // SAFETY: the table is dropped, so its indexes have no other users; each is in the
             // chain once.
-            index = unsafe { Index::free(gone) };
+            index = unsafe { IndexHeader::free(gone) };
         }
     }
 }
@@ -141,7 +141,7 @@ fn tag_of(hash: usize) -> u8 {
 /// Header of a hash index. An array of slots and an array of tags follow it in the same block. The
 /// tags distinguish most names, and those of a large table stay in the cache when its slots and
 /// entries do not.
-struct Index {
+struct IndexHeader {
     /// Number of slots, a power of two, minus one.
     mask: usize,
     /// Address of the first slot.
@@ -149,10 +149,10 @@ struct Index {
     /// Address of the first tag.
     tags: *const AtomicU8,
     /// The smaller index that this one replaced, or null.
-    before: *mut Index,
+    before: *mut IndexHeader,
 }
 
-impl Index {
+impl IndexHeader {
     fn slots(&self) -> usize {
         self.mask + 1
     }

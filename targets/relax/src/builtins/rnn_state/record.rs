@@ -27,22 +27,22 @@ object_class! {
     pub(super) struct RnnState, CLASS.index(), "ferrite.relax.RnnState"
 }
 
-struct Content {
+struct RnnContent {
     storage: Storage,
     sequences: ObjectMutex<Sequences>,
 }
 
 #[repr(C)]
-struct Record {
+struct RnnRecord {
     header: TVMFFIObject,
-    content: ManuallyDrop<Content>,
+    content: ManuallyDrop<RnnContent>,
 }
 
 // SAFETY: repr(C), header first.
-unsafe impl ObjectRecord for Record {
+unsafe impl ObjectRecord for RnnRecord {
     unsafe fn destroy(this: *mut TVMFFIObject) {
         // SAFETY: the record is initialised and ours alone.
-        unsafe { ManuallyDrop::drop(&mut (*this.cast::<Record>()).content) };
+        unsafe { ManuallyDrop::drop(&mut (*this.cast::<RnnRecord>()).content) };
     }
 }
 
@@ -54,8 +54,8 @@ impl RnnState {
     pub(super) fn new(storage: Storage) -> Result<RnnState> {
         let index = CLASS.register()?;
         let sequences = ObjectMutex::new(storage.no_sequences()?);
-        let mut content = Some(Content { storage, sequences });
-        let init = |record: *mut Record| {
+        let mut content = Some(RnnContent { storage, sequences });
+        let init = |record: *mut RnnRecord| {
             if let Some(content) = content.take() {
                 // SAFETY: the record has room for the content.
                 unsafe { (&raw mut (*record).content).write(ManuallyDrop::new(content)) };
@@ -65,9 +65,9 @@ impl RnnState {
         unsafe { Ok(RnnState::from_object_unchecked(allocate(index, 0, init)?)) }
     }
 
-    fn content(&self) -> &Content {
+    fn content(&self) -> &RnnContent {
         // SAFETY: the object is of this class, whose content stays while it lives.
-        unsafe { &(*self.as_object().as_ptr().cast::<Record>()).content }
+        unsafe { &(*self.as_object().as_ptr().cast::<RnnRecord>()).content }
     }
 
     /// Returns the storage of the values.

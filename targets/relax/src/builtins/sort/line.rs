@@ -27,7 +27,7 @@ impl Order {
     }
 
     /// Compares two entries by value, then by index. So the sort is stable.
-    fn compare<K: Key>(self, one: &Entry<K>, other: &Entry<K>) -> Ordering {
+    fn compare<K: Key>(self, one: &IndexedValue<K>, other: &IndexedValue<K>) -> Ordering {
         let keys = match self {
             Order::Ascending => one.key.order(other.key),
             Order::Descending => other.key.order(one.key),
@@ -38,7 +38,7 @@ impl Order {
 
 /// A value and its index in the line.
 #[derive(Clone, Copy)]
-pub(super) struct Entry<K> {
+pub(super) struct IndexedValue<K> {
     pub(super) key: K,
     pub(super) place: usize,
 }
@@ -51,7 +51,7 @@ pub(super) fn for_each_line<K: Key>(
     input: TensorView<'_>,
     axis: Axis,
     order: Order,
-    mut write: impl FnMut(Line, &[Entry<K>]),
+    mut write: impl FnMut(Line, &[IndexedValue<K>]),
 ) -> Result<()> {
     let values = &input.as_slice::<K>()?;
     let mut entries = Buffer::try_with_capacity(axis.len)?;
@@ -71,7 +71,7 @@ pub(super) fn for_each_start<K: Key>(
     axis: Axis,
     order: Order,
     counts: &[i32],
-    mut write: impl FnMut(Line, &[Entry<K>]),
+    mut write: impl FnMut(Line, &[IndexedValue<K>]),
 ) -> Result<()> {
     let values = &input.as_slice::<K>()?;
     let mut entries = Buffer::try_with_capacity(axis.len)?;
@@ -88,11 +88,11 @@ fn sort_start<K: Key>(
     line: Line,
     count: usize,
     order: Order,
-    entries: &mut Buffer<Entry<K>>,
+    entries: &mut Buffer<IndexedValue<K>>,
 ) -> Result<()> {
     entries.clear();
     for place in 0..count {
-        entries.try_push(Entry { key: values[line.at(place)], place })?;
+        entries.try_push(IndexedValue { key: values[line.at(place)], place })?;
     }
     entries.as_mut_slice().sort_unstable_by(|one, other| order.compare(one, other));
     Ok(())

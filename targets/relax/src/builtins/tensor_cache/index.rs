@@ -8,13 +8,13 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::value::convert::AnyCompatible;
 use ferrite_core::{Any, String, plain_error};
 
-type Object = Map<String, Any>;
+type JsonObject = Map<String, Any>;
 
 /// Returns a field of an object.
 ///
 /// # Errors
 /// KeyError if it is missing; TypeError for a value of another type.
-fn field<T: AnyCompatible>(object: &Object, name: &str) -> Result<T> {
+fn field<T: AnyCompatible>(object: &JsonObject, name: &str) -> Result<T> {
     match object.get(&String::new(name)?)? {
         Some(value) => value.get(),
         None => Err(plain_error!(KEY_ERROR, "The index lacks the field {}", name)),
@@ -22,7 +22,7 @@ fn field<T: AnyCompatible>(object: &Object, name: &str) -> Result<T> {
 }
 
 /// Returns the objects in the field `records`.
-fn records(object: &Object) -> Result<Array<Any>> {
+fn records(object: &JsonObject) -> Result<Array<Any>> {
     field(object, "records")
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Shard {
     pub(super) format: String,
     /// Length of the file.
     pub(super) bytes: i64,
-    object: Object,
+    object: JsonObject,
 }
 
 /// A tensor in a file.
@@ -54,12 +54,12 @@ pub(super) struct Record {
 /// and TypeError for missing and wrong fields; MemoryError.
 pub(super) fn read(text: &[u8]) -> Result<Buffer<Shard>> {
     let value = json::parse(text).map_err(|error| failed(&error))?;
-    let Some(index) = value.view().try_get::<Object>()? else {
+    let Some(index) = value.view().try_get::<JsonObject>()? else {
         return Err(plain_error!(VALUE_ERROR, "The given string is not a JSON object: {}", text));
     };
     let mut shards = Buffer::new();
     for object in records(&index)?.as_slice() {
-        let object = object.get::<Object>()?;
+        let object = object.get::<JsonObject>()?;
         let (path, format) = (field(&object, "dataPath")?, field(&object, "format")?);
         shards.try_push(Shard { path, format, bytes: field(&object, "nbytes")?, object })?;
     }
@@ -86,7 +86,7 @@ impl Shard {
 }
 
 impl Record {
-    fn read(object: &Object) -> Result<Record> {
+    fn read(object: &JsonObject) -> Result<Record> {
         let mut shape = Buffer::new();
         for extent in field::<Array<Any>>(object, "shape")?.as_slice() {
             shape.try_push(extent.get()?)?;
