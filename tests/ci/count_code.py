@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Numbers about the code: the tree, sizes of files, modules with several forms, conditional compilation, circles, examples.
+"""Numbers about the code: the tree, sizes of files, modules with several forms, names of types, conditional compilation, circles,
+examples.
 
 usage: count_code.py [--rustdoc] [ROOT [CRATE...]]
 
@@ -21,6 +22,8 @@ import import_circles
 CRATES = ["core", "alloc-ext", "capi", "capi/boundary", "capi/cxx", "capi/legacy", "capi/minimal", "targets/host",
           "targets/gpu", "targets/relax"]
 ATTRIBUTE = re.compile(r"#!?\[cfg(?:_attr)?\((?:[^\[\]]|\[[^\]]*\])*\]")
+TYPE = re.compile(r"^(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|trait|union|type) (\w+)", re.M)
+SHORT = 40  # lines
 FENCE = re.compile(r"^\s*//[/!]\s*```(.*)$", re.M)
 
 
@@ -41,12 +44,23 @@ def examples(text):
     return sum(not set(fence.replace(",", " ").split()) & {"text", "ignore", "c", "sh", "toml", "console"} for fence in fences)
 
 
+def types(crate, folder):
+    """Yields each name of a type with its module. Files of a module with several, one for each build, count together."""
+    for file, (path, _) in crate.code.items():
+        is_form = len(crate.modules[path].files) > 1 or file.stem in ("fast", "small", "std", "bare", "client")
+        for name in TYPE.findall(import_circles.without_tests(file.read_text())):
+            yield name, (folder, path[:-1] if is_form else path)
+
+
 def static_numbers(root, crates):
     import_circles.ROOT = root
     lines, twins, features, doctests, circles = [], Counter(), Counter(), 0, 0
+    short, defined = Counter(), {}
     for folder, main in import_circles.crates(root / name for name in crates):
         crate = import_circles.Crate(main)
         circles += len(crate.circles())
+        for name, module in types(crate, folder):
+            defined.setdefault(name, set()).add(module)
         for names in forms(crate):
             twins["fast and small" if "fast" in names and "small" in names else
                   "std and bare" if names == frozenset(("std", "bare")) else "other"] += 1
@@ -54,6 +68,9 @@ def static_numbers(root, crates):
             text = file.read_text()
             code = import_circles.without_tests(text)
             lines.append(len(code.splitlines()))
+            if lines[-1] < SHORT:
+                several = len(crate.modules[crate.code[file][0]].files) > 1
+                short["forms" if several else "pages of folders" if file.stem == "mod" else "other"] += 1
             doctests += examples(text)
             for attribute in ATTRIBUTE.findall(code):
                 features["all"] += 1
@@ -61,6 +78,8 @@ def static_numbers(root, crates):
                 for feature in set(re.findall(r'feature = "([\w-]+)"', attribute)):
                     features[feature] += 1
     print(f"files: {len(lines)}, lines: median {median(lines):g}, 90th percentile {percentile(lines, 0.9)}, sum {sum(lines)}")
+    print(f"files below {SHORT} lines: {sum(short.values())}:", ", ".join(f"{n} {kind}" for kind, n in short.most_common()))
+    print(f"names of more than one type: {sum(len(modules) > 1 for modules in defined.values())} of {len(defined)}")
     print(f"modules with several forms: {sum(twins.values())}:", ", ".join(f"{n} {name}" for name, n in twins.most_common()))
     shown = ["all", "std", "speed", "inlining"]
     print("cfg and cfg_attr attributes:", ", ".join(f"{features[name]} {name}" for name in shown))
@@ -79,6 +98,9 @@ def tree_numbers(root):
     print(f"tracked files: {len(tracked)}, lines of Rust: {rust}")
     print(f"modules at the root of core: {len(modules)}")
     print("features:", ", ".join(f"{count} of {name}" for name, count in features.items()))
+    folders = {parent.as_posix() for name in tracked if name.endswith(".rs") for parent in Path(name).parents}
+    beside = sum(name.removesuffix(".rs") in folders for name in tracked)
+    print(f"modules in a mod.rs: {sum(name.endswith('/mod.rs') for name in tracked)}, beside their folder: {beside}")
     print(f"#[path] out of a package: {sum(paths_out(root, name) for name in tracked if name.endswith('.rs'))}")
     print("lines of pages:", ", ".join(f"{count} of {name}" for name, count in pages.items()))
 
