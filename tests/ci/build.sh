@@ -335,6 +335,24 @@ check_unsafe-review() {
   python3 tests/ci/unsafe_review.py
 }
 
+# imports make no more circles than they did, and no more of them are upward in the crates that
+# order their layers
+# needs: python3; for: *.rs tests/ci/import_circles.py tests/ci/import_layers.py; counts: one
+check_imports() {
+  local crate upward
+  python3 tests/ci/import_circles.py --at-most 11 106
+  while read -r crate upward; do
+    python3 tests/ci/import_layers.py --at-most "$upward" "$crate"
+  done <<END
+core 5
+alloc-ext 24
+targets/relax 12
+targets/gpu 26
+capi/legacy 30
+capi/minimal 7
+END
+}
+
 # each dependency in Cargo.lock has a note of its review, or a reason why it has none
 # needs: python3; for: Cargo.lock .ci
 check_reviews() {

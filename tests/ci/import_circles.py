@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Counts import cycles between the files of each crate.
 
-usage: import_circles.py [--at-most N] [CRATE_FOLDER...]     without a folder: every crate of the repository
+usage: import_circles.py [--at-most N FILES] [CRATE_FOLDER...]     without a folder: every crate of the repository
 
 A circle is a strongly connected component of more than one file: each file reaches all others by imports. An import is a
 path in a file's code that ends in an item of another file. A re-export stands for the file that defines the item, so a
 mod.rs that only lists its parts is in no circle. Test code does not count. All files of a module with several, one for
-each build, count together. With --at-most, more circles are a failure.
+each build, count together. With --at-most, more circles are a failure, and so are more files in all circles together.
 """
 
 import re
@@ -231,19 +231,22 @@ def crates(folders):
 
 
 def main(arguments):
-    limit = None
+    limits = None
     if arguments[:1] == ["--at-most"]:
-        limit, arguments = int(arguments[1]), arguments[2:]
+        limits, arguments = (int(arguments[1]), int(arguments[2])), arguments[3:]
     hidden = {"target", ".git", ".cache"}
     every = (manifest.parent for manifest in sorted(ROOT.rglob("Cargo.toml")) if not hidden & set(manifest.parts))
-    total = 0
+    total, files = 0, 0
     for folder, root in crates([Path(one).resolve() for one in arguments] or every):
         for circle in Crate(root).circles():
-            total += 1
+            total, files = total + 1, files + len(circle)
             print(f"{folder.relative_to(ROOT)}: {len(circle)} files")
             print(*(f"  {file.relative_to(folder / 'src')}" for file in circle), sep="\n")
-    print(f"{total} circles")
-    return int(limit is not None and total > limit)
+    print(f"{total} circles of {files} files")
+    if limits is None or total <= limits[0] and files <= limits[1]:
+        return 0
+    print(f"error: at most {limits[0]} circles of {limits[1]} files are allowed", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

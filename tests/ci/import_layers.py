@@ -60,7 +60,9 @@ def main(arguments):
             print(f"  {here} -> {there}: {len(pairs[here, there])} imports")
             for file, other in sorted(pairs[here, there]) if listed else ():
                 print(f"    {file.relative_to(folder / 'src')} -> {other.relative_to(folder / 'src')}")
-        too_many |= limit is not None and len(upward) > limit
+        if limit is not None and len(upward) > limit:
+            print(f"error: {folder.name} has {len(upward)} upward imports: at most {limit} are allowed", file=sys.stderr)
+            too_many = True
     return int(too_many)
 
 
