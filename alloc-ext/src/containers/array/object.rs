@@ -111,7 +111,8 @@ impl ArrayObject {
         self.seq().capacity()
     }
 
-    /// Returns the elements as a slice.
+    /// Returns the elements as a slice. A DLTensor pointer that C++ code stored is among them as it
+    /// is: its tensor must be alive, as that code guarantees.
     pub fn as_slice(&self) -> &[Any] {
         // SAFETY: an array changes only through a unique reference, and this one is not borrowed
         // mutably.
