@@ -1,20 +1,8 @@
 //! Global functions as methods of [`Function`].
 
-#[cfg(feature = "client")]
-use core::ffi::c_int;
-#[cfg(feature = "client")]
-use core::ptr;
-
-#[cfg(feature = "client")]
-use crate::abi::{TVMFFIByteArray, client};
 use crate::call::function::Function;
-#[cfg(feature = "client")]
-use crate::call::function::check_status;
 use crate::error::Result;
-#[cfg(not(feature = "client"))]
 use crate::names::global_table;
-#[cfg(feature = "client")]
-use crate::object::{ObjectClass, ObjectRef};
 use crate::plain_error;
 
 impl Function {
@@ -49,7 +37,6 @@ impl Function {
     ///
     /// # Upstream
     /// `TVMFFIFunctionGetGlobal`.
-    #[cfg(not(feature = "client"))]
     pub fn find_global(name: &str) -> Result<Option<Function>> {
         global_table::get(name.as_bytes())
     }
@@ -61,39 +48,7 @@ impl Function {
     ///
     /// # Upstream
     /// `TVMFFIFunctionSetGlobal`.
-    #[cfg(not(feature = "client"))]
     pub fn set_global(name: &str, function: &Function, allow_override: bool) -> Result<()> {
         global_table::set(name.as_bytes(), function, allow_override)
-    }
-
-    /// Looks up a global function of the loaded `libtvm_ffi` by name. Returns `None` if it does not
-    /// exist.
-    ///
-    /// # Errors
-    /// MemoryError.
-    #[cfg(feature = "client")]
-    pub fn find_global(name: &str) -> Result<Option<Function>> {
-        let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
-        let mut handle = ptr::null_mut();
-        // SAFETY: both pointers are valid for the call; the returned reference is owned here.
-        let status = unsafe { client::TVMFFIFunctionGetGlobal(&name, &mut handle) };
-        check_status(status)?;
-        // SAFETY: as above; the table holds functions only.
-        Ok(ptr::NonNull::new(handle.cast())
-            .map(|object| unsafe { Function::from_object_unchecked(ObjectRef::from_raw(object)) }))
-    }
-
-    /// Registers the function as a global function of the loaded `libtvm_ffi`.
-    ///
-    /// # Errors
-    /// RuntimeError if the name is taken and `allow_override` is false; MemoryError.
-    #[cfg(feature = "client")]
-    pub fn set_global(name: &str, function: &Function, allow_override: bool) -> Result<()> {
-        let name = TVMFFIByteArray { data: name.as_ptr().cast(), size: name.len() };
-        let handle = function.as_object().as_ptr().cast();
-        // SAFETY: the pointers are valid for the call, which retains the function itself.
-        check_status(unsafe {
-            client::TVMFFIFunctionSetGlobal(&name, handle, c_int::from(allow_override))
-        })
     }
 }

@@ -18,7 +18,7 @@ pub mod defaults;
 #[cfg(not(feature = "client"))]
 pub mod ffi_functions;
 mod global_function;
-#[cfg(not(feature = "client"))]
+#[cfg_attr(feature = "client", path = "global_table/client.rs")]
 pub mod global_table;
 #[cfg(not(feature = "client"))]
 pub mod name_table;
