@@ -6,7 +6,7 @@
 `python -m ferrite_tvm_ffi run app.py` runs a program that lacks this import, and so does an interpreter with FERRITE_TVM_FFI=1 in
 its environment: see ferrite_tvm_ffi_switch.py. `python -m ferrite_tvm_ffi` prints the libraries in use: see ferrite_tvm_ffi_command.py.
 Values of tvm_ffi can then be pickled: see ferrite_tvm_ffi_pickle.py. `help` shows the documentation of functions of modules: see
-ferrite_tvm_ffi_docs.py.
+ferrite_tvm_ffi_docs.py. Calls are fast where the wheel has an extension for the interpreter: see ferrite_tvm_ffi_fast.py.
 
 A libtvm_ffi.so is found in two ways, and the import redirects both. Binaries need it by name: the dynamic loader uses
 the first library with that soname in the process, which is Ferrite's from the import on. Python code asks
@@ -191,6 +191,19 @@ def make_picklable(tvm_ffi) -> None:
     ferrite_tvm_ffi_pickle.install(tvm_ffi)
 
 
+def finish(tvm_ffi) -> None:
+    """Make values of tvm_ffi picklable, and its calls fast."""
+    make_picklable(tvm_ffi)
+    make_fast(tvm_ffi)
+
+
+def make_fast(tvm_ffi) -> None:
+    """Make calls of tvm_ffi fast, if this wheel has the extension for it."""
+    import ferrite_tvm_ffi_fast  # noqa: PLC0415 - imported only when needed
+
+    ferrite_tvm_ffi_fast.install(tvm_ffi)
+
+
 def show_documentation(module) -> None:
     """Make `help` show the documentation of functions of modules."""
     import ferrite_tvm_ffi_docs  # noqa: PLC0415 - imported only when needed
@@ -206,7 +219,7 @@ def include_files(are_included: bool = True) -> None:
 
 
 FINDER = Finder()
-PATCHES = {"tvm_ffi.libinfo": point_at_ours, "tvm_ffi": make_picklable, "tvm_ffi.module": show_documentation}
+PATCHES = {"tvm_ffi.libinfo": point_at_ours, "tvm_ffi": finish, "tvm_ffi.module": show_documentation}
 
 if __name__ == "__main__":
     import ferrite_tvm_ffi_command

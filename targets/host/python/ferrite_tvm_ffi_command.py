@@ -80,9 +80,10 @@ def examine(ferrite) -> dict:
     if tvm_ffi.LIB._name != str(ferrite.LIBRARY) or others:
         return {**found, "reason": f"tvm_ffi has loaded {tvm_ffi.LIB._name}; mapped are {', '.join(ferrite.mapped())}"}
     import ferrite_tvm_ffi_docs  # noqa: PLC0415 - after the library
+    import ferrite_tvm_ffi_fast  # noqa: PLC0415
     import ferrite_tvm_ffi_pickle  # noqa: PLC0415
 
-    parts = {**ferrite_tvm_ffi_pickle.INSTALLED, **ferrite_tvm_ffi_docs.INSTALLED}
+    parts = {**ferrite_tvm_ffi_pickle.INSTALLED, **ferrite_tvm_ffi_docs.INSTALLED, **ferrite_tvm_ffi_fast.INSTALLED}
     release = ferrite.installed()
     return {
         **found,

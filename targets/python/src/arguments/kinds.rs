@@ -1,0 +1,115 @@
+//! What instances of a type convert to, found once per type as upstream's dispatch finds it.
+
+use crate::python::Locked;
+use crate::state;
+use pyo3_ffi::*;
+
+/// The conversion of a type's instances.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// No fast conversion: upstream's function.
+    Unknown,
+    /// `Tensor`.
+    Tensor,
+    /// A wrapper of an object.
+    Object,
+    /// A wrapper of an object that may have an exchange API.
+    Container,
+    /// `String`.
+    String,
+    /// `bytes`.
+    Bytes,
+    /// `Device`.
+    Device,
+    /// `DataType`.
+    DataType,
+    /// `numpy.ndarray`.
+    Array,
+}
+
+/// A type that was classified, kept alive so that no other type gets its address.
+#[derive(Clone, Copy)]
+struct Entry {
+    class: *mut PyTypeObject,
+    kind: Kind,
+}
+
+const ENTRIES: usize = 256;
+static TABLE: Locked<[Entry; ENTRIES]> = Locked::new();
+
+/// Empties the table.
+///
+/// # Safety
+/// The lock is held; called once, before `of`.
+pub unsafe fn clear() {
+    let entry = Entry { class: core::ptr::null_mut(), kind: Kind::Unknown };
+    // SAFETY: as the caller guarantees.
+    unsafe { TABLE.set([entry; ENTRIES]) };
+}
+
+/// Returns the kind of a type.
+///
+/// # Safety
+/// The extension is active, the lock is held, and the type is alive.
+#[inline(always)]
+pub unsafe fn of(class: *mut PyTypeObject) -> Kind {
+    let address = class.addr();
+    let index = ((address >> 4) ^ (address >> 12)) % ENTRIES;
+    // SAFETY: `clear` came first, and the index is in bounds.
+    let entry = unsafe { &raw mut (*TABLE.get())[index] };
+    // SAFETY: the entry is valid.
+    let found = unsafe { *entry };
+    if found.class == class {
+        return found.kind;
+    }
+    // SAFETY: as the caller guarantees.
+    unsafe { insert(entry, class) }
+}
+
+/// Classifies a type and stores it in the place of another one.
+///
+/// # Safety
+/// As for `of`.
+#[cold]
+unsafe fn insert(entry: *mut Entry, class: *mut PyTypeObject) -> Kind {
+    // SAFETY: the type is alive; the reference to the former type is released last, since that may
+    // run Python code.
+    unsafe {
+        let kind = classify(class);
+        Py_INCREF(class.cast());
+        let former = entry.replace(Entry { class, kind });
+        Py_XDECREF(former.class.cast());
+        kind
+    }
+}
+
+/// Classifies a type in upstream's order: wrappers first, whatever else they are.
+///
+/// # Safety
+/// As for `of`.
+unsafe fn classify(class: *mut PyTypeObject) -> Kind {
+    // SAFETY: the types of the state are alive.
+    unsafe {
+        let state = state::get();
+        let is = |base: *mut PyTypeObject| PyType_IsSubtype(class, base) != 0;
+        if is(state.tensor) {
+            Kind::Tensor
+        } else if is(state.container_base) {
+            Kind::Container
+        } else if is(state.object_base) {
+            Kind::Object
+        } else if class == &raw mut PyBytes_Type {
+            Kind::Bytes
+        } else if class == state.string && state.cached_object != 0 {
+            Kind::String
+        } else if class == state.device {
+            Kind::Device
+        } else if class == state.data_type {
+            Kind::DataType
+        } else if class == state.array {
+            Kind::Array
+        } else {
+            Kind::Unknown
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Calls of `Function`: arguments into values on the stack, one call of the library, the result.
+//!
+//! A call that has an argument without a fast conversion, or a keyword, goes to upstream's function.
+
+use crate::arguments::Arguments;
+use crate::python::word;
+use crate::state::{self, HANDLE, RELEASE_LOCK};
+use crate::{errors, results};
+use core::ffi::{c_int, c_void};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload};
+use pyo3_ffi::*;
+
+/// The value None.
+pub const NONE: TVMFFIAny =
+    TVMFFIAny { type_index: 0, small_str_len: 0, payload: TVMFFIAnyPayload { v_uint64: 0 } };
+
+/// Slot `tp_call` of `Function`.
+///
+/// # Safety
+/// CPython calls it, with the interpreter's lock.
+pub unsafe extern "C" fn call(
+    function: *mut PyObject,
+    arguments: *mut PyObject,
+    keywords: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: `arguments` is a tuple, by the contract of the slot; its items live as long as it.
+    let done = unsafe {
+        let items = (&raw mut (*arguments.cast::<PyTupleObject>()).ob_item).cast();
+        let count = PyTuple_GET_SIZE(arguments) as usize;
+        if keywords.is_null() { invoke(function, items, count) } else { None }
+    };
+    match done {
+        Some(result) => result,
+        // SAFETY: the slot that was replaced, called as CPython would.
+        None => unsafe { (state::get().call)(function, arguments, keywords) },
+    }
+}
+
+/// Calls a function. Returns `None` if upstream's function has to do it: nothing has happened then.
+///
+/// # Safety
+/// `function` is an instance of `Function` or of a subclass; `items` has `count` objects, which the
+/// caller keeps alive.
+pub unsafe fn invoke(
+    function: *mut PyObject,
+    items: *const *mut PyObject,
+    count: usize,
+) -> Option<*mut PyObject> {
+    // SAFETY: the state is set, since this replaced a slot.
+    let state = unsafe { state::get() };
+    // SAFETY: `function` is an object. A subclass may have a `release_gil` of its own.
+    if unsafe { Py_TYPE(function) } != state.function {
+        return None;
+    }
+    // SAFETY: the layout of `Function` was probed.
+    let handle: *mut c_void = unsafe { word(function, HANDLE) };
+    if handle.is_null() {
+        return None;
+    }
+    let mut arguments = Arguments::new();
+    // SAFETY: as the caller guarantees.
+    if !unsafe { arguments.push_all(items, count) } {
+        return None;
+    }
+    let mut result = NONE;
+    // SAFETY: the layout of `Function` was probed; the arguments are borrowed values.
+    let status = unsafe {
+        let releases: c_int = word(function, RELEASE_LOCK);
+        if releases != 0 {
+            let thread = PyEval_SaveThread();
+            let status =
+                (state.library.call)(handle, arguments.as_ptr(), count as i32, &mut result);
+            PyEval_RestoreThread(thread);
+            status
+        } else {
+            (state.library.call)(handle, arguments.as_ptr(), count as i32, &mut result)
+        }
+    };
+    drop(arguments);
+    // SAFETY: a call that succeeded passes its result to the caller; one that failed has raised.
+    Some(unsafe { if status == 0 { results::from_owned(result) } else { errors::raise(status) } })
+}

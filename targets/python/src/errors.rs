@@ -1,0 +1,67 @@
+//! Raised errors of the library as Python exceptions.
+
+use crate::python::{Owned, word};
+use crate::state::{self, HANDLE};
+use core::ffi::{c_int, c_void};
+use core::ptr::null_mut;
+use ferrite_core::abi::TVMFFIErrorCell;
+use pyo3_ffi::*;
+
+/// The status of a callee that has set a Python error.
+const IS_SET: c_int = -2;
+/// The kind of an error that says that a Python error is set.
+const IS_SET_KIND: &[u8] = b"EnvErrorAlreadySet";
+/// Offset of an error's content behind the object's header.
+const CELL: usize = 24;
+
+/// Raises the error of a call that failed, as a Python exception. Returns null.
+///
+/// # Safety
+/// The extension is active, the lock is held, and a call has returned this status.
+#[cold]
+pub unsafe fn raise(status: c_int) -> *mut PyObject {
+    if status != IS_SET {
+        // SAFETY: the library has raised an error.
+        unsafe { raise_object() };
+    }
+    // SAFETY: the lock is held.
+    unsafe {
+        if PyErr_Occurred().is_null() {
+            PyErr_SetString(PyExc_SystemError, c"a function failed without an error".as_ptr());
+        }
+    }
+    null_mut()
+}
+
+/// Takes over the raised error, and raises what `Error.py_error` makes of it.
+///
+/// # Safety
+/// As for `raise`.
+unsafe fn raise_object() {
+    // SAFETY: `Error` is a wrapper: its handle is at the probed offset and owned by the wrapper.
+    unsafe {
+        let state = state::get();
+        let Some(new) = (*state.error).tp_new else { return };
+        let Some(error) = Owned::from_new(new(state.error, state.no_arguments, null_mut())) else {
+            return;
+        };
+        let handle = error.as_ptr().cast::<u8>().add(HANDLE).cast::<*mut c_void>();
+        (state.library.move_raised)(handle);
+        if (*handle).is_null() || kind_of(*handle) == IS_SET_KIND {
+            return;
+        }
+        let made = PyObject_CallMethod(error.as_ptr(), c"py_error".as_ptr(), core::ptr::null());
+        if let Some(exception) = Owned::from_new(made) {
+            PyErr_SetObject(Py_TYPE(exception.as_ptr()).cast(), exception.as_ptr());
+        }
+    }
+}
+
+/// Returns the kind of an error object.
+///
+/// # Safety
+/// `handle` is an error object, which outlives the result.
+unsafe fn kind_of<'a>(handle: *mut c_void) -> &'a [u8] {
+    // SAFETY: the content follows the header.
+    unsafe { word::<TVMFFIErrorCell>(handle.cast(), CELL).kind.as_slice() }
+}

@@ -1,0 +1,53 @@
+//! The C functions of the `libtvm_ffi` that upstream's package has loaded.
+//!
+//! They are looked up in that library by name, so that the extension needs no library to be built or
+//! loaded, and a missing symbol is a reason in the report.
+
+use core::ffi::{CStr, c_int, c_void};
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObjectHandle};
+
+macro_rules! library {
+    ($($(#[$doc:meta])* $field:ident = $symbol:literal: $type:ty;)*) => {
+        /// The C functions of the ABI that the extension calls.
+        pub struct Library {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl Library {
+            /// Looks up the functions in a library that `dlopen` returned. Fails with the name of a missing one.
+            ///
+            /// # Safety
+            /// The handle is valid, and the library has the ABI's functions under these names.
+            pub unsafe fn open(handle: *mut c_void) -> Result<Self, &'static CStr> {
+                Ok(Self {
+                    $($field: {
+                        // SAFETY: the handle is valid, and the name ends with a zero.
+                        let found = unsafe { libc::dlsym(handle, $symbol.as_ptr()) };
+                        if found.is_null() {
+                            return Err($symbol);
+                        }
+                        // SAFETY: the symbol has this type in the ABI.
+                        unsafe { core::mem::transmute::<*mut c_void, $type>(found) }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+/// The signature of calls, `TVMFFIFunctionCall` and `safe_call`.
+pub type Call =
+    unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIAny, i32, *mut TVMFFIAny) -> c_int;
+
+library! {
+    /// Calls a function.
+    call = c"TVMFFIFunctionCall": Call;
+    /// Releases an object.
+    dec_ref = c"TVMFFIObjectDecRef": unsafe extern "C" fn(TVMFFIObjectHandle) -> c_int;
+    /// Takes over the raised error.
+    move_raised = c"TVMFFIErrorMoveFromRaised": unsafe extern "C" fn(*mut TVMFFIObjectHandle);
+    /// Makes a string.
+    string = c"TVMFFIStringFromByteArray": unsafe extern "C" fn(*const TVMFFIByteArray, *mut TVMFFIAny) -> c_int;
+    /// Makes bytes.
+    bytes = c"TVMFFIBytesFromByteArray": unsafe extern "C" fn(*const TVMFFIByteArray, *mut TVMFFIAny) -> c_int;
+}

@@ -1,0 +1,192 @@
+//! Results: owned values as Python objects.
+
+mod classes;
+
+pub use classes::{forget as forget_classes, start};
+
+use crate::python::{Owned, word};
+use crate::state::{self, ANY, DL_TENSOR, HANDLE};
+use core::ffi::c_void;
+use core::ptr::null_mut;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, type_index};
+use pyo3_ffi::*;
+
+/// Offset of an object's content behind its header.
+const CONTENT: usize = 24;
+
+/// Makes a Python object of an owned value. Returns null with a Python error.
+///
+/// # Safety
+/// The extension is active, the lock is held, and the value is owned.
+#[inline(always)]
+pub unsafe fn from_owned(value: TVMFFIAny) -> *mut PyObject {
+    // SAFETY: the type index says which payload there is.
+    unsafe {
+        match value.type_index {
+            type_index::NONE => {
+                Py_INCREF(Py_None());
+                Py_None()
+            }
+            type_index::INT => PyLong_FromLongLong(value.payload.v_int64),
+            type_index::FLOAT => PyFloat_FromDouble(value.payload.v_float64),
+            type_index::BOOL => PyBool_FromLong((value.payload.v_int64 != 0).into()),
+            type_index::SMALL_STR => {
+                let size = value.small_str_len as Py_ssize_t;
+                PyUnicode_DecodeUTF8(value.payload.v_bytes.as_ptr().cast(), size, core::ptr::null())
+            }
+            type_index::SMALL_BYTES => {
+                let size = value.small_str_len as Py_ssize_t;
+                PyBytes_FromStringAndSize(value.payload.v_bytes.as_ptr().cast(), size)
+            }
+            type_index::TENSOR => tensor(value.payload.v_ptr),
+            type_index::STR => string(value),
+            type_index::OPAQUE_PY_OBJECT => python_object(value.payload.v_ptr),
+            index if index >= type_index::STATIC_OBJECT_BEGIN => object(value, index),
+            _ => by_upstream(value),
+        }
+    }
+}
+
+/// Makes an empty wrapper. Returns null with a Python error.
+///
+/// # Safety
+/// The lock is held, and `class` is a wrapper class.
+#[inline(always)]
+pub unsafe fn new_wrapper(class: *mut PyTypeObject) -> *mut PyObject {
+    // SAFETY: a class that can be instantiated has the slot.
+    unsafe {
+        match (*class).tp_new {
+            Some(new) => new(class, state::get().no_arguments, null_mut()),
+            None => {
+                PyErr_SetString(
+                    PyExc_TypeError,
+                    c"a wrapper class cannot be instantiated".as_ptr(),
+                );
+                null_mut()
+            }
+        }
+    }
+}
+
+/// Wraps an owned object; releases it if there is no memory for the wrapper.
+///
+/// # Safety
+/// The lock is held, `class` is a wrapper class, and `handle` is owned.
+#[inline(always)]
+unsafe fn wrap(class: *mut PyTypeObject, handle: *mut c_void) -> *mut PyObject {
+    // SAFETY: the layout of wrappers was probed, and the new wrapper is empty.
+    unsafe {
+        let wrapper = new_wrapper(class);
+        if wrapper.is_null() {
+            (state::get().library.dec_ref)(handle);
+        } else {
+            wrapper.cast::<u8>().add(HANDLE).cast::<*mut c_void>().write(handle);
+        }
+        wrapper
+    }
+}
+
+/// Makes a tensor of the class that `_set_class_tensor` has set.
+///
+/// # Safety
+/// As for `wrap`.
+#[inline(always)]
+unsafe fn tensor(handle: *mut c_void) -> *mut PyObject {
+    // SAFETY: the class derives from `Tensor`, whose layout was probed; the record follows the header.
+    unsafe {
+        let state = state::get();
+        let class: *mut PyTypeObject = PyDict_GetItem(state.names, state.tensor_class_name).cast();
+        if class.is_null() || PyType_IsSubtype(class, state.tensor) == 0 {
+            let value = TVMFFIAny {
+                type_index: type_index::TENSOR,
+                small_str_len: 0,
+                payload: ferrite_core::abi::TVMFFIAnyPayload { v_ptr: handle },
+            };
+            return by_upstream(value);
+        }
+        let wrapper = wrap(class, handle);
+        if !wrapper.is_null() {
+            let record = wrapper.cast::<u8>().add(DL_TENSOR).cast::<*mut u8>();
+            record.write(handle.cast::<u8>().add(CONTENT));
+        }
+        wrapper
+    }
+}
+
+/// Makes a `String`, which keeps the string object.
+///
+/// # Safety
+/// As for `from_owned`; the value is a string object.
+unsafe fn string(value: TVMFFIAny) -> *mut PyObject {
+    // SAFETY: the object has a byte array behind its header; `String` has a slot for the wrapper.
+    unsafe {
+        let state = state::get();
+        if state.cached_object == 0 || !classes::is_registered(type_index::STR, state.string) {
+            return by_upstream(value);
+        }
+        let handle = value.payload.v_ptr;
+        let Some(wrapper) = Owned::from_new(wrap(state.object, handle)) else { return null_mut() };
+        let content: TVMFFIByteArray = word(handle.cast(), CONTENT);
+        let text =
+            PyUnicode_DecodeUTF8(content.data, content.size as Py_ssize_t, core::ptr::null());
+        let Some(text) = Owned::from_new(text) else { return null_mut() };
+        let Some(arguments) = Owned::from_new(PyTuple_New(1)) else { return null_mut() };
+        PyTuple_SET_ITEM(arguments.as_ptr(), 0, text.into_raw());
+        let Some(new) = PyUnicode_Type.tp_new else { return null_mut() };
+        let made = new(state.string, arguments.as_ptr(), null_mut());
+        if !made.is_null() {
+            let slot = made.cast::<u8>().add(state.cached_object).cast::<*mut PyObject>();
+            slot.write(wrapper.into_raw());
+        }
+        made
+    }
+}
+
+/// Returns the Python object in an opaque object, which is released.
+///
+/// # Safety
+/// The lock is held, and `handle` is an owned opaque Python object.
+unsafe fn python_object(handle: *mut c_void) -> *mut PyObject {
+    // SAFETY: the Python object's address follows the header, and its reference is taken first.
+    unsafe {
+        let object: *mut PyObject = word(handle.cast(), CONTENT);
+        Py_INCREF(object);
+        (state::get().library.dec_ref)(handle);
+        object
+    }
+}
+
+/// Makes a wrapper of an object, of the class that is registered for its type.
+///
+/// # Safety
+/// As for `from_owned`; the value is an object.
+#[inline(always)]
+unsafe fn object(value: TVMFFIAny, index: i32) -> *mut PyObject {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        match classes::of(index) {
+            Some(class) => wrap(class, value.payload.v_ptr),
+            None => by_upstream(value),
+        }
+    }
+}
+
+/// Makes a Python object by upstream's conversion.
+///
+/// # Safety
+/// As for `from_owned`.
+#[cold]
+unsafe fn by_upstream(value: TVMFFIAny) -> *mut PyObject {
+    // SAFETY: the layout of `CAny` was probed: it owns the value, and releases it when it dies.
+    unsafe {
+        let state = state::get();
+        let Some(any) = Owned::from_new(new_wrapper(state.any)) else {
+            if value.type_index >= type_index::STATIC_OBJECT_BEGIN {
+                (state.library.dec_ref)(value.payload.v_ptr);
+            }
+            return null_mut();
+        };
+        any.as_ptr().cast::<u8>().add(ANY).cast::<TVMFFIAny>().write(value);
+        PyObject_CallFunctionObjArgs(state.value_of_any, any.as_ptr(), null_mut::<PyObject>())
+    }
+}

@@ -1,0 +1,130 @@
+//! The Python classes that are registered for types, by type index.
+
+use crate::python::{Locked, Owned, attribute};
+use crate::state;
+use core::ptr::null_mut;
+use pyo3_ffi::*;
+
+/// The most type indices whose class is remembered.
+const LIMIT: usize = 1 << 16;
+
+/// The wrapper class of each type index, retained; null if unknown, or if upstream's conversion makes the object.
+static CLASSES: Locked<Vec<*mut PyTypeObject>> = Locked::new();
+
+/// Begins with no classes.
+///
+/// # Safety
+/// The lock is held; called once, before the other functions.
+pub unsafe fn start() {
+    // SAFETY: as the caller guarantees.
+    unsafe { CLASSES.set(Vec::new()) };
+}
+
+/// Forgets all classes, since a registration changed.
+///
+/// # Safety
+/// The lock is held, and `start` was called.
+pub unsafe fn forget() {
+    // SAFETY: the list is replaced before Python code can run.
+    unsafe {
+        for class in core::mem::take(&mut *CLASSES.get()) {
+            Py_XDECREF(class.cast());
+        }
+    }
+}
+
+/// Returns the wrapper class of a type; `None` if upstream's conversion has to make the object.
+///
+/// # Safety
+/// The extension is active and the lock is held.
+#[inline(always)]
+pub unsafe fn of(index: i32) -> Option<*mut PyTypeObject> {
+    // SAFETY: the reference ends here.
+    let found = unsafe { (&*CLASSES.get()).get(index as usize).copied() };
+    match found {
+        Some(class) if !class.is_null() => Some(class),
+        // SAFETY: as the caller guarantees.
+        _ => unsafe { look_up(index) },
+    }
+}
+
+/// Returns whether a class is the one that is registered for a type.
+///
+/// # Safety
+/// As for `of`.
+pub unsafe fn is_registered(index: i32, class: *mut PyTypeObject) -> bool {
+    // SAFETY: the reference ends here.
+    let found = unsafe { (&*CLASSES.get()).get(index as usize).copied() };
+    if found == Some(class) {
+        return true;
+    }
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let Some(registered) = registered(index) else { return false };
+        if registered.as_ptr() != class.cast() {
+            return false;
+        }
+        remember(index, registered);
+    }
+    true
+}
+
+/// Looks up a class in upstream's registry, and remembers it.
+///
+/// # Safety
+/// As for `of`.
+#[cold]
+unsafe fn look_up(index: i32) -> Option<*mut PyTypeObject> {
+    // SAFETY: the registry owns the class, and so does the list.
+    unsafe {
+        let state = state::get();
+        let class = registered(index)?;
+        let pointer: *mut PyTypeObject = class.as_ptr().cast();
+        let is = |base| PyType_IsSubtype(pointer, base) != 0;
+        let is_wrapper = is(state.object_base) && !is(state.native_base) && !is(state.tensor);
+        (is_wrapper && remember(index, class)).then_some(pointer)
+    }
+}
+
+/// Remembers a class. Returns whether it did.
+///
+/// # Safety
+/// The lock is held.
+unsafe fn remember(index: i32, class: Owned) -> bool {
+    let index = index as usize;
+    if index >= LIMIT {
+        return false;
+    }
+    // SAFETY: the reference to the list ends before a class is released.
+    let former = unsafe {
+        let classes = &mut *CLASSES.get();
+        if classes.len() <= index {
+            classes.resize(index + 1, null_mut());
+        }
+        core::mem::replace(&mut classes[index], class.into_raw().cast())
+    };
+    // SAFETY: the list owned it.
+    unsafe { Py_XDECREF(former.cast()) };
+    true
+}
+
+/// Returns the class that upstream's registry has for a type.
+///
+/// # Safety
+/// As for `of`.
+unsafe fn registered(index: i32) -> Option<Owned> {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let number = Owned::from_new(PyLong_FromLong(index.into()))?;
+        let found = PyObject_CallFunctionObjArgs(
+            state::get().type_info,
+            number.as_ptr(),
+            null_mut::<PyObject>(),
+        );
+        let Some(info) = Owned::from_new(found) else {
+            PyErr_Clear();
+            return None;
+        };
+        attribute(info.as_ptr(), c"type_cls").filter(|class| PyType_Check(class.as_ptr()) != 0)
+    }
+}
