@@ -57,6 +57,9 @@ def activate() -> None:
     whole(*ferrite_tvm_ffi_elf.binaries_of(package))
     serve(load(), release)
     sys.meta_path.insert(0, FINDER)
+    import ferrite_tvm_ffi_fast  # noqa: PLC0415 - after the library
+
+    ferrite_tvm_ffi_fast.prepare()
 
 
 def installed() -> str:

@@ -6,7 +6,9 @@ upstream's types, and leaves to upstream's code whatever differs. FERRITE_TVM_FF
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import gc
 import importlib.machinery
 import importlib.util
 import os
@@ -23,21 +25,165 @@ REGISTRATIONS = ("_register_object_by_index", "_register_py_class", "_rollback_p
 INSTALLED: dict[str, str | None] = {}
 
 
+class Watcher:
+    """Import hook that finds nothing: sees the imports that `tvm_ffi.core` makes while it is executed.
+
+    Then its classes are ready, and `Function` has no instances: the time to give them a place for a vectorcall.
+    """
+
+    def __init__(self) -> None:
+        self.is_done = False
+        self.outcome: str | None = "tvm_ffi.core was executed unseen"
+
+    def find_spec(self, name, path=None, target=None):
+        core = None if self.is_done else sys.modules.get("tvm_ffi.core")
+        if core is not None and hasattr(core, "Function"):
+            self.is_done = True  # the list of hooks cannot change here: it is being read
+            if any(type(one) is core.Function for one in gc.get_objects()) or core.Function.__subclasses__():
+                self.outcome = "Function has instances already"
+            else:
+                self.outcome = extension().enlarge(core.Function)
+        return None
+
+    def stop(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+
+WATCHER = Watcher()
+
+
+def prepare() -> None:
+    """Prepare a later import of tvm_ffi, so that its functions are called without a tuple of arguments."""
+    if any(FOLDER.glob(f"{NAME}.*")) and not forbidden() and "tvm_ffi.core" not in sys.modules:
+        sys.meta_path.insert(0, WATCHER)
+
+
 def install(tvm_ffi) -> None:
     """Make tvm_ffi faster, unless the environment or a probe forbids it; fill INSTALLED."""
+    WATCHER.stop()
     if not any(FOLDER.glob(f"{NAME}.*")):
         return  # a wheel without the extension
     if reason := forbidden():
         INSTALLED["fast calls"] = reason
         return
     try:
-        extension = load()
+        fast = extension()
     except ImportError as error:
         INSTALLED["fast calls"] = f"the extension cannot be loaded: {error}"
         return
-    INSTALLED.update((f"fast {part}", reason) for part, reason in extension.activate(tvm_ffi.core, tvm_ffi.LIB._handle).items())
-    if None in INSTALLED.values():
-        follow_registrations(tvm_ffi.core, extension.forget_classes)
+    frames = {index: frame for index, probe in enumerate((failing_call, failing_setter)) if (frame := frame_of(probe, tvm_ffi))}
+    parts = fast.activate(tvm_ffi.core, tvm_ffi.LIB._handle)
+    if parts.get("calls", "") is None:
+        follow_registrations(tvm_ffi.core, fast.forget_classes)
+        parts["calls without a tuple"] = WATCHER.outcome
+        for index, frame in frames.items():
+            fast.frame(index, *frame)
+        parts["containers"] = attempt(containers, fast, tvm_ffi)
+        parts["fields"] = attempt(fields, fast, tvm_ffi)
+    INSTALLED.update((f"fast {part}", reason) for part, reason in parts.items())
+
+
+def failing_call(tvm_ffi) -> None:
+    tvm_ffi._ffi_api.ArrayGetItem(tvm_ffi.Array([]), 0)
+
+
+def failing_setter(tvm_ffi) -> None:
+    from tvm_ffi.access_path import AccessStep  # noqa: PLC0415 - part of the probe
+
+    core = tvm_ffi.core
+    field = next(field for field in core._type_cls_to_type_info(AccessStep).fields if field.name == "kind")
+    step = AccessStep.__new__(AccessStep)
+    step.__init_handle_by_constructor__(tvm_ffi._ffi_api.Array)  # any object: the value is refused before the field is written
+    field.setter(step, "text")
+
+
+def frame_of(probe, tvm_ffi) -> tuple[str, str, int] | None:
+    """Return file, name and line of the frame that upstream's extension adds to the traceback of an error."""
+    try:
+        probe(tvm_ffi)
+    except Exception as error:  # noqa: BLE001 - only its traceback counts
+        traceback = error.__traceback__
+    else:
+        return None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_name.startswith("tvm_ffi.core.") and code.co_name.endswith(".__call__"):
+            return code.co_filename, code.co_name, traceback.tb_lineno
+        traceback = traceback.tb_next
+    return None
+
+
+def attempt(part, extension, tvm_ffi) -> str | None:
+    """Install a part; return why it was left to upstream's code, or None."""
+    try:
+        return part(extension, tvm_ffi)
+    except Exception as error:  # noqa: BLE001 - whatever a later release lacks, upstream's code does the work
+        return f"tvm_ffi differs: {error!r}"
+
+
+# Methods of containers: name, fast path, and the library's function that the path calls.
+SEQUENCES = (
+    ("__getitem__", "sequence item", None),
+    ("__len__", "sequence length", None),
+    ("__iter__", "sequence iterator", None),
+    ("__bool__", "sequence truth", None),
+    ("__contains__", "contains", "Contains"),
+)
+MAPS = (
+    ("__getitem__", "map item", "GetItem"),
+    ("__len__", "map length", None),
+    ("__bool__", "map truth", None),
+    ("__contains__", "map contains", "Count"),
+    ("get", "map get", "GetItemOrMissing"),
+)
+
+
+def containers(extension, tvm_ffi) -> str | None:
+    """Make the methods of containers fast, after a comparison of each with upstream's on a value."""
+    api = tvm_ffi._ffi_api
+    array, list_, map_, dict_ = classes = (tvm_ffi.Array, tvm_ffi.List, tvm_ffi.Map, tvm_ffi.Dict)
+    samples = (array([3, "text", None, 2.5]), list_([3, "text", None, 2.5]), map_({"a": 3, 1: 2.5}), dict_({"a": 3, 1: 2.5}))
+    extension.containers(*classes, api.ListGetItem, tvm_ffi.core.MISSING)
+    made = []
+    for cls, sample in zip(classes, samples):
+        for name, path, function in SEQUENCES if cls in (array, list_) else MAPS:
+            original = vars(cls)[name]
+            extra = getattr(api, cls.__name__ + function) if function else None
+            method = functools.update_wrapper(extension.method(path, original, extra), original)
+            if reason := difference(method, original, sample):
+                return f"{cls.__name__}.{name} {reason}"
+            made.append((cls, name, method))
+    for cls, name, method in made:
+        setattr(cls, name, method)
+    extension.sequence_slots(array)
+    extension.sequence_slots(list_)
+    return None
+
+
+def difference(method, original, sample) -> str | None:
+    """Compare a method with upstream's on a value, by each way of calling it."""
+    arguments = {"__getitem__": (1, -1, "a"), "__contains__": (3, "a", "b", 9), "get": (1, "b")}.get(original.__name__)
+    for given in ((),) if arguments is None else ((one,) for one in arguments):
+        outcomes = []
+        for function in (method, original):
+            try:
+                outcome = function(sample, *given)
+                outcomes.append(list(outcome) if original.__name__ == "__iter__" else outcome)
+            except (IndexError, KeyError, TypeError) as error:
+                outcomes.append(repr(error))
+        if outcomes[0] != outcomes[1]:
+            return f"differs: {outcomes[0]!r} instead of {outcomes[1]!r}"
+    return None
+
+
+def fields(extension, tvm_ffi) -> str | None:
+    """Make the fields of classes fast."""
+    core = tvm_ffi.core
+    found = ((index, core._type_index_to_type_info(index)) for index in range(64, 192))
+    samples = [(index, info) for index, info in found if info is not None and info.fields]
+    address = ctypes.cast(tvm_ffi.LIB.TVMFFIGetTypeInfo, ctypes.c_void_p).value
+    return extension.fields(core.FFIProperty, core.FieldGetter, core.FieldSetter, samples, address)
 
 
 def forbidden() -> str | None:
@@ -56,7 +202,8 @@ def file() -> Path:
     return FOLDER / (NAME + importlib.machinery.EXTENSION_SUFFIXES[0])
 
 
-def load():
+@functools.lru_cache(maxsize=None)
+def extension():
     """Load the extension, which no package contains."""
     loader = importlib.machinery.ExtensionFileLoader(NAME, str(file()))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(NAME, loader))

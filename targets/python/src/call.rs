@@ -5,7 +5,7 @@
 use crate::arguments::Arguments;
 use crate::python::word;
 use crate::state::{self, HANDLE, RELEASE_LOCK};
-use crate::{errors, results};
+use crate::{errors, results, vectorcall};
 use core::ffi::{c_int, c_void};
 use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload};
 use pyo3_ffi::*;
@@ -25,6 +25,9 @@ pub unsafe extern "C" fn call(
 ) -> *mut PyObject {
     // SAFETY: `arguments` is a tuple, by the contract of the slot; its items live as long as it.
     let done = unsafe {
+        if Py_TYPE(function) == state::get().function {
+            vectorcall::fill(function);
+        }
         let items = (&raw mut (*arguments.cast::<PyTupleObject>()).ob_item).cast();
         let count = PyTuple_GET_SIZE(arguments) as usize;
         if keywords.is_null() { invoke(function, items, count) } else { None }
@@ -78,5 +81,11 @@ pub unsafe fn invoke(
     };
     drop(arguments);
     // SAFETY: a call that succeeded passes its result to the caller; one that failed has raised.
-    Some(unsafe { if status == 0 { results::from_owned(result) } else { errors::raise(status) } })
+    Some(unsafe {
+        if status == 0 {
+            results::from_owned(result)
+        } else {
+            errors::raise(status, errors::Frame::Call)
+        }
+    })
 }

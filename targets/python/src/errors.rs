@@ -1,8 +1,8 @@
 //! Raised errors of the library as Python exceptions.
 
-use crate::python::{Owned, word};
+use crate::python::{Locked, Owned, word};
 use crate::state::{self, HANDLE};
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 use core::ptr::null_mut;
 use ferrite_core::abi::TVMFFIErrorCell;
 use pyo3_ffi::*;
@@ -14,12 +14,80 @@ const IS_SET_KIND: &[u8] = b"EnvErrorAlreadySet";
 /// Offset of an error's content behind the object's header.
 const CELL: usize = 24;
 
+/// The function of upstream's extension that a traceback shows.
+#[derive(Clone, Copy)]
+pub enum Frame {
+    /// `Function.__call__`.
+    Call,
+    /// `FieldSetter.__call__`.
+    Setter,
+    /// None: a field's getter does not fail.
+    Getter,
+}
+
+/// The code objects of the frames, owned; null for none.
+static FRAMES: Locked<[*mut PyObject; 3]> = Locked::new();
+
+/// Begins without frames.
+///
+/// # Safety
+/// The lock is held; called once, before `raise`.
+pub unsafe fn start() {
+    // SAFETY: as the caller guarantees.
+    unsafe { FRAMES.set([null_mut(); 3]) };
+}
+
+/// The Python function `frame(index, file, name, line)`: the frame that upstream's function has in a traceback.
+///
+/// # Safety
+/// CPython calls it, with the interpreter's lock.
+pub unsafe extern "C" fn frame(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
+    let (mut index, mut line): (c_int, c_int) = (0, 0);
+    let (mut file, mut name): (*const c_char, *const c_char) =
+        (core::ptr::null(), core::ptr::null());
+    // SAFETY: the format has these types; a code object is kept for ever.
+    unsafe {
+        if PyArg_ParseTuple(
+            arguments,
+            c"issi".as_ptr(),
+            &mut index,
+            &mut file,
+            &mut name,
+            &mut line,
+        ) == 0
+        {
+            return null_mut();
+        }
+        if let Some(code) = (*FRAMES.get()).get_mut(index as usize) {
+            *code = PyCode_NewEmpty(file, name, line).cast();
+        }
+        PyErr_Clear();
+        Py_NewRef(Py_None())
+    }
+}
+
+/// Adds a frame to the traceback of the error that is set.
+unsafe fn add(frame: Frame) {
+    // SAFETY: an error is set; upstream's frames have the names of its module, too.
+    unsafe {
+        let code = (*FRAMES.get())[frame as usize];
+        if code.is_null() || PyErr_Occurred().is_null() {
+            return;
+        }
+        let frame = PyFrame_New(PyThreadState_Get(), code.cast(), state::get().names, null_mut());
+        if !frame.is_null() {
+            PyTraceBack_Here(frame);
+            Py_DECREF(frame.cast());
+        }
+    }
+}
+
 /// Raises the error of a call that failed, as a Python exception. Returns null.
 ///
 /// # Safety
 /// The extension is active, the lock is held, and a call has returned this status.
 #[cold]
-pub unsafe fn raise(status: c_int) -> *mut PyObject {
+pub unsafe fn raise(status: c_int, frame: Frame) -> *mut PyObject {
     if status != IS_SET {
         // SAFETY: the library has raised an error.
         unsafe { raise_object() };
@@ -29,6 +97,7 @@ pub unsafe fn raise(status: c_int) -> *mut PyObject {
         if PyErr_Occurred().is_null() {
             PyErr_SetString(PyExc_SystemError, c"a function failed without an error".as_ptr());
         }
+        add(frame);
     }
     null_mut()
 }

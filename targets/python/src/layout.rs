@@ -6,6 +6,7 @@ use crate::arguments::{numpy, sample_tensor};
 use crate::library::Library;
 use crate::python::{Owned, attribute, word};
 use crate::state::{ANY, DL_TENSOR, HANDLE, RELEASE_LOCK, State};
+use crate::vectorcall;
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::zeroed;
 use core::ptr::null_mut;
@@ -23,7 +24,10 @@ pub unsafe fn probe(core: *mut PyObject, library: Library) -> Result<State, Reas
     // SAFETY: as the caller guarantees; found objects are kept for ever.
     unsafe {
         let class = |name: &CStr, size: isize| class_of_size(core, name, size);
-        let function = class(c"Function", 40)?;
+        let function = class(
+            c"Function",
+            if vectorcall::is_enlarged() { vectorcall::ENLARGED } else { vectorcall::SIZE },
+        )?;
         let call = (*function).tp_call.ok_or("Function has no slot tp_call")?;
         is_of_module(core, call as *const c_void, "Function.tp_call")?;
         let string = class(c"String", (*&raw const PyUnicode_Type).tp_basicsize + 8)?;

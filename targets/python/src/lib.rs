@@ -4,38 +4,59 @@
 //! What a fast path does not know goes to the slot that was there before, unchanged.
 //!
 //! - `layout`, `state`: the probes, and what they found
-//! - `call`: calls of `Function`
+//! - `call`, `vectorcall`: calls of `Function`
 //! - `arguments`, `results`, `errors`: conversions
+//! - `containers`, `fields`: methods and slots of Array, List, Map and Dict; the fields of classes
+//! - `methods`: descriptors in the place of Python functions
 //! - `library`, `python`: the two C interfaces
 
 mod arguments;
 mod call;
+mod containers;
 mod errors;
+mod fields;
 mod layout;
 mod library;
+mod methods;
 mod python;
 mod report;
 mod results;
 mod state;
+mod vectorcall;
 
-use core::ffi::c_int;
+use core::ffi::{CStr, c_int};
 use core::ptr::{addr_of_mut, null_mut};
 use pyo3_ffi::*;
 
-static mut METHODS: [PyMethodDef; 3] = [
+/// A Python function of the module.
+const fn function(
+    name: &'static CStr,
+    function: PyCFunction,
+    flags: c_int,
+    doc: &'static CStr,
+) -> PyMethodDef {
     PyMethodDef {
-        ml_name: c"activate".as_ptr(),
-        ml_meth: PyMethodDefPointer { PyCFunction: report::activate },
-        ml_flags: METH_VARARGS,
-        ml_doc: c"activate(core, library)\n--\n\nReplace slots of tvm_ffi.core, and return a dict: name to None, or to the reason why it was left alone."
-            .as_ptr(),
-    },
-    PyMethodDef {
-        ml_name: c"forget_classes".as_ptr(),
-        ml_meth: PyMethodDefPointer { PyCFunction: report::forget_classes },
-        ml_flags: METH_NOARGS,
-        ml_doc: c"forget_classes()\n--\n\nForget the classes that are registered for types: a registration changed.".as_ptr(),
-    },
+        ml_name: name.as_ptr(),
+        ml_meth: PyMethodDefPointer { PyCFunction: function },
+        ml_flags: flags,
+        ml_doc: doc.as_ptr(),
+    }
+}
+
+static mut METHODS: [PyMethodDef; 9] = [
+    function(
+        c"activate",
+        report::activate,
+        METH_VARARGS,
+        c"Probe tvm_ffi.core and replace its slots: a dict of parts, to None or to the reason why one was left alone.",
+    ),
+    function(c"forget_classes", report::forget_classes, METH_NOARGS, c"Forget the classes that are registered for types."),
+    function(c"containers", containers::start, METH_VARARGS, c"Keep the container classes, which the methods need."),
+    function(c"method", containers::method, METH_VARARGS, c"Return a method with a fast path over a function."),
+    function(c"sequence_slots", containers::sequence_slots, METH_O, c"Set the slots of Array or List."),
+    function(c"fields", fields::activate, METH_VARARGS, c"Probe FFIProperty and replace its slots: None, or the reason why not."),
+    function(c"frame", errors::frame, METH_VARARGS, c"Set the frame that a function of upstream's has in tracebacks."),
+    function(c"enlarge", vectorcall::enlarge, METH_O, c"Give Function, which has no instances, a place for a vectorcall: None, or the reason why not."),
     PyMethodDef::zeroed(),
 ];
 

@@ -42,6 +42,8 @@ pub type Call =
 library! {
     /// Calls a function.
     call = c"TVMFFIFunctionCall": Call;
+    /// Retains an object.
+    inc_ref = c"TVMFFIObjectIncRef": unsafe extern "C" fn(TVMFFIObjectHandle) -> c_int;
     /// Releases an object.
     dec_ref = c"TVMFFIObjectDecRef": unsafe extern "C" fn(TVMFFIObjectHandle) -> c_int;
     /// Takes over the raised error.

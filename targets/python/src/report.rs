@@ -2,7 +2,7 @@
 
 use crate::layout::{self, Reason};
 use crate::library::Library;
-use crate::{arguments, call, results, state};
+use crate::{arguments, call, errors, methods, results, state};
 use core::ffi::CStr;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +50,10 @@ unsafe fn start(core: *mut PyObject, library: u64) -> Result<(), Reason> {
             .map_err(|name| format!("the library has no {}", name.to_string_lossy()))?;
         arguments::start();
         results::start();
+        errors::start();
+        if !methods::start() {
+            return Err("a type cannot be made".into());
+        }
         state::set(layout::probe(core, library)?);
     }
     Ok(())

@@ -47,6 +47,21 @@ pub unsafe fn from_owned(value: TVMFFIAny) -> *mut PyObject {
     }
 }
 
+/// Makes a Python object of a borrowed value.
+///
+/// # Safety
+/// The extension is active, the lock is held, and the value is valid.
+#[inline(always)]
+pub unsafe fn from_borrowed(value: TVMFFIAny) -> *mut PyObject {
+    // SAFETY: the value's object is alive.
+    unsafe {
+        if value.type_index >= type_index::STATIC_OBJECT_BEGIN {
+            (state::get().library.inc_ref)(value.payload.v_ptr);
+        }
+        from_owned(value)
+    }
+}
+
 /// Makes an empty wrapper. Returns null with a Python error.
 ///
 /// # Safety

@@ -117,6 +117,38 @@ pub unsafe fn start() {
     }
 }
 
+/// Returns whether instances of a type are wrappers of objects.
+///
+/// # Safety
+/// The extension is active, the lock is held, and the type is alive.
+#[inline(always)]
+pub unsafe fn is_wrapper(class: *mut PyTypeObject) -> bool {
+    // SAFETY: as the caller guarantees.
+    matches!(unsafe { kinds::of(class) }, Kind::Object | Kind::Container | Kind::Tensor)
+}
+
+/// One value, and the temporary object in it.
+pub struct Single(Arguments);
+
+impl Single {
+    /// Converts an object. Returns `None` if it has no fast conversion.
+    ///
+    /// # Safety
+    /// As for `convert`; the object outlives this.
+    #[inline(always)]
+    pub unsafe fn new(object: *mut PyObject) -> Option<Self> {
+        let mut arguments = Arguments::new();
+        // SAFETY: as the caller guarantees.
+        unsafe { arguments.push_all(&object, 1) }.then_some(())?;
+        Some(Self(arguments))
+    }
+
+    /// Returns the value.
+    pub fn as_ptr(&self) -> *const TVMFFIAny {
+        self.0.as_ptr()
+    }
+}
+
 /// A value without an object.
 const fn plain(type_index: i32, payload: TVMFFIAnyPayload) -> TVMFFIAny {
     TVMFFIAny { type_index, small_str_len: 0, payload }

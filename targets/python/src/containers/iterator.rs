@@ -1,0 +1,144 @@
+//! Iterators of Array and List. As with upstream's generators, the length is read at the first item.
+
+use super::{classes, element, sequence};
+use crate::python::Locked;
+use core::ffi::{c_int, c_uint, c_void};
+use core::ptr::null_mut;
+use pyo3_ffi::*;
+
+/// The iterator.
+#[repr(C)]
+struct Iterator {
+    base: PyObject,
+    /// The sequence; null after the last item.
+    sequence: *mut PyObject,
+    /// The index of the next item.
+    index: i64,
+    /// The number of items; negative before the first.
+    length: i64,
+}
+
+static TYPE: Locked<*mut PyTypeObject> = Locked::new();
+
+/// Makes the type. Returns `false` with a Python error.
+///
+/// # Safety
+/// The lock is held; called once, before `new`.
+pub unsafe fn start() -> bool {
+    let slot = |slot: c_int, pfunc: *mut c_void| PyType_Slot { slot, pfunc };
+    let mut slots = [
+        slot(Py_tp_iter, PyObject_SelfIter as *mut c_void),
+        slot(Py_tp_iternext, next as *mut c_void),
+        slot(Py_tp_traverse, traverse as *mut c_void),
+        slot(Py_tp_dealloc, deallocate as *mut c_void),
+        slot(0, null_mut()),
+    ];
+    let mut spec = PyType_Spec {
+        name: c"ferrite_python.SequenceIterator".as_ptr(),
+        basicsize: size_of::<Iterator>() as c_int,
+        itemsize: 0,
+        flags: (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC) as c_uint,
+        slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: the slots have the types that their numbers demand.
+    unsafe {
+        let class = PyType_FromSpec(&mut spec);
+        TYPE.set(class.cast());
+        !class.is_null()
+    }
+}
+
+/// Makes an iterator. Returns null with a Python error.
+///
+/// # Safety
+/// The lock is held, and the sequence is alive.
+pub unsafe fn new(sequence: *mut PyObject) -> *mut PyObject {
+    // SAFETY: the memory has the size of an iterator.
+    unsafe {
+        let class = *TYPE.get();
+        let Some(allocate) = (*class).tp_alloc else { return null_mut() };
+        let object = allocate(class, 0);
+        if !object.is_null() {
+            let iterator: *mut Iterator = object.cast();
+            (*iterator).sequence = Py_NewRef(sequence);
+            (*iterator).length = -1;
+        }
+        object
+    }
+}
+
+/// Slot `tp_iternext`.
+unsafe extern "C" fn next(object: *mut PyObject) -> *mut PyObject {
+    let iterator: *mut Iterator = object.cast();
+    // SAFETY: the iterator owns the sequence.
+    unsafe {
+        let owner = (*iterator).sequence;
+        if owner.is_null() {
+            return null_mut();
+        }
+        let cell = sequence(owner);
+        if (*iterator).length < 0 {
+            (*iterator).length = cell.map_or(0, |cell| (*cell).size);
+        }
+        let index = (*iterator).index;
+        if index >= (*iterator).length {
+            (*iterator).sequence = null_mut();
+            Py_DECREF(owner);
+            return null_mut();
+        }
+        (*iterator).index += 1;
+        match cell {
+            Some(cell) if index < (*cell).size => element(cell, index as usize),
+            _ => by_upstream(owner, index),
+        }
+    }
+}
+
+/// Gets an item by upstream's function, which raises the error if a list has shrunk.
+#[cold]
+unsafe fn by_upstream(owner: *mut PyObject, index: i64) -> *mut PyObject {
+    // SAFETY: the objects are alive.
+    unsafe {
+        let number = PyLong_FromLongLong(index);
+        if number.is_null() {
+            return number;
+        }
+        let item = PyObject_CallFunctionObjArgs(
+            classes().list_item,
+            owner,
+            number,
+            null_mut::<PyObject>(),
+        );
+        Py_DECREF(number);
+        item
+    }
+}
+
+unsafe extern "C" fn traverse(
+    object: *mut PyObject,
+    visit: visitproc,
+    argument: *mut c_void,
+) -> c_int {
+    // SAFETY: the collector passes an iterator.
+    unsafe {
+        let sequence = (*object.cast::<Iterator>()).sequence;
+        if !sequence.is_null() {
+            let status = visit(sequence, argument);
+            if status != 0 {
+                return status;
+            }
+        }
+        visit(Py_TYPE(object).cast(), argument)
+    }
+}
+
+unsafe extern "C" fn deallocate(object: *mut PyObject) {
+    // SAFETY: nobody else has a reference to the iterator.
+    unsafe {
+        let class = Py_TYPE(object);
+        PyObject_GC_UnTrack(object.cast());
+        Py_XDECREF((*object.cast::<Iterator>()).sequence);
+        PyObject_GC_Del(object.cast());
+        Py_DECREF(class.cast());
+    }
+}

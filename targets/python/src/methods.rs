@@ -1,0 +1,211 @@
+//! Methods of Python classes with a fast path: a descriptor that takes the place of a function.
+//!
+//! A Python function that is a class's `__getitem__` is called by CPython's specialised instructions
+//! without the type's slot; a descriptor is not. Attributes such as `__doc__` are copied to it.
+
+use crate::python::Locked;
+use core::ffi::{c_int, c_uint, c_void};
+use core::mem::offset_of;
+use core::ptr::null_mut;
+use pyo3_ffi::*;
+
+/// Does a method's work. Returns `None` if the original has to do it: nothing has happened then.
+pub type Fast = unsafe fn(
+    method: *mut Method,
+    items: *const *mut PyObject,
+    count: usize,
+) -> Option<*mut PyObject>;
+
+/// The descriptor.
+#[repr(C)]
+pub struct Method {
+    base: PyObject,
+    vectorcall: vectorcallfunc,
+    fast: Fast,
+    /// The function that the class had.
+    pub original: *mut PyObject,
+    /// What the fast path needs, such as a function of the library.
+    pub extra: *mut PyObject,
+    attributes: *mut PyObject,
+}
+
+unsafe extern "C" {
+    fn PyMethod_New(function: *mut PyObject, object: *mut PyObject) -> *mut PyObject;
+}
+
+/// The type of the descriptors.
+static TYPE: Locked<*mut PyTypeObject> = Locked::new();
+
+/// Makes the type. Returns `false` with a Python error.
+///
+/// # Safety
+/// The lock is held; called once, before `new`.
+pub unsafe fn start() -> bool {
+    let member = |name: &'static core::ffi::CStr, offset: usize| PyMemberDef {
+        name: name.as_ptr(),
+        type_code: Py_T_PYSSIZET,
+        offset: offset as Py_ssize_t,
+        flags: Py_READONLY,
+        doc: core::ptr::null(),
+    };
+    // CPython keeps the members.
+    let members = Box::leak(Box::new([
+        member(c"__vectorcalloffset__", offset_of!(Method, vectorcall)),
+        member(c"__dictoffset__", offset_of!(Method, attributes)),
+        PyMemberDef::default(),
+    ]));
+    let accessors = Box::leak(Box::new([
+        PyGetSetDef {
+            name: c"__dict__".as_ptr(),
+            get: Some(PyObject_GenericGetDict),
+            set: Some(PyObject_GenericSetDict),
+            doc: core::ptr::null(),
+            closure: null_mut(),
+        },
+        PyGetSetDef::default(),
+    ]));
+    let slot = |slot: c_int, pfunc: *mut c_void| PyType_Slot { slot, pfunc };
+    let mut slots = [
+        slot(Py_tp_call, PyVectorcall_Call as *mut c_void),
+        slot(Py_tp_repr, represent as *mut c_void),
+        slot(Py_tp_descr_get, bind as *mut c_void),
+        slot(Py_tp_traverse, traverse as *mut c_void),
+        slot(Py_tp_clear, clear as *mut c_void),
+        slot(Py_tp_dealloc, deallocate as *mut c_void),
+        slot(Py_tp_members, members.as_mut_ptr().cast()),
+        slot(Py_tp_getset, accessors.as_mut_ptr().cast()),
+        slot(0, null_mut()),
+    ];
+    let flags = Py_TPFLAGS_DEFAULT
+        | Py_TPFLAGS_HAVE_GC
+        | Py_TPFLAGS_HAVE_VECTORCALL
+        | Py_TPFLAGS_METHOD_DESCRIPTOR;
+    let mut spec = PyType_Spec {
+        name: c"ferrite_python.Method".as_ptr(),
+        basicsize: size_of::<Method>() as c_int,
+        itemsize: 0,
+        flags: flags as c_uint,
+        slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: the slots have the types that their numbers demand.
+    unsafe {
+        let class = PyType_FromSpec(&mut spec);
+        TYPE.set(class.cast());
+        !class.is_null()
+    }
+}
+
+/// Makes a descriptor. Returns null with a Python error.
+///
+/// # Safety
+/// The lock is held, `start` was called, and the objects are alive.
+pub unsafe fn new(fast: Fast, original: *mut PyObject, extra: *mut PyObject) -> *mut PyObject {
+    // SAFETY: the memory has the size of a method, and is tracked once it is complete.
+    unsafe {
+        let class = *TYPE.get();
+        let Some(allocate) = (*class).tp_alloc else { return null_mut() };
+        let object = allocate(class, 0);
+        if object.is_null() {
+            return object;
+        }
+        let method: *mut Method = object.cast();
+        (*method).vectorcall = call;
+        (*method).fast = fast;
+        (*method).original = Py_NewRef(original);
+        (*method).extra = Py_NewRef(extra);
+        object
+    }
+}
+
+/// The descriptor's `vectorcall`.
+unsafe extern "C" fn call(
+    object: *mut PyObject,
+    items: *const *mut PyObject,
+    count: usize,
+    keywords: *mut PyObject,
+) -> *mut PyObject {
+    let method: *mut Method = object.cast();
+    // SAFETY: CPython passes as many items.
+    unsafe {
+        if keywords.is_null() {
+            let positional = PyVectorcall_NARGS(count) as usize;
+            if let Some(result) = ((*method).fast)(method, items, positional) {
+                return result;
+            }
+        }
+        PyObject_Vectorcall((*method).original, items, count, keywords)
+    }
+}
+
+/// Slot `tp_descr_get`: binds like a function.
+unsafe extern "C" fn bind(
+    method: *mut PyObject,
+    object: *mut PyObject,
+    _: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: CPython passes objects that are alive; null stands for access by the class.
+    unsafe {
+        if object.is_null() || object == Py_None() {
+            Py_NewRef(method)
+        } else {
+            PyMethod_New(method, object)
+        }
+    }
+}
+
+/// Slot `tp_repr`: that of the original.
+unsafe extern "C" fn represent(method: *mut PyObject) -> *mut PyObject {
+    // SAFETY: CPython passes a method.
+    unsafe { PyObject_Repr((*method.cast::<Method>()).original) }
+}
+
+/// The owned objects of a method.
+unsafe fn references(object: *mut PyObject) -> [*mut *mut PyObject; 3] {
+    let method: *mut Method = object.cast();
+    // SAFETY: the object is a method.
+    unsafe {
+        [&raw mut (*method).original, &raw mut (*method).extra, &raw mut (*method).attributes]
+    }
+}
+
+unsafe extern "C" fn traverse(
+    object: *mut PyObject,
+    visit: visitproc,
+    argument: *mut c_void,
+) -> c_int {
+    // SAFETY: the collector passes a method.
+    unsafe {
+        for reference in references(object) {
+            if !(*reference).is_null() {
+                let status = visit(*reference, argument);
+                if status != 0 {
+                    return status;
+                }
+            }
+        }
+        visit(Py_TYPE(object).cast(), argument)
+    }
+}
+
+/// Drops the attributes alone: a method without its original could not be called.
+unsafe extern "C" fn clear(object: *mut PyObject) -> c_int {
+    // SAFETY: the collector passes a method; the reference is dropped after it was taken out.
+    unsafe {
+        let attributes = core::mem::replace(&mut (*object.cast::<Method>()).attributes, null_mut());
+        Py_XDECREF(attributes);
+    }
+    0
+}
+
+unsafe extern "C" fn deallocate(object: *mut PyObject) {
+    // SAFETY: nobody else has a reference to the method.
+    unsafe {
+        let class = Py_TYPE(object);
+        PyObject_GC_UnTrack(object.cast());
+        for reference in references(object) {
+            Py_XDECREF(*reference);
+        }
+        PyObject_GC_Del(object.cast());
+        Py_DECREF(class.cast());
+    }
+}
