@@ -79,7 +79,10 @@ def install(tvm_ffi) -> None:
         parts["calls without a tuple"] = WATCHER.outcome
         for index, frame in frames.items():
             fast.frame(index, *frame)
+        parts["callbacks"] = attempt(callbacks, fast, tvm_ffi)
         parts["containers"] = attempt(containers, fast, tvm_ffi)
+        parts["methods"] = attempt(methods, fast, tvm_ffi)
+        parts["constructors"] = attempt(constructors, fast, tvm_ffi)
         parts["fields"] = attempt(fields, fast, tvm_ffi)
     INSTALLED.update((f"fast {part}", reason) for part, reason in parts.items())
 
@@ -120,6 +123,20 @@ def attempt(part, extension, tvm_ffi) -> str | None:
         return part(extension, tvm_ffi)
     except Exception as error:  # noqa: BLE001 - whatever a later release lacks, upstream's code does the work
         return f"tvm_ffi differs: {error!r}"
+
+
+def callbacks(extension, tvm_ffi) -> str | None:
+    """Make callables that become functions fast."""
+    if not extension.callbacks(tvm_ffi.Array([1])):
+        return "CAny retains its value in another way"
+    convert = tvm_ffi.core._convert_to_ffi_func
+
+    @functools.wraps(convert)
+    def _convert_to_ffi_func(pyfunc, tensor_cls=None):
+        return extension.function_of(pyfunc) if tensor_cls is None else convert(pyfunc, tensor_cls)
+
+    tvm_ffi.core._convert_to_ffi_func = _convert_to_ffi_func
+    return None
 
 
 # Methods of containers: name, fast path, and the library's function that the path calls.
@@ -177,11 +194,62 @@ def difference(method, original, sample) -> str | None:
     return None
 
 
+def methods(extension, tvm_ffi) -> str | None:
+    """Make the methods of natively declared classes fast."""
+    core = tvm_ffi.core
+    as_callable = core.TypeMethod.as_callable
+
+    def fast(method, made):
+        if method.is_static or type(method.func) is not core.Function:
+            return made
+        return functools.update_wrapper(extension.method("function", made, method.func), made)
+
+    @functools.wraps(as_callable)
+    def fast_callable(self, cls):
+        return fast(self, as_callable(self, cls))
+
+    core.TypeMethod.as_callable = fast_callable
+    kind = type(as_callable)  # of functions of upstream's extension, such as those that as_callable makes
+    for info in registered(core):
+        for method in info.methods:
+            made = vars(info.type_cls).get(method.name) if info.type_cls else None
+            if type(made) is kind and made.__module__ == info.type_cls.__module__:
+                setattr(info.type_cls, method.name, fast(method, made))
+    return None
+
+
+def registered(core):
+    """Return what upstream's registry has about the types that exist."""
+    found = (core._type_index_to_type_info(index) for index in range(64, 192))
+    return [info for info in found if info is not None]
+
+
+STATIC_TYPES_END = 80
+
+
+def constructors(extension, tvm_ffi) -> str | None:
+    """Make the `__init__` fast that upstream makes for classes with fields, unless it does more than to call the library."""
+    dunder = tvm_ffi._dunder
+    make_init = dunder._make_init
+
+    @functools.wraps(make_init)
+    def _make_init(type_cls, type_info, ffi_init, py_class_mode=False):
+        made = make_init(type_cls, type_info, ffi_init, py_class_mode)
+        positional, _ = dunder._init_normalization_fields(type_info)
+        passes_values = all(field.ty is None or field.ty.origin_type_index < STATIC_TYPES_END for field in positional)
+        does_more = hasattr(type_cls, "__post_init__") or dunder._collect_init_property_funcs(type_cls)
+        if does_more or not passes_values or type(ffi_init) is not tvm_ffi.core.Function:
+            return made
+        return functools.update_wrapper(extension.method("constructor", made, (type_cls, ffi_init)), made)
+
+    dunder._make_init = _make_init
+    return None
+
+
 def fields(extension, tvm_ffi) -> str | None:
     """Make the fields of classes fast."""
     core = tvm_ffi.core
-    found = ((index, core._type_index_to_type_info(index)) for index in range(64, 192))
-    samples = [(index, info) for index, info in found if info is not None and info.fields]
+    samples = [(info.type_index, info) for info in registered(core) if info.fields]
     address = ctypes.cast(tvm_ffi.LIB.TVMFFIGetTypeInfo, ctypes.c_void_p).value
     return extension.fields(core.FFIProperty, core.FieldGetter, core.FieldSetter, samples, address)
 

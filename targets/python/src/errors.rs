@@ -21,8 +21,8 @@ pub enum Frame {
     Call,
     /// `FieldSetter.__call__`.
     Setter,
-    /// None: a field's getter does not fail.
-    Getter,
+    /// No frame.
+    None,
 }
 
 /// The code objects of the frames, owned; null for none.

@@ -1,6 +1,6 @@
 //! Fields: the slots of `FFIProperty`, whose getter and setter are called without Python calls.
 
-use crate::arguments::Single;
+use crate::arguments::Arguments;
 use crate::python::{Locked, Owned, attribute, word};
 use crate::state::{self, HANDLE};
 use crate::{call, errors, results};
@@ -207,7 +207,7 @@ unsafe extern "C" fn slot_get(
                 return if status == 0 {
                     results::from_owned(result)
                 } else {
-                    errors::raise(status, errors::Frame::Getter)
+                    errors::raise(status, errors::Frame::None)
                 };
             }
         }
@@ -244,7 +244,10 @@ unsafe fn store(
     // SAFETY: the layout of `FieldSetter` was probed; its flags say which kind of setter it is.
     unsafe {
         let field = address(object, accessor)?;
-        let single = Single::new(value)?;
+        let mut single = Arguments::new();
+        if !single.push_all(&value, 1) {
+            return None;
+        }
         let (setter, flags): (*mut c_void, i64) = (word(accessor, FUNCTION), word(accessor, FLAGS));
         let status = if flags & IS_FUNCTION == 0 {
             let set = core::mem::transmute::<

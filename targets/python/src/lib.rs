@@ -7,17 +7,21 @@
 //! - `call`, `vectorcall`: calls of `Function`
 //! - `arguments`, `results`, `errors`: conversions
 //! - `containers`, `fields`: methods and slots of Array, List, Map and Dict; the fields of classes
-//! - `methods`: descriptors in the place of Python functions
+//! - `callbacks`: Python callables as functions
+//! - `methods`, `paths`, `constructors`: descriptors in the place of Python functions
 //! - `library`, `python`: the two C interfaces
 
 mod arguments;
 mod call;
+mod callbacks;
+mod constructors;
 mod containers;
 mod errors;
 mod fields;
 mod layout;
 mod library;
 mod methods;
+mod paths;
 mod python;
 mod report;
 mod results;
@@ -43,7 +47,7 @@ const fn function(
     }
 }
 
-static mut METHODS: [PyMethodDef; 9] = [
+static mut METHODS: [PyMethodDef; 11] = [
     function(
         c"activate",
         report::activate,
@@ -52,11 +56,13 @@ static mut METHODS: [PyMethodDef; 9] = [
     ),
     function(c"forget_classes", report::forget_classes, METH_NOARGS, c"Forget the classes that are registered for types."),
     function(c"containers", containers::start, METH_VARARGS, c"Keep the container classes, which the methods need."),
-    function(c"method", containers::method, METH_VARARGS, c"Return a method with a fast path over a function."),
+    function(c"method", paths::method, METH_VARARGS, c"Return a method with a fast path over a function."),
     function(c"sequence_slots", containers::sequence_slots, METH_O, c"Set the slots of Array or List."),
     function(c"fields", fields::activate, METH_VARARGS, c"Probe FFIProperty and replace its slots: None, or the reason why not."),
     function(c"frame", errors::frame, METH_VARARGS, c"Set the frame that a function of upstream's has in tracebacks."),
     function(c"enlarge", vectorcall::enlarge, METH_O, c"Give Function, which has no instances, a place for a vectorcall: None, or the reason why not."),
+    function(c"callbacks", report::callbacks, METH_O, c"Probe CAny on an object, for callbacks: whether they can be used."),
+    function(c"function_of", callbacks::function_of, METH_O, c"Return a Function that calls a Python callable."),
     PyMethodDef::zeroed(),
 ];
 

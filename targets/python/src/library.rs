@@ -3,7 +3,7 @@
 //! They are looked up in that library by name, so that the extension needs no library to be built or
 //! loaded, and a missing symbol is a reason in the report.
 
-use core::ffi::{CStr, c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObjectHandle};
 
 macro_rules! library {
@@ -39,6 +39,9 @@ macro_rules! library {
 pub type Call =
     unsafe extern "C" fn(TVMFFIObjectHandle, *const TVMFFIAny, i32, *mut TVMFFIAny) -> c_int;
 
+/// The deleter of a function's context.
+pub type Delete = unsafe extern "C" fn(*mut c_void);
+
 library! {
     /// Calls a function.
     call = c"TVMFFIFunctionCall": Call;
@@ -52,4 +55,14 @@ library! {
     string = c"TVMFFIStringFromByteArray": unsafe extern "C" fn(*const TVMFFIByteArray, *mut TVMFFIAny) -> c_int;
     /// Makes bytes.
     bytes = c"TVMFFIBytesFromByteArray": unsafe extern "C" fn(*const TVMFFIByteArray, *mut TVMFFIAny) -> c_int;
+    /// Looks up a global function.
+    global = c"TVMFFIFunctionGetGlobal": unsafe extern "C" fn(*const TVMFFIByteArray, *mut TVMFFIObjectHandle) -> c_int;
+    /// Makes an owned value of a borrowed one.
+    to_owned = c"TVMFFIAnyViewToOwnedAny": unsafe extern "C" fn(*const TVMFFIAny, *mut TVMFFIAny) -> c_int;
+    /// Makes a function.
+    create = c"TVMFFIFunctionCreate": unsafe extern "C" fn(*mut c_void, Call, Option<Delete>, *mut TVMFFIObjectHandle) -> c_int;
+    /// Raises an error.
+    set_raised = c"TVMFFIErrorSetRaised": unsafe extern "C" fn(TVMFFIObjectHandle);
+    /// Returns the calls on the stack as text.
+    backtrace = c"TVMFFIBacktrace": unsafe extern "C" fn(*const c_char, c_int, *const c_char, c_int) -> *const TVMFFIByteArray;
 }

@@ -2,7 +2,7 @@
 
 use crate::layout::{self, Reason};
 use crate::library::Library;
-use crate::{arguments, call, errors, methods, results, state};
+use crate::{arguments, call, callbacks, errors, methods, results, state};
 use core::ffi::CStr;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -55,6 +55,7 @@ unsafe fn start(core: *mut PyObject, library: u64) -> Result<(), Reason> {
             return Err("a type cannot be made".into());
         }
         state::set(layout::probe(core, library)?);
+        arguments::start_nested();
     }
     Ok(())
 }
@@ -104,5 +105,17 @@ pub unsafe extern "C" fn forget_classes(_: *mut PyObject, _: *mut PyObject) -> *
             results::forget_classes();
         }
         Py_NewRef(Py_None())
+    }
+}
+
+/// The Python function `callbacks(object)`: whether values of callbacks can be stored.
+///
+/// # Safety
+/// CPython calls it, with the interpreter's lock.
+pub unsafe extern "C" fn callbacks(_: *mut PyObject, object: *mut PyObject) -> *mut PyObject {
+    // SAFETY: the argument is checked to be a wrapper.
+    unsafe {
+        let is_wrapper = PyType_IsSubtype(Py_TYPE(object), state::get().object_base) != 0;
+        PyBool_FromLong((is_wrapper && callbacks::start(object)).into())
     }
 }

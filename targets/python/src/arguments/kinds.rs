@@ -25,6 +25,14 @@ pub enum Kind {
     DataType,
     /// `numpy.ndarray`.
     Array,
+    /// `list`.
+    List,
+    /// `tuple`.
+    Tuple,
+    /// `dict`.
+    Dict,
+    /// Functions and methods.
+    Callable,
 }
 
 /// A type that was classified, kept alive so that no other type gets its address.
@@ -108,8 +116,27 @@ unsafe fn classify(class: *mut PyTypeObject) -> Kind {
             Kind::DataType
         } else if class == state.array {
             Kind::Array
+        } else if class == &raw mut PyList_Type {
+            Kind::List
+        } else if class == &raw mut PyTuple_Type {
+            Kind::Tuple
+        } else if class == &raw mut PyDict_Type {
+            Kind::Dict
+        } else if is_callable(class) {
+            Kind::Callable
         } else {
             Kind::Unknown
         }
     }
+}
+
+unsafe extern "C" {
+    static mut PyMethod_Type: PyTypeObject;
+}
+
+/// Returns whether instances of a type are functions or methods, none of which has a protocol of upstream's.
+fn is_callable(class: *mut PyTypeObject) -> bool {
+    class == &raw mut PyFunction_Type
+        || class == &raw mut PyMethod_Type
+        || class == &raw mut PyCFunction_Type
 }

@@ -4,12 +4,15 @@
 
 mod array;
 mod kinds;
+mod nested;
 pub mod numpy;
 mod strings;
 
 pub use array::sample as sample_tensor;
+pub use nested::start as start_nested;
 
 use crate::call::NONE;
+use crate::callbacks;
 use crate::python::word;
 use crate::state::{self, ANY, DL_TENSOR, EXCHANGE_API, HANDLE};
 use core::ffi::{c_int, c_void};
@@ -69,6 +72,24 @@ impl Arguments {
         true
     }
 
+    /// Takes over an owned value, for its release.
+    ///
+    /// It must not be full.
+    fn own(&mut self, value: TVMFFIAny, reference: Reference) {
+        let index = (self.owned | self.arrays).trailing_ones() as usize;
+        self.values[index].write(value);
+        match reference {
+            Reference::Array => self.arrays |= 1 << index,
+            Reference::Owned => self.owned |= 1 << index,
+            Reference::Borrowed => {}
+        }
+    }
+
+    /// Returns whether there is no place for another owned value.
+    fn is_full(&self) -> bool {
+        (self.owned | self.arrays).trailing_ones() as usize == CAPACITY
+    }
+
     /// Returns the values.
     pub fn as_ptr(&self) -> *const TVMFFIAny {
         self.values.as_ptr().cast()
@@ -125,28 +146,6 @@ pub unsafe fn start() {
 pub unsafe fn is_wrapper(class: *mut PyTypeObject) -> bool {
     // SAFETY: as the caller guarantees.
     matches!(unsafe { kinds::of(class) }, Kind::Object | Kind::Container | Kind::Tensor)
-}
-
-/// One value, and the temporary object in it.
-pub struct Single(Arguments);
-
-impl Single {
-    /// Converts an object. Returns `None` if it has no fast conversion.
-    ///
-    /// # Safety
-    /// As for `convert`; the object outlives this.
-    #[inline(always)]
-    pub unsafe fn new(object: *mut PyObject) -> Option<Self> {
-        let mut arguments = Arguments::new();
-        // SAFETY: as the caller guarantees.
-        unsafe { arguments.push_all(&object, 1) }.then_some(())?;
-        Some(Self(arguments))
-    }
-
-    /// Returns the value.
-    pub fn as_ptr(&self) -> *const TVMFFIAny {
-        self.0.as_ptr()
-    }
 }
 
 /// A value without an object.
@@ -239,6 +238,10 @@ unsafe fn of_kind(object: *mut PyObject, kind: Kind, out: *mut TVMFFIAny) -> Opt
                     TVMFFIAnyPayload { v_uint64: data_type.into() },
                 ));
             }
+            Kind::List => return nested::list(object, out),
+            Kind::Tuple => return nested::tuple(object, out),
+            Kind::Dict => return nested::dict(object, out),
+            Kind::Callable => return callbacks::convert_callable(object, out),
             Kind::Unknown => return None,
         }
     }

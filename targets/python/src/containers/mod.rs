@@ -4,14 +4,13 @@
 //! that convert their tensors for a framework, are left to upstream's methods.
 
 mod iterator;
-mod maps;
-mod sequences;
+pub mod maps;
+pub mod sequences;
 
-use crate::methods::{self, Fast};
 use crate::python::{Locked, word};
 use crate::results;
 use crate::state::{EXCHANGE_API, HANDLE};
-use core::ffi::{CStr, c_void};
+use core::ffi::c_void;
 use core::ptr::null_mut;
 use ferrite_core::abi::TVMFFISeqCell;
 use pyo3_ffi::*;
@@ -75,42 +74,6 @@ pub unsafe extern "C" fn start(_: *mut PyObject, arguments: *mut PyObject) -> *m
             return null_mut();
         }
         Py_NewRef(Py_None())
-    }
-}
-
-/// The fast paths by name.
-const FAST: [(&CStr, Fast); 10] = [
-    (c"sequence item", sequences::item),
-    (c"sequence length", sequences::length),
-    (c"sequence iterator", sequences::iterate),
-    (c"sequence truth", sequences::truth),
-    (c"contains", sequences::contains),
-    (c"map item", maps::item),
-    (c"map length", maps::length),
-    (c"map truth", maps::truth),
-    (c"map contains", maps::contains),
-    (c"map get", maps::get),
-];
-
-/// The Python function `method(name, original, extra)`: a descriptor with a fast path.
-///
-/// # Safety
-/// CPython calls it, with the interpreter's lock.
-pub unsafe extern "C" fn method(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
-    let mut name: *const core::ffi::c_char = core::ptr::null();
-    let (mut original, mut extra): (*mut PyObject, *mut PyObject) = (null_mut(), null_mut());
-    // SAFETY: the format has these types.
-    unsafe {
-        if PyArg_ParseTuple(arguments, c"sOO".as_ptr(), &mut name, &mut original, &mut extra) == 0 {
-            return null_mut();
-        }
-        match FAST.iter().find(|(known, _)| *known == CStr::from_ptr(name)) {
-            Some((_, fast)) => methods::new(*fast, original, extra),
-            None => {
-                PyErr_SetString(PyExc_ValueError, name);
-                null_mut()
-            }
-        }
     }
 }
 

@@ -1,0 +1,153 @@
+//! Lists, tuples and dicts: an Array or Map of their elements, by the library's constructor.
+
+use super::{Arguments, CAPACITY, Reference, convert};
+use crate::call::NONE;
+use crate::python::Locked;
+use crate::state;
+use core::ptr::null_mut;
+use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObjectHandle};
+use pyo3_ffi::*;
+
+/// The constructors `ffi.Array` and `ffi.Map`; null if the library lacks one. Owned.
+struct Constructors {
+    array: TVMFFIObjectHandle,
+    map: TVMFFIObjectHandle,
+}
+
+static CONSTRUCTORS: Locked<Constructors> = Locked::new();
+
+/// Looks up the constructors.
+///
+/// # Safety
+/// The state is set and the lock is held; called once, before any conversion.
+pub unsafe fn start() {
+    // SAFETY: the library writes a handle or leaves null.
+    unsafe {
+        let look_up = |name: &[u8]| {
+            let mut handle = null_mut();
+            let status =
+                (state::get().library.global)(&TVMFFIByteArray::from_slice(name), &mut handle);
+            if status == 0 { handle } else { null_mut() }
+        };
+        CONSTRUCTORS.set(Constructors { array: look_up(b"ffi.Array"), map: look_up(b"ffi.Map") });
+    }
+}
+
+/// Converts a list.
+///
+/// # Safety
+/// `object` is a list, the lock is held, and `out` can be written.
+pub unsafe fn list(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
+    // SAFETY: converting elements runs no Python code that could change the list.
+    unsafe {
+        let list: *mut PyListObject = object.cast();
+        array((*list).ob_item, PyList_GET_SIZE(object) as usize, out)
+    }
+}
+
+/// Converts a tuple.
+///
+/// # Safety
+/// `object` is a tuple, the lock is held, and `out` can be written.
+pub unsafe fn tuple(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
+    // SAFETY: a tuple has as many items.
+    unsafe {
+        let items = (&raw mut (*object.cast::<PyTupleObject>()).ob_item).cast();
+        array(items, PyTuple_GET_SIZE(object) as usize, out)
+    }
+}
+
+/// Makes an Array of objects.
+unsafe fn array(
+    items: *const *mut PyObject,
+    count: usize,
+    out: *mut TVMFFIAny,
+) -> Option<Reference> {
+    // SAFETY: as the callers guarantee.
+    unsafe {
+        construct((*CONSTRUCTORS.get()).array, (0..count).map(|index| *items.add(index)), out)
+    }
+}
+
+/// Converts a dict.
+///
+/// # Safety
+/// `object` is a dict, the lock is held, and `out` can be written.
+pub unsafe fn dict(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
+    let mut position: Py_ssize_t = 0;
+    let mut pending: *mut PyObject = null_mut();
+    // Keys and values in turn.
+    let items = core::iter::from_fn(|| {
+        if !pending.is_null() {
+            return Some(core::mem::replace(&mut pending, null_mut()));
+        }
+        let mut key = null_mut();
+        // SAFETY: converting elements runs no Python code that could change the dict.
+        let is_entry = unsafe { PyDict_Next(object, &mut position, &mut key, &mut pending) } != 0;
+        is_entry.then_some(key)
+    });
+    // SAFETY: as the caller guarantees.
+    unsafe { construct((*CONSTRUCTORS.get()).map, items, out) }
+}
+
+/// Values of elements in chunks of a call's capacity.
+struct Elements {
+    values: Vec<TVMFFIAny>,
+    owners: Vec<Arguments>,
+}
+
+/// Calls a constructor with elements. Returns `None` if an element has no fast conversion, or on a failure,
+/// which upstream's conversion reports.
+unsafe fn construct(
+    constructor: TVMFFIObjectHandle,
+    items: impl Iterator<Item = *mut PyObject>,
+    out: *mut TVMFFIAny,
+) -> Option<Reference> {
+    // SAFETY: the lock is held; the elements outlive the call.
+    unsafe {
+        if constructor.is_null()
+            || Py_EnterRecursiveCall(c" while converting an argument".as_ptr()) != 0
+        {
+            PyErr_Clear();
+            return None;
+        }
+        let elements = collect(items);
+        Py_LeaveRecursiveCall();
+        let elements = elements?;
+        let mut result = NONE;
+        let count = i32::try_from(elements.values.len()).ok()?;
+        let library = &state::get().library;
+        if (library.call)(constructor, elements.values.as_ptr(), count, &mut result) != 0 {
+            let mut error = null_mut();
+            (library.move_raised)(&mut error);
+            if !error.is_null() {
+                (library.dec_ref)(error);
+            }
+            return None;
+        }
+        out.write(result);
+    }
+    Some(Reference::Owned)
+}
+
+/// Converts elements.
+unsafe fn collect(items: impl Iterator<Item = *mut PyObject>) -> Option<Elements> {
+    let mut elements = Elements { values: Vec::new(), owners: Vec::new() };
+    for item in items {
+        let mut value = NONE;
+        // SAFETY: the element is alive.
+        let reference = unsafe { convert(item, &mut value)? };
+        if !matches!(reference, Reference::Borrowed) {
+            if elements.owners.last().is_none_or(Arguments::is_full) {
+                elements.owners.push(Arguments::new());
+            }
+            if let Some(owners) = elements.owners.last_mut() {
+                owners.own(value, reference);
+            }
+        }
+        elements.values.push(value);
+    }
+    Some(elements)
+}
+
+const _: () = assert!(CAPACITY <= 32);

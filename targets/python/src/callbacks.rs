@@ -1,0 +1,321 @@
+//! Callbacks: Python callables as functions of the library.
+
+use crate::arguments::{Reference, convert};
+use crate::call::NONE;
+use crate::python::{Locked, Owned, attribute, word};
+use crate::state::{self, ANY, HANDLE};
+use crate::{errors, results};
+use core::ffi::{c_int, c_void};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, Ordering};
+use ferrite_core::abi::{
+    TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject, TVMFFIObjectHandle, type_index,
+};
+use pyo3_ffi::*;
+
+/// The most arguments without memory from the heap.
+const CAPACITY: usize = 8;
+
+/// How many references a `CAny` made of an object has taken: upstream's takes two, and releases one.
+static TAKEN: Locked<u64> = Locked::new();
+
+/// Whether that was counted.
+static IS_READY: AtomicBool = AtomicBool::new(false);
+
+/// Counts the references that `CAny` takes. Returns `false` if they cannot be counted.
+///
+/// # Safety
+/// The state is set and the lock is held; `sample` is a wrapper of an object.
+pub unsafe fn start(sample: *mut PyObject) -> bool {
+    // SAFETY: the object's counts are read while the lock is held.
+    unsafe {
+        let object: *mut TVMFFIObject = word(sample, HANDLE);
+        let strong = || (*object).combined_ref_count & 0xffff_ffff;
+        let before = strong();
+        let made =
+            PyObject_CallFunctionObjArgs(state::get().any.cast(), sample, null_mut::<PyObject>());
+        let Some(any) = Owned::from_new(made) else {
+            PyErr_Clear();
+            return false;
+        };
+        let taken = strong() - before;
+        drop(any);
+        // What is left over was leaked.
+        while strong() > before {
+            (state::get().library.dec_ref)(object.cast());
+        }
+        TAKEN.set(taken);
+        let is_known = (1..=2).contains(&taken);
+        IS_READY.store(is_known, Ordering::Relaxed);
+        is_known
+    }
+}
+
+/// Makes a function of a callable; null with a raised error of the library.
+///
+/// # Safety
+/// The lock is held, and `callable` is alive.
+pub unsafe fn create(callable: *mut PyObject) -> TVMFFIObjectHandle {
+    // SAFETY: the function owns a reference to the callable, which its deleter releases.
+    unsafe {
+        let mut handle = null_mut();
+        Py_INCREF(callable);
+        let status =
+            (state::get().library.create)(callable.cast(), callback, Some(delete), &mut handle);
+        if status != 0 {
+            Py_DECREF(callable);
+            return null_mut();
+        }
+        handle
+    }
+}
+
+/// The Python function `function_of(callable)`: a `Function` that calls it.
+///
+/// # Safety
+/// CPython calls it, with the interpreter's lock.
+pub unsafe extern "C" fn function_of(_: *mut PyObject, callable: *mut PyObject) -> *mut PyObject {
+    // SAFETY: the new function is passed on.
+    unsafe {
+        let handle = create(callable);
+        if handle.is_null() {
+            return errors::raise(-1, errors::Frame::None);
+        }
+        let payload = TVMFFIAnyPayload { v_ptr: handle };
+        results::from_owned(TVMFFIAny {
+            type_index: type_index::FUNCTION,
+            small_str_len: 0,
+            payload,
+        })
+    }
+}
+
+/// Deleter of functions; any thread may call it. After the interpreter's end nothing is released.
+unsafe extern "C" fn delete(callable: *mut c_void) {
+    // SAFETY: the function owned the reference.
+    unsafe {
+        if Py_IsInitialized() != 0 {
+            let thread = PyGILState_Ensure();
+            Py_DECREF(callable.cast());
+            PyGILState_Release(thread);
+        }
+    }
+}
+
+/// The function that the library calls.
+unsafe extern "C" fn callback(
+    callable: TVMFFIObjectHandle,
+    values: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the library passes as many values, and the function's callable.
+    unsafe {
+        let thread = PyGILState_Ensure();
+        let status = serve(callable.cast(), values, count.max(0) as usize, result);
+        PyGILState_Release(thread);
+        status
+    }
+}
+
+/// Python objects made of a callback's arguments, with a free place before them.
+struct Objects {
+    near: [*mut PyObject; CAPACITY + 1],
+    far: Vec<*mut PyObject>,
+    count: usize,
+}
+
+impl Objects {
+    fn start(&mut self) -> *mut *mut PyObject {
+        if self.far.is_empty() { self.near.as_mut_ptr() } else { self.far.as_mut_ptr() }
+    }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        let start = self.start();
+        for index in 1..=self.count {
+            // SAFETY: these places own their objects.
+            unsafe { Py_DECREF(*start.add(index)) };
+        }
+    }
+}
+
+/// Calls a callable with borrowed values, and stores its result.
+unsafe fn serve(
+    callable: *mut PyObject,
+    values: *const TVMFFIAny,
+    count: usize,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    let far = if count > CAPACITY { vec![null_mut(); count + 1] } else { Vec::new() };
+    let mut objects = Objects { near: [null_mut(); CAPACITY + 1], far, count: 0 };
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let start = objects.start();
+        for index in 0..count {
+            let object = argument(values.add(index).read());
+            if object.is_null() {
+                return forward();
+            }
+            start.add(index + 1).write(object);
+            objects.count = index + 1;
+        }
+        let flags = count | PY_VECTORCALL_ARGUMENTS_OFFSET;
+        let returned = PyObject_Vectorcall(callable, start.add(1), flags, null_mut());
+        match Owned::from_new(returned) {
+            Some(returned) => store(returned.as_ptr(), result),
+            None => forward(),
+        }
+    }
+}
+
+/// Makes a Python object of an argument. Returns null with a Python error.
+#[inline(always)]
+unsafe fn argument(value: TVMFFIAny) -> *mut PyObject {
+    // SAFETY: the type index says which payload there is.
+    unsafe {
+        match value.type_index {
+            type_index::RAW_STR => PyUnicode_FromString(value.payload.v_c_str),
+            type_index::BYTE_ARRAY_PTR => {
+                let bytes: TVMFFIByteArray = value.payload.v_ptr.cast::<TVMFFIByteArray>().read();
+                PyBytes_FromStringAndSize(bytes.data, bytes.size as Py_ssize_t)
+            }
+            type_index::OBJECT_RVALUE_REF => moved(value.payload.v_ptr.cast()),
+            _ => results::from_borrowed(value),
+        }
+    }
+}
+
+/// Moves an object out of the caller's place.
+unsafe fn moved(place: *mut *mut TVMFFIObject) -> *mut PyObject {
+    // SAFETY: the caller lends the place.
+    unsafe {
+        let object = place.replace(null_mut());
+        if object.is_null() {
+            PyErr_SetString(PyExc_ValueError, c"RValueRef already moved".as_ptr());
+            return null_mut();
+        }
+        let payload = TVMFFIAnyPayload { v_obj: object };
+        results::from_owned(TVMFFIAny {
+            type_index: (*object).type_index,
+            small_str_len: 0,
+            payload,
+        })
+    }
+}
+
+/// Stores what a callable has returned as an owned value.
+unsafe fn store(returned: *mut PyObject, result: *mut TVMFFIAny) -> c_int {
+    let mut value = NONE;
+    // SAFETY: the result can be written; a borrowed value's object is alive until this returns.
+    unsafe {
+        match convert(returned, &mut value) {
+            Some(Reference::Borrowed) if value.type_index < type_index::OPAQUE_PTR => {
+                result.write(value)
+            }
+            Some(Reference::Borrowed) => return (state::get().library.to_owned)(&value, result),
+            Some(_) => result.write(value),
+            None => return store_by_upstream(returned, result),
+        }
+    }
+    0
+}
+
+/// Stores an object by upstream's conversion, in a `CAny`.
+#[cold]
+unsafe fn store_by_upstream(returned: *mut PyObject, result: *mut TVMFFIAny) -> c_int {
+    // SAFETY: the layout of `CAny`, and how often it retains its object, were probed.
+    unsafe {
+        let made =
+            PyObject_CallFunctionObjArgs(state::get().any.cast(), returned, null_mut::<PyObject>());
+        let Some(any) = Owned::from_new(made) else { return forward() };
+        let value: TVMFFIAny = word(any.as_ptr(), ANY);
+        if value.type_index >= type_index::STATIC_OBJECT_BEGIN && *TAKEN.get() == 1 {
+            (state::get().library.inc_ref)(value.payload.v_ptr);
+        }
+        result.write(value);
+    }
+    0
+}
+
+/// Raises the Python error that is set as an error of the library. Returns -1.
+#[cold]
+unsafe fn forward() -> c_int {
+    // SAFETY: a Python error is set, and its parts are owned.
+    unsafe {
+        let (mut class, mut value, mut traceback) = (null_mut(), null_mut(), null_mut());
+        PyErr_Fetch(&mut class, &mut value, &mut traceback);
+        PyErr_NormalizeException(&mut class, &mut value, &mut traceback);
+        if !traceback.is_null() {
+            PyException_SetTraceback(value, traceback);
+        }
+        raise_exception(value);
+        PyErr_Clear();
+        Py_XDECREF(class);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+    }
+    -1
+}
+
+/// Raises an exception as an error of the library, with both backtraces.
+unsafe fn raise_exception(exception: *mut PyObject) -> Option<()> {
+    // SAFETY: the objects are alive.
+    unsafe {
+        let state = state::get();
+        let convert = PyDict_GetItemString(state.names, c"_convert_to_ffi_error".as_ptr());
+        let error = Owned::from_new(PyObject_CallFunctionObjArgs(
+            convert,
+            exception,
+            null_mut::<PyObject>(),
+        ))?;
+        if let Some(both) = backtraces(&error) {
+            let name = c"update_backtrace".as_ptr();
+            drop(Owned::from_new(PyObject_CallMethod(
+                error.as_ptr(),
+                name,
+                c"O".as_ptr(),
+                both.as_ptr(),
+            )));
+        }
+        (state.library.set_raised)(word(error.as_ptr(), HANDLE));
+        Some(())
+    }
+}
+
+/// Returns an error's backtrace with that of the C functions on the stack.
+unsafe fn backtraces(error: &Owned) -> Option<Owned> {
+    // SAFETY: the library's string is valid until its next call on this thread.
+    unsafe {
+        let of_python = attribute(error.as_ptr(), c"backtrace")?;
+        let here =
+            (state::get().library.backtrace)(core::ptr::null(), 0, core::ptr::null(), 0).read();
+        let of_c = PyUnicode_DecodeUTF8(here.data, here.size as Py_ssize_t, c"replace".as_ptr());
+        let of_c = Owned::from_new(of_c)?;
+        Owned::from_new(PyUnicode_Concat(of_python.as_ptr(), of_c.as_ptr()))
+    }
+}
+
+/// Converts a callable that is an argument.
+///
+/// # Safety
+/// The lock is held, `object` is alive, and `out` can be written.
+pub unsafe fn convert_callable(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
+    if !IS_READY.load(Ordering::Relaxed) {
+        return None;
+    }
+    // SAFETY: the new function is owned by the value.
+    unsafe {
+        let handle = create(object);
+        if handle.is_null() {
+            return None;
+        }
+        out.write(TVMFFIAny {
+            type_index: type_index::FUNCTION,
+            small_str_len: 0,
+            payload: TVMFFIAnyPayload { v_ptr: handle },
+        });
+    }
+    Some(Reference::Owned)
+}

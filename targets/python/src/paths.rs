@@ -1,0 +1,59 @@
+//! The fast paths of methods, by the names under which `ferrite_tvm_ffi_fast.py` asks for them.
+
+use crate::containers::{maps, sequences};
+use crate::methods::{self, Fast, Method};
+use crate::{call, constructors};
+use core::ffi::{CStr, c_char};
+use core::ptr::null_mut;
+use pyo3_ffi::*;
+
+/// The fast paths.
+const PATHS: [(&CStr, Fast); 12] = [
+    (c"sequence item", sequences::item),
+    (c"sequence length", sequences::length),
+    (c"sequence iterator", sequences::iterate),
+    (c"sequence truth", sequences::truth),
+    (c"contains", sequences::contains),
+    (c"map item", maps::item),
+    (c"map length", maps::length),
+    (c"map truth", maps::truth),
+    (c"map contains", maps::contains),
+    (c"map get", maps::get),
+    (c"function", function),
+    (c"constructor", constructors::construct),
+];
+
+/// A method of a class that is declared natively: calls `extra`, a `Function`, with the object first.
+///
+/// # Safety
+/// As for `methods::Fast`.
+unsafe fn function(
+    method: *mut Method,
+    items: *const *mut PyObject,
+    count: usize,
+) -> Option<*mut PyObject> {
+    // SAFETY: `extra` is a `Function`; the items are the object and the arguments.
+    if count == 0 { None } else { unsafe { call::invoke((*method).extra, items, count) } }
+}
+
+/// The Python function `method(path, original, extra)`: a descriptor with a fast path over a function.
+///
+/// # Safety
+/// CPython calls it, with the interpreter's lock.
+pub unsafe extern "C" fn method(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
+    let mut path: *const c_char = core::ptr::null();
+    let (mut original, mut extra): (*mut PyObject, *mut PyObject) = (null_mut(), null_mut());
+    // SAFETY: the format has these types.
+    unsafe {
+        if PyArg_ParseTuple(arguments, c"sOO".as_ptr(), &mut path, &mut original, &mut extra) == 0 {
+            return null_mut();
+        }
+        match PATHS.iter().find(|(known, _)| *known == CStr::from_ptr(path)) {
+            Some((_, fast)) => methods::new(*fast, original, extra),
+            None => {
+                PyErr_SetString(PyExc_ValueError, path);
+                null_mut()
+            }
+        }
+    }
+}
