@@ -3,6 +3,7 @@
 //! A call that has an argument without a fast conversion, or a keyword, goes to upstream's function.
 
 use crate::arguments::Arguments;
+use crate::exchange::{self, Ended};
 use crate::python::word;
 use crate::state::{self, HANDLE, RELEASE_LOCK};
 use crate::{errors, results, vectorcall};
@@ -66,26 +67,56 @@ pub unsafe fn invoke(
         return None;
     }
     let mut result = NONE;
+    let api = arguments.api();
+    let values = (arguments.as_ptr(), count as i32);
     // SAFETY: the layout of `Function` was probed; the arguments are borrowed values.
     let status = unsafe {
-        let releases: c_int = word(function, RELEASE_LOCK);
-        if releases != 0 {
-            let thread = PyEval_SaveThread();
-            let status =
-                (state.library.call)(handle, arguments.as_ptr(), count as i32, &mut result);
-            PyEval_RestoreThread(thread);
-            status
+        let releases = word::<c_int>(function, RELEASE_LOCK) != 0;
+        if api.is_null() {
+            enter(handle, releases, values.0, values.1, &mut result)
         } else {
-            (state.library.call)(handle, arguments.as_ptr(), count as i32, &mut result)
+            match exchange::call((handle, releases), values, api, arguments.foreign(), &mut result)
+            {
+                Ended::Status(status) => status,
+                Ended::Raised => return Some(core::ptr::null_mut()),
+            }
         }
     };
     drop(arguments);
     // SAFETY: a call that succeeded passes its result to the caller; one that failed has raised.
     Some(unsafe {
-        if status == 0 {
+        if status != 0 {
+            errors::raise(status, errors::Frame::Call)
+        } else if api.is_null() {
             results::from_owned(result)
         } else {
-            errors::raise(status, errors::Frame::Call)
+            results::for_framework(result, api)
         }
     })
+}
+
+/// Calls a function of the library, without the interpreter's lock if the `Function` releases it.
+///
+/// # Safety
+/// The lock is held, and `values` has `count` borrowed values.
+#[inline(always)]
+pub unsafe fn enter(
+    handle: *mut c_void,
+    releases: bool,
+    values: *const TVMFFIAny,
+    count: i32,
+    result: &mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let call = state::get().library.call;
+        if releases {
+            let thread = PyEval_SaveThread();
+            let status = call(handle, values, count, result);
+            PyEval_RestoreThread(thread);
+            status
+        } else {
+            call(handle, values, count, result)
+        }
+    }
 }

@@ -241,6 +241,7 @@ unsafe fn store_by_upstream(returned: *mut PyObject, result: *mut TVMFFIAny) -> 
 
 /// Raises the Python error that is set as an error of the library. Returns -1.
 #[cold]
+#[allow(deprecated, reason = "the functions that take their place are new in CPython 3.12")]
 unsafe fn forward() -> c_int {
     // SAFETY: a Python error is set, and its parts are owned.
     unsafe {

@@ -7,6 +7,7 @@
 //! - `call`, `vectorcall`: calls of `Function`
 //! - `arguments`, `results`, `errors`: conversions
 //! - `containers`, `fields`: methods and slots of Array, List, Map and Dict; the fields of classes
+//! - `exchange`: tensors of frameworks
 //! - `callbacks`: Python callables as functions
 //! - `methods`, `paths`, `constructors`: descriptors in the place of Python functions
 //! - `library`, `python`: the two C interfaces
@@ -17,6 +18,7 @@ mod callbacks;
 mod constructors;
 mod containers;
 mod errors;
+mod exchange;
 mod fields;
 mod layout;
 mod library;

@@ -4,7 +4,10 @@
 //! loaded, and a missing symbol is a reason in the report.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObjectHandle};
+use ferrite_core::abi::{
+    DLManagedTensorVersioned, DLPackManagedTensorAllocator, TVMFFIAny, TVMFFIByteArray,
+    TVMFFIObjectHandle,
+};
 
 macro_rules! library {
     ($($(#[$doc:meta])* $field:ident = $symbol:literal: $type:ty;)*) => {
@@ -65,4 +68,12 @@ library! {
     set_raised = c"TVMFFIErrorSetRaised": unsafe extern "C" fn(TVMFFIObjectHandle);
     /// Returns the calls on the stack as text.
     backtrace = c"TVMFFIBacktrace": unsafe extern "C" fn(*const c_char, c_int, *const c_char, c_int) -> *const TVMFFIByteArray;
+    /// Makes a tensor of a managed tensor.
+    from_dlpack = c"TVMFFITensorFromDLPackVersioned": unsafe extern "C" fn(*mut DLManagedTensorVersioned, i32, i32, *mut TVMFFIObjectHandle) -> c_int;
+    /// Makes a managed tensor of a tensor.
+    to_dlpack = c"TVMFFITensorToDLPackVersioned": unsafe extern "C" fn(TVMFFIObjectHandle, *mut *mut DLManagedTensorVersioned) -> c_int;
+    /// Sets a device's stream, and returns the former one.
+    set_stream = c"TVMFFIEnvSetStream": unsafe extern "C" fn(i32, i32, *mut c_void, *mut *mut c_void) -> c_int;
+    /// Sets the allocator of tensors, and returns the former one.
+    set_allocator = c"TVMFFIEnvSetDLPackManagedTensorAllocator": unsafe extern "C" fn(DLPackManagedTensorAllocator, c_int, *mut DLPackManagedTensorAllocator) -> c_int;
 }

@@ -4,11 +4,12 @@ mod classes;
 
 pub use classes::{forget as forget_classes, start};
 
+use crate::exchange;
 use crate::python::{Owned, word};
 use crate::state::{self, ANY, DL_TENSOR, HANDLE};
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, type_index};
+use ferrite_core::abi::{DLPackExchangeAPI, TVMFFIAny, TVMFFIByteArray, type_index};
 use pyo3_ffi::*;
 
 /// Offset of an object's content behind its header.
@@ -44,6 +45,24 @@ pub unsafe fn from_owned(value: TVMFFIAny) -> *mut PyObject {
             index if index >= type_index::STATIC_OBJECT_BEGIN => object(value, index),
             _ => by_upstream(value),
         }
+    }
+}
+
+/// Makes a Python object of an owned value for a framework: tensors become the framework's.
+///
+/// # Safety
+/// As for `from_owned`.
+pub unsafe fn for_framework(value: TVMFFIAny, api: *const DLPackExchangeAPI) -> *mut PyObject {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        if value.type_index == type_index::TENSOR {
+            if let Some(object) = exchange::export(value.payload.v_ptr, api) {
+                return object;
+            }
+        }
+        let object = from_owned(value);
+        exchange::tag(object, api);
+        object
     }
 }
 

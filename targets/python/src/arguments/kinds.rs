@@ -1,7 +1,9 @@
 //! What instances of a type convert to, found once per type as upstream's dispatch finds it.
 
+use crate::exchange;
 use crate::python::Locked;
 use crate::state;
+use ferrite_core::abi::DLPackExchangeAPI;
 use pyo3_ffi::*;
 
 /// The conversion of a type's instances.
@@ -33,6 +35,8 @@ pub enum Kind {
     Dict,
     /// Functions and methods.
     Callable,
+    /// Tensors of a framework that has an exchange API.
+    Foreign,
 }
 
 /// A type that was classified, kept alive so that no other type gets its address.
@@ -40,6 +44,8 @@ pub enum Kind {
 struct Entry {
     class: *mut PyTypeObject,
     kind: Kind,
+    /// The API of `Kind::Foreign`.
+    api: *const DLPackExchangeAPI,
 }
 
 const ENTRIES: usize = 256;
@@ -50,7 +56,7 @@ static TABLE: Locked<[Entry; ENTRIES]> = Locked::new();
 /// # Safety
 /// The lock is held; called once, before `of`.
 pub unsafe fn clear() {
-    let entry = Entry { class: core::ptr::null_mut(), kind: Kind::Unknown };
+    let entry = Entry { class: core::ptr::null_mut(), kind: Kind::Unknown, api: core::ptr::null() };
     // SAFETY: as the caller guarantees.
     unsafe { TABLE.set([entry; ENTRIES]) };
 }
@@ -74,6 +80,17 @@ pub unsafe fn of(class: *mut PyTypeObject) -> Kind {
     unsafe { insert(entry, class) }
 }
 
+/// Returns the exchange API of a type that was just found to be foreign.
+///
+/// # Safety
+/// As for `of`.
+pub unsafe fn api(class: *mut PyTypeObject) -> Option<*const DLPackExchangeAPI> {
+    let address = class.addr();
+    // SAFETY: `clear` came first, and the index is in bounds.
+    let entry = unsafe { (*TABLE.get())[((address >> 4) ^ (address >> 12)) % ENTRIES] };
+    if entry.class == class && !entry.api.is_null() { Some(entry.api) } else { None }
+}
+
 /// Classifies a type and stores it in the place of another one.
 ///
 /// # Safety
@@ -83,9 +100,15 @@ unsafe fn insert(entry: *mut Entry, class: *mut PyTypeObject) -> Kind {
     // SAFETY: the type is alive; the reference to the former type is released last, since that may
     // run Python code.
     unsafe {
-        let kind = classify(class);
+        let (kind, api) = match classify(class) {
+            Kind::Unknown => match exchange::api_of(class) {
+                Some(api) => (Kind::Foreign, api),
+                None => (Kind::Unknown, core::ptr::null()),
+            },
+            kind => (kind, core::ptr::null()),
+        };
         Py_INCREF(class.cast());
-        let former = entry.replace(Entry { class, kind });
+        let former = entry.replace(Entry { class, kind, api });
         Py_XDECREF(former.class.cast());
         kind
     }

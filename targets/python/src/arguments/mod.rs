@@ -12,12 +12,12 @@ pub use array::sample as sample_tensor;
 pub use nested::start as start_nested;
 
 use crate::call::NONE;
-use crate::callbacks;
 use crate::python::word;
 use crate::state::{self, ANY, DL_TENSOR, EXCHANGE_API, HANDLE};
+use crate::{callbacks, exchange};
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
-use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject, type_index};
+use ferrite_core::abi::{DLPackExchangeAPI, TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject, type_index};
 use kinds::Kind;
 use pyo3_ffi::*;
 
@@ -31,6 +31,10 @@ pub struct Arguments {
     owned: u32,
     /// Bits of the values that are tensors over NumPy arrays.
     arrays: u32,
+    /// Bits of the values that are tensors of a framework.
+    foreign: u32,
+    /// The API of the last of them; null without one.
+    api: *const DLPackExchangeAPI,
 }
 
 /// How a value refers to its object.
@@ -41,13 +45,21 @@ pub enum Reference {
     Owned,
     /// The value owns a tensor over a NumPy array.
     Array,
+    /// The value owns a tensor of a framework that has this API.
+    Foreign(*const DLPackExchangeAPI),
 }
 
 impl Arguments {
     /// No arguments.
     #[inline(always)]
     pub fn new() -> Self {
-        Self { values: [MaybeUninit::uninit(); CAPACITY], owned: 0, arrays: 0 }
+        Self {
+            values: [MaybeUninit::uninit(); CAPACITY],
+            owned: 0,
+            arrays: 0,
+            foreign: 0,
+            api: core::ptr::null(),
+        }
     }
 
     /// Converts objects. Returns `false` if one of them has no fast conversion.
@@ -66,6 +78,11 @@ impl Arguments {
                 Some(Reference::Borrowed) => {}
                 Some(Reference::Owned) => self.owned |= 1 << index,
                 Some(Reference::Array) => self.arrays |= 1 << index,
+                Some(Reference::Foreign(api)) => {
+                    self.owned |= 1 << index;
+                    self.foreign |= 1 << index;
+                    self.api = api;
+                }
                 None => return false,
             }
         }
@@ -81,8 +98,21 @@ impl Arguments {
         match reference {
             Reference::Array => self.arrays |= 1 << index,
             Reference::Owned => self.owned |= 1 << index,
-            Reference::Borrowed => {}
+            Reference::Borrowed | Reference::Foreign(_) => {}
         }
+    }
+
+    /// Returns the API of the framework whose tensors are among the arguments; null without one.
+    #[inline(always)]
+    pub fn api(&self) -> *const DLPackExchangeAPI {
+        self.api
+    }
+
+    /// Returns the tensors of a framework.
+    pub fn foreign(&self) -> impl Iterator<Item = *mut c_void> {
+        let bits = (0..CAPACITY).filter(|index| self.foreign & (1 << index) != 0);
+        // SAFETY: these values were written, and have an object.
+        bits.map(|index| unsafe { self.values[index].assume_init_ref().payload.v_ptr })
     }
 
     /// Returns whether there is no place for another owned value.
@@ -241,11 +271,26 @@ unsafe fn of_kind(object: *mut PyObject, kind: Kind, out: *mut TVMFFIAny) -> Opt
             Kind::List => return nested::list(object, out),
             Kind::Tuple => return nested::tuple(object, out),
             Kind::Dict => return nested::dict(object, out),
+            Kind::Foreign => return foreign(object, out),
             Kind::Callable => return callbacks::convert_callable(object, out),
             Kind::Unknown => return None,
         }
     }
     Some(Reference::Borrowed)
+}
+
+/// Converts a framework's tensor.
+///
+/// # Safety
+/// As for `convert`; the object's type is foreign.
+unsafe fn foreign(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let api = kinds::api(Py_TYPE(object))?;
+        let handle = exchange::import(object, api)?;
+        out.write(plain(type_index::TENSOR, TVMFFIAnyPayload { v_ptr: handle }));
+        Some(Reference::Foreign(api))
+    }
 }
 
 /// The value of a tensor: its object or, for a borrowed tensor, the record.

@@ -137,6 +137,12 @@ unsafe fn collect(items: impl Iterator<Item = *mut PyObject>) -> Option<Elements
         let mut value = NONE;
         // SAFETY: the element is alive.
         let reference = unsafe { convert(item, &mut value)? };
+        if let Reference::Foreign(_) = reference {
+            // The call would have to follow the framework: upstream's conversion does.
+            // SAFETY: the value owns its tensor.
+            unsafe { (state::get().library.dec_ref)(value.payload.v_ptr) };
+            return None;
+        }
         if !matches!(reference, Reference::Borrowed) {
             if elements.owners.last().is_none_or(Arguments::is_full) {
                 elements.owners.push(Arguments::new());
