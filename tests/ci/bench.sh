@@ -12,6 +12,14 @@ check_instructions() {
   tests/bench/rust/run.py
 }
 
+# calls from Python take no more instructions than their limits: tests/bench/python_calls/goals.txt
+# needs: valgrind g++ wheel; for: lib targets/host/python tests/bench/python_calls
+# counts: one
+check_python-calls() {
+  build_wheel
+  tests/bench/python_calls/run.sh --goals "$target"/wheels/*.whl
+}
+
 # prints the bytes of each build
 # needs: strip g++; for: lib; counts: one
 check_size() {

@@ -110,6 +110,22 @@ check_other-releases() {
   older_releases "${names[@]}"
 }
 
+# upstream's Python package does the same with our extension as without it, a short set: CPython
+# 3.11
+# needs: cc g++ wheel; for: lib targets/host/python tests/conformance/python_fast
+check_python-fast() {
+  build_wheel
+  OUT=$target/python-fast/short tests/conformance/python_fast/run.sh --short "$target"/wheels/*.whl
+}
+
+# the same with every CPython from 3.9 to 3.13 that is installed, all of upstream's tests, a million
+# calls of each kind, and generated programs
+# needs: cc g++ wheel; for: lib targets/host/python tests/conformance/python_fast
+check_python-fast-all() {
+  build_wheel
+  OUT=$target/python-fast/all tests/conformance/python_fast/run.sh "$target"/wheels/*.whl
+}
+
 older_releases() { # older_releases RELEASE...
   local name status=0
   build_wheel

@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# usage: run.sh [--short|--proof] PACKAGE [PART...]
+#
+# Runs Python tests on upstream's package with Ferrite's extension and without it
+# (FERRITE_TVM_FFI_FAST=1 and 0), and compares them: each test that passes without it passes with
+# it, observes the same, and leaves no more behind. PACKAGE is the wheel of targets/host/python, or
+# a folder with its content. PARTs, all by default:
+#
+#   behaviour   our tests, in behaviour/
+#   wrong       types and interpreters that the extension must leave alone, in wrong/
+#   memory      a million calls of each kind
+#   suite       upstream's own tests, with a census of blocks before and after each file
+#   programs    generated Python programs of tests/robustness/python (2,000; PROGRAMS=N another
+#               number), with CPython 3.11; not with --short
+#
+# CPython 3.11 and 3.13 run all of it, 3.9, 3.10 and 3.12 a short set of upstream's files; one that
+# is not installed is counted. --short: CPython 3.11 alone, the short set, fewer calls. --proof: the
+# package has no extension; both sides are the same, which shows that the tests themselves are
+# stable.
+#
+# The last line is the sum. Results go to $OUT (default target/python-fast).
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../upstream/support/cache.sh
+source "$here/../upstream/support/cache.sh"
+# shellcheck source=interpreters.sh
+source "$here/interpreters.sh"
+
+usage() { die "usage: run.sh [--short|--proof] PACKAGE [PART...]"; }
+
+WHOLE=(3.11 3.13) SHORT=(3.9 3.10 3.12)
+# Files of upstream's tests that compile nothing, on the parts that the extension changes.
+SHORT_FILES=(test_container.py test_object.py test_tensor.py test_string.py test_error.py test_dataclass_c_class.py
+  test_container_dlpack_conversion.py test_typed_method.py)
+CALLS=1000000 # of each kind
+
+all=1 proof=()
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --short) all=0 ;;
+    --proof) proof=(--proof) ;;
+    *) usage ;;
+  esac
+  shift
+done
+[ $# -ge 1 ] && [ -e "$1" ] || usage
+package=$(realpath "$1")
+shift
+parts=("$@")
+[ $# -gt 0 ] || parts=(behaviour wrong memory suite programs)
+if [ "$all" = 0 ]; then WHOLE=() SHORT=(3.11) CALLS=2000; fi
+
+passed=0 failed=0 missing=()
+
+# Runs a command whose last line is "N passed, N failed", and adds these to the sums.
+counted() { # counted NAME COMMAND...
+  local name=$1 line
+  shift
+  "$@" 2>&1 | tee "$out/$name.log" | grep -v '^  ok ' || true
+  line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$out/$name.log" | tail -n 1) || line="0 passed, 1 failed"
+  echo "== $version $name: $line"
+  passed=$((passed + ${line%% *}))
+  line=${line#*, }
+  failed=$((failed + ${line%% *}))
+}
+
+# Prints the variables of a process of the tests: nothing of the caller's.
+mode_variables() { # mode_variables FAST
+  echo "FERRITE_TVM_FFI_FAST=$1 PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 TVM_FFI_DISABLE_TORCH_C_DLPACK=1 OPENBLAS_NUM_THREADS=1"
+}
+
+# Our tests of a folder, in both modes at once.
+run_pytest() { # run_pytest FOLDER
+  local fast
+  for fast in 0 1; do
+    # shellcheck disable=SC2046  # words
+    env $(mode_variables $fast) PYTHONPATH="$here/plugin" FAST_RECORD="$out/$1-$fast.json" \
+      "$root/tests/watchdog/watched.py" 600 "$fast_python" -X faulthandler -m pytest -q --tb=short -p no:cacheprovider \
+      -p fast_record -o addopts= -c /dev/null --rootdir "$here" --basetemp "$work/pytest-$fast" "$here/$1" \
+      >"$out/$1-$fast.log" 2>&1 &
+  done
+  wait
+  "$python" "$here/same.py" ours ${proof[@]+"${proof[@]}"} "$out/$1-0.json" "$out/$1-1.json"
+}
+
+# Upstream's package, whose extension is compiled with a pointer more in front of the handle.
+compile_moved_core() { # compile_moved_core FOLDER
+  local handle='    cdef void\* chandle'
+  cp -r "$sources/python/tvm_ffi/cython" "$1/cython"
+  grep -qx "$handle" "$1/cython/object.pxi"
+  sed -i "s/^$handle\$/    cdef void* moved\n&/" "$1/cython/object.pxi"
+  cp -r "$wheel"/tvm_ffi "$wheel"/*.dist-info "$1"
+  "$fast_base/bin/python" -m cython --cplus "$1/cython/core.pyx" -o "$1/cython/core.cpp" --module-name tvm_ffi.core >&2
+  "${CXX:-g++}" -O0 -w -std=c++17 -fPIC -shared -I"$1/cython" -I"$wheel/tvm_ffi/include" \
+    -I"$("$fast_base/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')" "$1/cython/core.cpp" \
+    "$wheel"/tvm_ffi/lib/libtvm_ffi{,_testing}.so -Wl,-rpath,'$ORIGIN/lib' -o "$1"/tvm_ffi/core.cpython-311-*.so
+}
+
+install_release() { # install_release FOLDER: of the pin in $pin
+  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
+    --root-user-action ignore --target "$1" -r "$pin" >&2
+}
+
+# Sets the variables of wrong/ that need downloads or compilers: they are for CPython 3.11.
+prepare_wrong() {
+  local pin folder
+  unset FAST_RELEASES FAST_MOVED_CORE
+  if [ "$version" != 3.11 ] || [ "$all" = 0 ]; then return; fi
+  need "${CXX:-g++}" "apt-get install g++"
+  export FAST_MOVED_CORE FAST_RELEASES=
+  FAST_MOVED_CORE=$cache/moved-core-$(cat "$upstream_pin" "$here/run.sh" | key)
+  once "$FAST_MOVED_CORE" compile_moved_core
+  for pin in "$pins"/releases/*.txt; do
+    folder=$cache/package-$(basename "$pin" .txt)-$(key <"$pin")
+    once "$folder" install_release
+    FAST_RELEASES+=${FAST_RELEASES:+:}$folder
+  done
+}
+
+run_memory() {
+  local fast
+  for fast in 0 1; do
+    # shellcheck disable=SC2046  # words
+    env $(mode_variables $fast) PYTHONPATH="$here/plugin" LD_PRELOAD="$blocks" PYTHONMALLOC=malloc FAST_RECORD="$out/memory-$fast.json" \
+      "$root/tests/watchdog/watched.py" 3600 "$fast_python" "$here/memory.py" $CALLS >"$out/memory-$fast.log" 2>&1 &
+  done
+  wait
+  "$python" "$here/same.py" memory ${proof[@]+"${proof[@]}"} "$out/memory-0.json" "$out/memory-1.json"
+}
+
+# Upstream's tests in both modes, each with a copy of its sources.
+run_suite() { # run_suite [FILE...]
+  local fast folder
+  for fast in 0 1; do
+    folder=$out/suite-$fast
+    mkdir -p "$folder/log" "$folder/record" "$folder/census" "$work/tmp"
+    cp -a "$sources" "$work/tree-$version-$fast"
+    cp "$pins/Cargo.lock" "$work/tree-$version-$fast/rust/Cargo.lock"
+    # shellcheck disable=SC2046  # words
+    env $(mode_variables $fast) FERRITE_PRELOAD="$blocks" PYTHONMALLOC=malloc FERRITE_MAPS_DIR="$work/tmp" TMPDIR="$work/tmp" \
+      FAST_CENSUS="$folder/census" FAST_RECORD="$folder/state.json" PYTEST_PLUGINS=fast_record,fast_census \
+      TVM_FFI_CACHE_DIR="$work/tvm-ffi-$fast" CARGO_TARGET_DIR="$cache/python-cargo" VIRTUAL_ENV="$environment" \
+      PATH="$environment/bin:$fast_base/bin:$PATH" \
+      "$base_python" "$upstream/support/run_pytest.py" --out "$folder" --jobs "$jobs" --time-limit 3600 --test-timeout 240 \
+      --python "$fast_python" --tree "$work/tree-$version-$fast" --list "$upstream/baseline/python.txt" -- "$@"
+    rm -rf "$work/tree-$version-$fast"
+  done
+  "$python" "$here/same.py" suite ${proof[@]+"${proof[@]}"} "$out/suite-0" "$out/suite-1"
+}
+
+# A package folder for a mode, without an environment of its own.
+package_for_programs() { # package_for_programs FOLDER FAST
+  mkdir -p "$1"
+  cp -r "$wheel"/tvm_ffi "$wheel"/*.dist-info "$1"
+  unpack_package "$package" "$1"
+  printf 'import os\n\nos.environ["FERRITE_TVM_FFI_FAST"] = "%s"\nimport ferrite_tvm_ffi\n' "$2" >"$1/sitecustomize.py"
+}
+
+run_programs() {
+  local fast line
+  for fast in 0 1; do package_for_programs "$work/programs-$fast" $fast; done
+  "$base_python" "$root/tests/robustness/python/programs.py" "$work/programs-0" "$work/programs-1" \
+    --programs "${PROGRAMS:-2000}" --seconds 3600 >"$out/programs-output.log" || true
+  cat "$out/programs-output.log"
+  line=$(tail -n 1 "$out/programs-output.log")
+  echo "${line#python-programs: }"
+}
+
+run_version() { # run_version VERSION whole|short
+  local interpreter part environment
+  version=$1
+  interpreter=$(find_interpreter "$version")
+  if [ -z "$interpreter" ]; then
+    missing+=("$version")
+    echo "== $version is not installed"
+    return
+  fi
+  ensure_fast_base "$interpreter"
+  out=$results/$version
+  rm -rf "$out"
+  mkdir -p "$out"
+  environment=$work/python-$version
+  make_fast_environment "$package" "$environment"
+  echo "$here/plugin" >"$(dirname "$("$fast_python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')")/site-packages/plugin.pth"
+  for part in "${parts[@]}"; do
+    case $part in
+      behaviour) counted behaviour run_pytest behaviour ;;
+      wrong)
+        prepare_wrong
+        counted wrong run_pytest wrong
+        ;;
+      memory) counted memory run_memory ;;
+      programs) if [ "$version" = 3.11 ] && [ "$all" = 1 ]; then counted programs run_programs; fi ;;
+      suite) if [ "$2" = short ]; then counted suite run_suite "${SHORT_FILES[@]}"; else counted suite run_suite; fi ;;
+      *) usage ;;
+    esac
+  done
+}
+
+root=$(cd "$here/../../.." && pwd)
+results=${OUT:-$root/target/python-fast}
+mkdir -p "$results"
+results=$(cd "$results" && pwd -P)
+need "${CC:-cc}" "apt-get install gcc"
+open_cache
+ensure_environment
+ensure_wheel
+ensure_sources
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+blocks=$work/blocks.so
+"${CC:-cc}" -O1 -Wall -Werror -fPIC -shared "$here/plugin/blocks.c" -o "$blocks"
+
+for version in ${WHOLE[@]+"${WHOLE[@]}"}; do run_version "$version" whole; done
+for version in "${SHORT[@]}"; do run_version "$version" short; done
+[ ${#missing[@]} -eq 0 ] || echo "not installed: ${#missing[@]} of $((${#WHOLE[@]} + ${#SHORT[@]})) interpreters: ${missing[*]}"
+[ ${#missing[@]} -lt $((${#WHOLE[@]} + ${#SHORT[@]})) ] || failed=$((failed + 1))
+echo "python-fast: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
