@@ -37,8 +37,8 @@ pub(super) unsafe fn destroy(object: *mut TVMFFIObject) {
     unsafe { destroy_or_queue(object, per_thread::dying) };
 }
 
-/// Destroys a dead object in a single-threaded process. Marked cold, so that [`super::release_inline`]
-/// continues without a taken branch if the object stays alive.
+/// Destroys a dead object in a single-threaded process. Marked cold, so that
+/// [`super::release_inline`] continues without a taken branch if the object stays alive.
 ///
 /// # Safety
 /// Same requirements as [`destroy`], and the process is single-threaded.
