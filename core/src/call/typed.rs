@@ -78,7 +78,7 @@ macro_rules! typed_functions {
 
             // Into the one safe call that has this function, where the callee is built only if it
             // refuses.
-            #[inline]
+            #[cfg_attr(feature = "speed", inline(always))]
             fn invoke(&self, callee: &Callee<'_>, args: &[AnyView<'_>]) -> Result<Any> {
                 if args.len() != $arity {
                     return Err(callee.refused_count(args.len()));

@@ -161,7 +161,7 @@ impl<'a> Callee<'a> {
 
     /// Creates the TypeError of [`wrong_count`](Self::wrong_count). Copies the callee, so the
     /// caller's callee need not be stored in memory until an error occurs.
-    #[inline]
+    #[cfg_attr(feature = "speed", inline(always))]
     pub(crate) fn refused_count(&self, count: usize) -> Error {
         { *self }.wrong_count(count)
     }
