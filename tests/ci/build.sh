@@ -112,10 +112,17 @@ clippy_other_workspaces() {
         clippy_at "$one" -p boards-firmware -p boards-embassy --target thumbv7em-none-eabihf
         ;;
       ./targets/rust/sys/Cargo.toml) clippy_at "$one" --features half,bytes,ndarray,num-bigint,serde ;;
+      ./targets/python/Cargo.toml) PYO3_CONFIG_FILE=$(python_configuration) clippy_at "$one" ;;
       ./targets/boards/model/plan/Cargo.toml) clippy_at "$one" --target wasm32-unknown-unknown ;;
       *) clippy_at "$one" ;;
     esac
   done
+}
+
+python_configuration() { # prints the file that tells pyo3-ffi which CPython to build for
+  mkdir -p "$target/clippy"
+  printf 'implementation=CPython\nversion=3.11\nshared=true\npointer_width=64\n' >"$target/clippy/python.txt"
+  echo "$target/clippy/python.txt"
 }
 
 clippy_at() { # clippy_at MANIFEST [OPTION...]

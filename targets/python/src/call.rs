@@ -1,8 +1,9 @@
 //! Calls of `Function`: arguments into values on the stack, one call of the library, the result.
 //!
-//! A call that has an argument without a fast conversion, or a keyword, goes to upstream's function.
+//! A call that has an argument without a fast conversion, or a keyword, goes to upstream's
+//! function.
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Values};
 use crate::exchange::{self, Ended};
 use crate::python::word;
 use crate::state::{self, HANDLE, RELEASE_LOCK};
@@ -61,7 +62,8 @@ pub unsafe fn invoke(
     if handle.is_null() {
         return None;
     }
-    let mut arguments = Arguments::new();
+    let mut room = Values::uninit();
+    let mut arguments = Arguments::new(&mut room);
     // SAFETY: as the caller guarantees.
     if !unsafe { arguments.push_all(items, count) } {
         return None;

@@ -16,7 +16,8 @@ use pyo3_ffi::*;
 /// The most arguments without memory from the heap.
 const CAPACITY: usize = 8;
 
-/// How many references a `CAny` made of an object has taken: upstream's takes two, and releases one.
+/// Number of references that a `CAny` made of an object has taken: upstream's takes two, and releases
+/// one.
 static TAKEN: Locked<u64> = Locked::new();
 
 /// Whether that was counted.

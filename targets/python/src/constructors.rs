@@ -1,10 +1,10 @@
 //! Constructors: the `__init__` that upstream makes for a class with fields.
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Values};
 use crate::call::NONE;
 use crate::errors;
 use crate::methods::Method;
-use crate::python::word;
+use crate::python::{new_ref, word};
 use crate::state::{self, HANDLE};
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -17,7 +17,7 @@ use pyo3_ffi::*;
 /// there, the interpreter's lock is kept.
 ///
 /// # Safety
-/// As for `methods::Fast`; `extra` is a tuple of a class and a `Function`.
+/// Same requirements as `methods::Fast`; `extra` is a tuple of a class and a `Function`.
 pub unsafe fn construct(
     method: *mut Method,
     items: *const *mut PyObject,
@@ -35,7 +35,8 @@ pub unsafe fn construct(
         if !(*place).is_null() || constructor.is_null() {
             return None;
         }
-        let mut arguments = Arguments::new();
+        let mut values = Values::uninit();
+        let mut arguments = Arguments::new(&mut values);
         if !arguments.push_all(items.add(1), count - 1) {
             return None;
         }
@@ -55,6 +56,6 @@ pub unsafe fn construct(
         if !former.is_null() {
             (library.dec_ref)(former);
         }
-        Some(Py_NewRef(Py_None()))
+        Some(new_ref(Py_None()))
     }
 }

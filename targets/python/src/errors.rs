@@ -1,6 +1,6 @@
 //! Raised errors of the library as Python exceptions.
 
-use crate::python::{Locked, Owned, word};
+use crate::python::{Locked, Owned, new_ref, word};
 use crate::state::{self, HANDLE};
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::null_mut;
@@ -37,7 +37,8 @@ pub unsafe fn start() {
     unsafe { FRAMES.set([null_mut(); 3]) };
 }
 
-/// The Python function `frame(index, file, name, line)`: the frame that upstream's function has in a traceback.
+/// The Python function `frame(index, file, name, line)`: the frame that upstream's function has in
+/// a traceback.
 ///
 /// # Safety
 /// CPython calls it, with the interpreter's lock.
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn frame(_: *mut PyObject, arguments: *mut PyObject) -> *m
             *code = PyCode_NewEmpty(file, name, line).cast();
         }
         PyErr_Clear();
-        Py_NewRef(Py_None())
+        new_ref(Py_None())
     }
 }
 
@@ -105,7 +106,7 @@ pub unsafe fn raise(status: c_int, frame: Frame) -> *mut PyObject {
 /// Takes over the raised error, and raises what `Error.py_error` makes of it.
 ///
 /// # Safety
-/// As for `raise`.
+/// Same requirements as `raise`.
 unsafe fn raise_object() {
     // SAFETY: `Error` is a wrapper: its handle is at the probed offset and owned by the wrapper.
     unsafe {

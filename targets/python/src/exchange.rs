@@ -1,4 +1,5 @@
-//! Tensors of frameworks by the C exchange API: calls run on the framework's stream, allocate by its
+//! Tensors of frameworks by the C exchange API: calls run on the framework's stream, allocate by
+//! its
 //! allocator, and return its tensors.
 
 use crate::call::{self, NONE};
@@ -126,10 +127,10 @@ pub unsafe fn call(
             }
         }
         let status = call::enter(function, releases, values, count, result);
-        if let Some(stream) = stream.filter(|stream| stream.handle != former_stream) {
-            if (library.set_stream)(stream.device, stream.id, former_stream, null_mut()) != 0 {
-                return fail(result, status, c"Failed to recover stream");
-            }
+        if let Some(stream) = stream.filter(|stream| stream.handle != former_stream)
+            && (library.set_stream)(stream.device, stream.id, former_stream, null_mut()) != 0
+        {
+            return fail(result, status, c"Failed to recover stream");
         }
         let address = |allocator: ferrite_core::abi::DLPackManagedTensorAllocator| {
             allocator.map_or(0, |function| function as usize)
@@ -165,7 +166,8 @@ pub unsafe fn export(
     handle: TVMFFIObjectHandle,
     api: *const DLPackExchangeAPI,
 ) -> Option<*mut PyObject> {
-    // SAFETY: the library makes a managed tensor that keeps the tensor alive; the framework takes it.
+    // SAFETY: the library makes a managed tensor that keeps the tensor alive; the framework takes
+    // it.
     unsafe {
         let make = (*api).managed_tensor_to_py_object_no_sync?;
         let library = &state::get().library;
@@ -201,7 +203,8 @@ pub unsafe fn tag(object: *mut PyObject, api: *const DLPackExchangeAPI) {
     }
 }
 
-/// Returns the API that a class offers in `__dlpack_c_exchange_api__`; `None` if there is none, or if it
+/// Returns the API that a class offers in `__dlpack_c_exchange_api__`; `None` if there is none, or
+/// if it
 /// is switched off.
 ///
 /// # Safety

@@ -1,7 +1,7 @@
 //! Fields: the slots of `FFIProperty`, whose getter and setter are called without Python calls.
 
-use crate::arguments::Arguments;
-use crate::python::{Locked, Owned, attribute, word};
+use crate::arguments::{Arguments, Values};
+use crate::python::{Locked, Owned, attribute, new_ref, word};
 use crate::state::{self, HANDLE};
 use crate::{call, errors, results};
 use core::ffi::{c_int, c_void};
@@ -36,10 +36,12 @@ static FIELDS: Locked<Fields> = Locked::new();
 
 /// The Python function `fields(FFIProperty, FieldGetter, FieldSetter, samples, TVMFFIGetTypeInfo)`.
 ///
-/// `samples` has pairs of a type index and its `TypeInfo`. Returns None, or the reason why the slots are left alone.
+/// `samples` has pairs of a type index and its `TypeInfo`. Returns None, or the reason why the
+/// slots are left alone.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock; the last argument is the address of that C function.
+/// CPython calls it, with the interpreter's lock; the last argument is the address of that C
+/// function.
 pub unsafe extern "C" fn activate(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
     let mut found: [*mut PyObject; 4] = [null_mut(); 4];
     let mut address: u64 = 0;
@@ -62,7 +64,7 @@ pub unsafe extern "C" fn activate(_: *mut PyObject, arguments: *mut PyObject) ->
         let outcome = probe(property.cast(), [getter, setter], samples, address);
         PyErr_Clear();
         match outcome {
-            Ok(()) => Py_NewRef(Py_None()),
+            Ok(()) => new_ref(Py_None()),
             Err(reason) => {
                 PyUnicode_FromStringAndSize(reason.as_ptr().cast(), reason.len() as Py_ssize_t)
             }
@@ -175,7 +177,8 @@ unsafe fn matching(
     }
 }
 
-/// Returns the address of a field of a wrapper; `None` if the object is no wrapper, or an empty one.
+/// Returns the address of a field of a wrapper; `None` if the object is not a wrapper, or an empty
+/// one.
 #[inline(always)]
 unsafe fn address(object: *mut PyObject, accessor: *mut PyObject) -> Option<*mut c_void> {
     // SAFETY: the layouts were probed.
@@ -199,17 +202,19 @@ unsafe extern "C" fn slot_get(
     unsafe {
         let fields = FIELDS.get();
         let accessor: *mut PyObject = word(property, GETTER);
-        if !object.is_null() && !accessor.is_null() && Py_TYPE(accessor) == (*fields).getter {
-            if let Some(field) = address(object, accessor) {
-                let get: TVMFFIFieldGetter = word(accessor, FUNCTION);
-                let mut result = call::NONE;
-                let status = get(field, &mut result);
-                return if status == 0 {
-                    results::from_owned(result)
-                } else {
-                    errors::raise(status, errors::Frame::None)
-                };
-            }
+        if !object.is_null()
+            && !accessor.is_null()
+            && Py_TYPE(accessor) == (*fields).getter
+            && let Some(field) = address(object, accessor)
+        {
+            let get: TVMFFIFieldGetter = word(accessor, FUNCTION);
+            let mut result = call::NONE;
+            let status = get(field, &mut result);
+            return if status == 0 {
+                results::from_owned(result)
+            } else {
+                errors::raise(status, errors::Frame::None)
+            };
         }
         ((*fields).get)(property, object, class)
     }
@@ -225,10 +230,12 @@ unsafe extern "C" fn slot_set(
     unsafe {
         let fields = FIELDS.get();
         let accessor: *mut PyObject = word(property, SETTER);
-        if !value.is_null() && !accessor.is_null() && Py_TYPE(accessor) == (*fields).setter {
-            if let Some(status) = store(object, accessor, value) {
-                return status;
-            }
+        if !value.is_null()
+            && !accessor.is_null()
+            && Py_TYPE(accessor) == (*fields).setter
+            && let Some(status) = store(object, accessor, value)
+        {
+            return status;
         }
         ((*fields).set)(property, object, value)
     }
@@ -244,7 +251,8 @@ unsafe fn store(
     // SAFETY: the layout of `FieldSetter` was probed; its flags say which kind of setter it is.
     unsafe {
         let field = address(object, accessor)?;
-        let mut single = Arguments::new();
+        let mut room = Values::uninit();
+        let mut single = Arguments::new(&mut room);
         if !single.push_all(&value, 1) {
             return None;
         }

@@ -30,7 +30,7 @@ pub unsafe fn probe(core: *mut PyObject, library: Library) -> Result<State, Reas
         )?;
         let call = (*function).tp_call.ok_or("Function has no slot tp_call")?;
         is_of_module(core, call as *const c_void, "Function.tp_call")?;
-        let string = class(c"String", (*&raw const PyUnicode_Type).tp_basicsize + 8)?;
+        let string = class(c"String", PyUnicode_Type.tp_basicsize + 8)?;
         let state = State {
             library,
             names: PyModule_GetDict(core),
@@ -101,7 +101,8 @@ unsafe fn class_of_size(
     }
 }
 
-/// Fails if a slot's function does not come from upstream's extension: another tool has replaced it.
+/// Fails if a slot's function does not come from upstream's extension: another tool has replaced
+/// it.
 unsafe fn is_of_module(
     core: *mut PyObject,
     function: *const c_void,

@@ -1,6 +1,7 @@
 //! The C functions of the `libtvm_ffi` that upstream's package has loaded.
 //!
-//! They are looked up in that library by name, so that the extension needs no library to be built or
+//! They are looked up in that library by name, so that the extension needs no library to be built
+//! or
 //! loaded, and a missing symbol is a reason in the report.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -17,7 +18,8 @@ macro_rules! library {
         }
 
         impl Library {
-            /// Looks up the functions in a library that `dlopen` returned. Fails with the name of a missing one.
+            /// Looks up the functions in a library that `dlopen` returned. Fails with the name of
+            /// a missing one.
             ///
             /// # Safety
             /// The handle is valid, and the library has the ABI's functions under these names.

@@ -1,9 +1,10 @@
 //! Methods of Python classes with a fast path: a descriptor that takes the place of a function.
 //!
-//! A Python function that is a class's `__getitem__` is called by CPython's specialised instructions
+//! A Python function that is a class's `__getitem__` is called by CPython's specialised
+//! instructions
 //! without the type's slot; a descriptor is not. Attributes such as `__doc__` are copied to it.
 
-use crate::python::Locked;
+use crate::python::{Locked, new_ref};
 use core::ffi::{c_int, c_uint, c_void};
 use core::mem::offset_of;
 use core::ptr::null_mut;
@@ -24,7 +25,7 @@ pub struct Method {
     fast: Fast,
     /// The function that the class had.
     pub original: *mut PyObject,
-    /// What the fast path needs, such as a function of the library.
+    /// Data of the fast path, such as a function of the library.
     pub extra: *mut PyObject,
     attributes: *mut PyObject,
 }
@@ -111,8 +112,8 @@ pub unsafe fn new(fast: Fast, original: *mut PyObject, extra: *mut PyObject) -> 
         let method: *mut Method = object.cast();
         (*method).vectorcall = call;
         (*method).fast = fast;
-        (*method).original = Py_NewRef(original);
-        (*method).extra = Py_NewRef(extra);
+        (*method).original = new_ref(original);
+        (*method).extra = new_ref(extra);
         object
     }
 }
@@ -146,7 +147,7 @@ unsafe extern "C" fn bind(
     // SAFETY: CPython passes objects that are alive; null stands for access by the class.
     unsafe {
         if object.is_null() || object == Py_None() {
-            Py_NewRef(method)
+            new_ref(method)
         } else {
             PyMethod_New(method, object)
         }

@@ -23,10 +23,11 @@ const PATHS: [(&CStr, Fast); 12] = [
     (c"constructor", constructors::construct),
 ];
 
-/// A method of a class that is declared natively: calls `extra`, a `Function`, with the object first.
+/// A method of a class that is declared natively: calls `extra`, a `Function`, with the object
+/// first.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 unsafe fn function(
     method: *mut Method,
     items: *const *mut PyObject,
@@ -36,7 +37,8 @@ unsafe fn function(
     if count == 0 { None } else { unsafe { call::invoke((*method).extra, items, count) } }
 }
 
-/// The Python function `method(path, original, extra)`: a descriptor with a fast path over a function.
+/// The Python function `method(path, original, extra)`: a descriptor with a fast path over a
+/// function.
 ///
 /// # Safety
 /// CPython calls it, with the interpreter's lock.

@@ -1,4 +1,5 @@
-//! Helpers over the C API of CPython: owned references, and state that the interpreter's lock guards.
+//! Helpers over the C API of CPython: owned references, and state that the interpreter's lock
+//! guards.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -32,7 +33,8 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // SAFETY: this owns the reference, and the lock is held by the contract of the constructors.
+        // SAFETY: this owns the reference, and the lock is held by the contract of the
+        // constructors.
         unsafe { Py_DECREF(self.0) };
     }
 }
@@ -85,4 +87,15 @@ pub unsafe fn attribute(object: *mut PyObject, name: &CStr) -> Option<Owned> {
 pub unsafe fn word<T: Copy>(object: *mut PyObject, offset: usize) -> T {
     // SAFETY: as the caller guarantees.
     unsafe { object.cast::<u8>().add(offset).cast::<T>().read() }
+}
+
+/// Returns a new reference to an object.
+///
+/// # Safety
+/// The object is alive and the interpreter's lock is held.
+#[inline(always)]
+pub unsafe fn new_ref(object: *mut PyObject) -> *mut PyObject {
+    // SAFETY: as the caller guarantees.
+    unsafe { Py_INCREF(object) };
+    object
 }

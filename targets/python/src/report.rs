@@ -2,6 +2,7 @@
 
 use crate::layout::{self, Reason};
 use crate::library::Library;
+use crate::python::new_ref;
 use crate::{arguments, call, callbacks, errors, methods, results, state};
 use core::ffi::CStr;
 use core::ptr::null_mut;
@@ -82,7 +83,7 @@ unsafe fn enter(report: *mut PyObject, part: &CStr, outcome: Result<(), Reason>)
     // SAFETY: the report is a dict.
     unsafe {
         let value = match outcome {
-            Ok(()) => Py_NewRef(Py_None()),
+            Ok(()) => new_ref(Py_None()),
             Err(reason) => {
                 PyUnicode_FromStringAndSize(reason.as_ptr().cast(), reason.len() as Py_ssize_t)
             }
@@ -104,7 +105,7 @@ pub unsafe extern "C" fn forget_classes(_: *mut PyObject, _: *mut PyObject) -> *
         if IS_ACTIVE.load(Ordering::Relaxed) {
             results::forget_classes();
         }
-        Py_NewRef(Py_None())
+        new_ref(Py_None())
     }
 }
 

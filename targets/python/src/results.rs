@@ -51,14 +51,14 @@ pub unsafe fn from_owned(value: TVMFFIAny) -> *mut PyObject {
 /// Makes a Python object of an owned value for a framework: tensors become the framework's.
 ///
 /// # Safety
-/// As for `from_owned`.
+/// Same requirements as `from_owned`.
 pub unsafe fn for_framework(value: TVMFFIAny, api: *const DLPackExchangeAPI) -> *mut PyObject {
     // SAFETY: as the caller guarantees.
     unsafe {
-        if value.type_index == type_index::TENSOR {
-            if let Some(object) = exchange::export(value.payload.v_ptr, api) {
-                return object;
-            }
+        if value.type_index == type_index::TENSOR
+            && let Some(object) = exchange::export(value.payload.v_ptr, api)
+        {
+            return object;
         }
         let object = from_owned(value);
         exchange::tag(object, api);
@@ -123,10 +123,11 @@ unsafe fn wrap(class: *mut PyTypeObject, handle: *mut c_void) -> *mut PyObject {
 /// Makes a tensor of the class that `_set_class_tensor` has set.
 ///
 /// # Safety
-/// As for `wrap`.
+/// Same requirements as `wrap`.
 #[inline(always)]
 unsafe fn tensor(handle: *mut c_void) -> *mut PyObject {
-    // SAFETY: the class derives from `Tensor`, whose layout was probed; the record follows the header.
+    // SAFETY: the class derives from `Tensor`, whose layout was probed; the record follows the
+    // header.
     unsafe {
         let state = state::get();
         let class: *mut PyTypeObject = PyDict_GetItem(state.names, state.tensor_class_name).cast();
@@ -150,7 +151,7 @@ unsafe fn tensor(handle: *mut c_void) -> *mut PyObject {
 /// Makes a `String`, which keeps the string object.
 ///
 /// # Safety
-/// As for `from_owned`; the value is a string object.
+/// Same requirements as `from_owned`; the value is a string object.
 unsafe fn string(value: TVMFFIAny) -> *mut PyObject {
     // SAFETY: the object has a byte array behind its header; `String` has a slot for the wrapper.
     unsafe {
@@ -193,7 +194,7 @@ unsafe fn python_object(handle: *mut c_void) -> *mut PyObject {
 /// Makes a wrapper of an object, of the class that is registered for its type.
 ///
 /// # Safety
-/// As for `from_owned`; the value is an object.
+/// Same requirements as `from_owned`; the value is an object.
 #[inline(always)]
 unsafe fn object(value: TVMFFIAny, index: i32) -> *mut PyObject {
     // SAFETY: as the caller guarantees.
@@ -208,7 +209,7 @@ unsafe fn object(value: TVMFFIAny, index: i32) -> *mut PyObject {
 /// Makes a Python object by upstream's conversion.
 ///
 /// # Safety
-/// As for `from_owned`.
+/// Same requirements as `from_owned`.
 #[cold]
 unsafe fn by_upstream(value: TVMFFIAny) -> *mut PyObject {
     // SAFETY: the layout of `CAny` was probed: it owns the value, and releases it when it dies.

@@ -1,4 +1,4 @@
-//! What was found at activation: upstream's types and functions, and the library's symbols.
+//! State of the extension: upstream's types and functions, and the library's symbols.
 
 use crate::library::Library;
 use crate::python::Locked;

@@ -2,9 +2,11 @@
 //!
 //! CPython looks for the function of a vectorcall in the instance, and upstream's `Function` has no
 //! place for it. So its instances get eight bytes more, before the first one is made: while the
-//! module `tvm_ffi.core` is executed, after its types are ready. An instance whose place is empty is
+//! module `tvm_ffi.core` is executed, after its types are ready. An instance whose place is empty
+//! is
 //! called by `tp_call`, which fills it.
 
+use crate::python::new_ref;
 use crate::{call, state};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +26,8 @@ pub fn is_enlarged() -> bool {
     IS_ENLARGED.load(Ordering::Relaxed)
 }
 
-/// The Python function `enlarge(Function)`: returns None, or the reason why the class is left alone.
+/// The Python function `enlarge(Function)`: returns None, or the reason why the class is left
+/// alone.
 ///
 /// The caller has made sure that there is no instance.
 ///
@@ -47,7 +50,7 @@ pub unsafe extern "C" fn enlarge(_: *mut PyObject, class: *mut PyObject) -> *mut
         (*class).tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
         PyType_Modified(class);
         IS_ENLARGED.store(true, Ordering::Relaxed);
-        Py_NewRef(Py_None())
+        new_ref(Py_None())
     }
 }
 
@@ -94,10 +97,10 @@ unsafe extern "C" fn vectorcall(
     // SAFETY: CPython passes as many items.
     unsafe {
         let positional = PyVectorcall_NARGS(count) as usize;
-        if keywords.is_null() {
-            if let Some(result) = call::invoke(function, items, positional) {
-                return result;
-            }
+        if keywords.is_null()
+            && let Some(result) = call::invoke(function, items, positional)
+        {
+            return result;
         }
         by_upstream(function, items, positional, keywords)
     }
@@ -118,7 +121,7 @@ unsafe fn by_upstream(
             return arguments;
         }
         for index in 0..positional {
-            PyTuple_SET_ITEM(arguments, index as Py_ssize_t, Py_NewRef(*items.add(index)));
+            PyTuple_SET_ITEM(arguments, index as Py_ssize_t, new_ref(*items.add(index)));
         }
         let named = dict_of(keywords, items.add(positional));
         let result = if named.is_null() && !PyErr_Occurred().is_null() {

@@ -126,7 +126,7 @@ unsafe fn element_type(descriptor: *mut PyObject) -> Option<DLDataType> {
     Some(DLDataType { code, bits, lanes: 1 })
 }
 
-/// Writes the record of a tensor. Returns `false` if a stride is no multiple of an element.
+/// Writes the record of a tensor. Returns `false` if a stride is not a multiple of an element.
 ///
 /// # Safety
 /// `tensor` can be written, and `object` is an array of that rank.

@@ -1,4 +1,4 @@
-//! What instances of a type convert to, found once per type as upstream's dispatch finds it.
+//! Classification of types: what their instances convert to, found once per type as by upstream.
 
 use crate::exchange;
 use crate::python::Locked;
@@ -83,7 +83,7 @@ pub unsafe fn of(class: *mut PyTypeObject) -> Kind {
 /// Returns the exchange API of a type that was just found to be foreign.
 ///
 /// # Safety
-/// As for `of`.
+/// Same requirements as `of`.
 pub unsafe fn api(class: *mut PyTypeObject) -> Option<*const DLPackExchangeAPI> {
     let address = class.addr();
     // SAFETY: `clear` came first, and the index is in bounds.
@@ -94,11 +94,10 @@ pub unsafe fn api(class: *mut PyTypeObject) -> Option<*const DLPackExchangeAPI> 
 /// Classifies a type and stores it in the place of another one.
 ///
 /// # Safety
-/// As for `of`.
+/// Same requirements as `of`.
 #[cold]
 unsafe fn insert(entry: *mut Entry, class: *mut PyTypeObject) -> Kind {
-    // SAFETY: the type is alive; the reference to the former type is released last, since that may
-    // run Python code.
+    // SAFETY: the type is alive, and the entry can be written.
     unsafe {
         let (kind, api) = match classify(class) {
             Kind::Unknown => match exchange::api_of(class) {
@@ -107,9 +106,10 @@ unsafe fn insert(entry: *mut Entry, class: *mut PyTypeObject) -> Kind {
             },
             kind => (kind, core::ptr::null()),
         };
+        // For ever, as upstream keeps it: the release of a former type could run Python code in the
+        // middle of a conversion.
         Py_INCREF(class.cast());
-        let former = entry.replace(Entry { class, kind, api });
-        Py_XDECREF(former.class.cast());
+        entry.write(Entry { class, kind, api });
         kind
     }
 }
@@ -117,7 +117,7 @@ unsafe fn insert(entry: *mut Entry, class: *mut PyTypeObject) -> Kind {
 /// Classifies a type in upstream's order: wrappers first, whatever else they are.
 ///
 /// # Safety
-/// As for `of`.
+/// Same requirements as `of`.
 unsafe fn classify(class: *mut PyTypeObject) -> Kind {
     // SAFETY: the types of the state are alive.
     unsafe {
@@ -157,7 +157,8 @@ unsafe extern "C" {
     static mut PyMethod_Type: PyTypeObject;
 }
 
-/// Returns whether instances of a type are functions or methods, none of which has a protocol of upstream's.
+/// Returns whether instances of a type are functions or methods, none of which has a protocol of
+/// upstream's.
 fn is_callable(class: *mut PyTypeObject) -> bool {
     class == &raw mut PyFunction_Type
         || class == &raw mut PyMethod_Type

@@ -24,9 +24,12 @@ use pyo3_ffi::*;
 /// The most arguments of a fast call.
 const CAPACITY: usize = 16;
 
+/// Memory for the values of arguments.
+pub type Values = MaybeUninit<[TVMFFIAny; CAPACITY]>;
+
 /// Values of arguments, and the temporary objects among them.
-pub struct Arguments {
-    values: [MaybeUninit<TVMFFIAny>; CAPACITY],
+pub struct Arguments<'a> {
+    values: &'a mut Values,
     /// Bits of the values whose object this owns.
     owned: u32,
     /// Bits of the values that are tensors over NumPy arrays.
@@ -49,23 +52,18 @@ pub enum Reference {
     Foreign(*const DLPackExchangeAPI),
 }
 
-impl Arguments {
-    /// No arguments.
+impl<'a> Arguments<'a> {
+    /// No arguments yet. The memory is separate, since it need not be cleared.
     #[inline(always)]
-    pub fn new() -> Self {
-        Self {
-            values: [MaybeUninit::uninit(); CAPACITY],
-            owned: 0,
-            arrays: 0,
-            foreign: 0,
-            api: core::ptr::null(),
-        }
+    pub fn new(values: &'a mut Values) -> Self {
+        Self { values, owned: 0, arrays: 0, foreign: 0, api: core::ptr::null() }
     }
 
     /// Converts objects. Returns `false` if one of them has no fast conversion.
     ///
     /// # Safety
-    /// The extension is active, the lock is held, and `items` has `count` objects that outlive this.
+    /// The extension is active, the lock is held, and `items` has `count` objects that outlive
+    /// this.
     #[inline(always)]
     pub unsafe fn push_all(&mut self, items: *const *mut PyObject, count: usize) -> bool {
         if count > CAPACITY {
@@ -73,7 +71,9 @@ impl Arguments {
         }
         for index in 0..count {
             // SAFETY: as the caller guarantees.
-            let converted = unsafe { convert(*items.add(index), self.values[index].as_mut_ptr()) };
+            let converted = unsafe {
+                convert(*items.add(index), self.values.as_mut_ptr().cast::<TVMFFIAny>().add(index))
+            };
             match converted {
                 Some(Reference::Borrowed) => {}
                 Some(Reference::Owned) => self.owned |= 1 << index,
@@ -89,19 +89,6 @@ impl Arguments {
         true
     }
 
-    /// Takes over an owned value, for its release.
-    ///
-    /// It must not be full.
-    fn own(&mut self, value: TVMFFIAny, reference: Reference) {
-        let index = (self.owned | self.arrays).trailing_ones() as usize;
-        self.values[index].write(value);
-        match reference {
-            Reference::Array => self.arrays |= 1 << index,
-            Reference::Owned => self.owned |= 1 << index,
-            Reference::Borrowed | Reference::Foreign(_) => {}
-        }
-    }
-
     /// Returns the API of the framework whose tensors are among the arguments; null without one.
     #[inline(always)]
     pub fn api(&self) -> *const DLPackExchangeAPI {
@@ -112,12 +99,7 @@ impl Arguments {
     pub fn foreign(&self) -> impl Iterator<Item = *mut c_void> {
         let bits = (0..CAPACITY).filter(|index| self.foreign & (1 << index) != 0);
         // SAFETY: these values were written, and have an object.
-        bits.map(|index| unsafe { self.values[index].assume_init_ref().payload.v_ptr })
-    }
-
-    /// Returns whether there is no place for another owned value.
-    fn is_full(&self) -> bool {
-        (self.owned | self.arrays).trailing_ones() as usize == CAPACITY
+        bits.map(|index| unsafe { (*self.as_ptr().add(index)).payload.v_ptr })
     }
 
     /// Returns the values.
@@ -132,14 +114,14 @@ impl Arguments {
             self.owned &= self.owned - 1;
             // SAFETY: the value was written, and owns its object.
             unsafe {
-                let object = self.values[index].assume_init_ref().payload.v_ptr;
+                let object = (*self.as_ptr().add(index)).payload.v_ptr;
                 (state::get().library.dec_ref)(object);
             }
         }
     }
 }
 
-impl Drop for Arguments {
+impl Drop for Arguments<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.arrays != 0 {
@@ -147,7 +129,7 @@ impl Drop for Arguments {
                 let index = self.arrays.trailing_zeros() as usize;
                 self.arrays &= self.arrays - 1;
                 // SAFETY: the value was written, and owns a tensor of `array`.
-                unsafe { array::release(self.values[index].assume_init_ref().payload.v_ptr) };
+                unsafe { array::release((*self.as_ptr().add(index)).payload.v_ptr) };
             }
         }
         if self.owned != 0 {
@@ -234,7 +216,7 @@ unsafe fn integer(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Referenc
 /// Converts an object of a classified type.
 ///
 /// # Safety
-/// As for `convert`; the object's type has this kind.
+/// Same requirements as `convert`; the object's type has this kind.
 #[inline(always)]
 unsafe fn of_kind(object: *mut PyObject, kind: Kind, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: the layouts of the types were probed.
@@ -282,7 +264,7 @@ unsafe fn of_kind(object: *mut PyObject, kind: Kind, out: *mut TVMFFIAny) -> Opt
 /// Converts a framework's tensor.
 ///
 /// # Safety
-/// As for `convert`; the object's type is foreign.
+/// Same requirements as `convert`; the object's type is foreign.
 unsafe fn foreign(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: as the caller guarantees.
     unsafe {

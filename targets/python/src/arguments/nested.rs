@@ -1,9 +1,10 @@
 //! Lists, tuples and dicts: an Array or Map of their elements, by the library's constructor.
 
-use super::{Arguments, CAPACITY, Reference, convert};
+use super::{Reference, array, convert};
 use crate::call::NONE;
 use crate::python::Locked;
 use crate::state;
+use core::ffi::c_void;
 use core::ptr::null_mut;
 use ferrite_core::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObjectHandle};
 use pyo3_ffi::*;
@@ -41,7 +42,7 @@ pub unsafe fn list(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Referen
     // SAFETY: converting elements runs no Python code that could change the list.
     unsafe {
         let list: *mut PyListObject = object.cast();
-        array((*list).ob_item, PyList_GET_SIZE(object) as usize, out)
+        array_of((*list).ob_item, PyList_GET_SIZE(object) as usize, out)
     }
 }
 
@@ -53,12 +54,12 @@ pub unsafe fn tuple(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Refere
     // SAFETY: a tuple has as many items.
     unsafe {
         let items = (&raw mut (*object.cast::<PyTupleObject>()).ob_item).cast();
-        array(items, PyTuple_GET_SIZE(object) as usize, out)
+        array_of(items, PyTuple_GET_SIZE(object) as usize, out)
     }
 }
 
 /// Makes an Array of objects.
-unsafe fn array(
+unsafe fn array_of(
     items: *const *mut PyObject,
     count: usize,
     out: *mut TVMFFIAny,
@@ -90,13 +91,30 @@ pub unsafe fn dict(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Referen
     unsafe { construct((*CONSTRUCTORS.get()).map, items, out) }
 }
 
-/// Values of elements in chunks of a call's capacity.
+/// Values of elements, and the owned ones among them.
 struct Elements {
     values: Vec<TVMFFIAny>,
-    owners: Vec<Arguments>,
+    owned: Vec<(*mut c_void, Reference)>,
 }
 
-/// Calls a constructor with elements. Returns `None` if an element has no fast conversion, or on a failure,
+impl Drop for Elements {
+    fn drop(&mut self) {
+        for (object, reference) in self.owned.drain(..) {
+            // SAFETY: the lock is held while elements are converted, and they own these objects.
+            unsafe {
+                match reference {
+                    Reference::Array => array::release(object),
+                    _ => {
+                        (state::get().library.dec_ref)(object);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Calls a constructor with elements. Returns `None` if an element has no fast conversion, or on a
+/// failure,
 /// which upstream's conversion reports.
 unsafe fn construct(
     constructor: TVMFFIObjectHandle,
@@ -132,28 +150,22 @@ unsafe fn construct(
 
 /// Converts elements.
 unsafe fn collect(items: impl Iterator<Item = *mut PyObject>) -> Option<Elements> {
-    let mut elements = Elements { values: Vec::new(), owners: Vec::new() };
+    let mut elements =
+        Elements { values: Vec::with_capacity(items.size_hint().0), owned: Vec::new() };
     for item in items {
         let mut value = NONE;
         // SAFETY: the element is alive.
         let reference = unsafe { convert(item, &mut value)? };
-        if let Reference::Foreign(_) = reference {
+        elements.values.push(value);
+        let is_foreign = matches!(reference, Reference::Foreign(_));
+        if !matches!(reference, Reference::Borrowed) {
+            // SAFETY: an owned value has an object.
+            elements.owned.push((unsafe { value.payload.v_ptr }, reference));
+        }
+        if is_foreign {
             // The call would have to follow the framework: upstream's conversion does.
-            // SAFETY: the value owns its tensor.
-            unsafe { (state::get().library.dec_ref)(value.payload.v_ptr) };
             return None;
         }
-        if !matches!(reference, Reference::Borrowed) {
-            if elements.owners.last().is_none_or(Arguments::is_full) {
-                elements.owners.push(Arguments::new());
-            }
-            if let Some(owners) = elements.owners.last_mut() {
-                owners.own(value, reference);
-            }
-        }
-        elements.values.push(value);
     }
     Some(elements)
 }
-
-const _: () = assert!(CAPACITY <= 32);

@@ -24,7 +24,8 @@ pub const BYTE_ORDER: usize = 26;
 /// Offset of the number of an element type, a C `int`.
 pub const TYPE_NUMBER: usize = 28;
 
-/// Returns `numpy.ndarray` if NumPy is imported and its arrays have the expected record; null otherwise.
+/// Returns `numpy.ndarray` if NumPy is imported and its arrays have the expected record; null
+/// otherwise.
 ///
 /// # Safety
 /// The lock is held.

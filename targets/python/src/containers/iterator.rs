@@ -1,7 +1,8 @@
-//! Iterators of Array and List. As with upstream's generators, the length is read at the first item.
+//! Iterators of Array and List. As with upstream's generators, the length is read at the first
+//! item.
 
 use super::{classes, element, sequence};
-use crate::python::Locked;
+use crate::python::{Locked, new_ref};
 use core::ffi::{c_int, c_uint, c_void};
 use core::ptr::null_mut;
 use pyo3_ffi::*;
@@ -60,7 +61,7 @@ pub unsafe fn new(sequence: *mut PyObject) -> *mut PyObject {
         let object = allocate(class, 0);
         if !object.is_null() {
             let iterator: *mut Iterator = object.cast();
-            (*iterator).sequence = Py_NewRef(sequence);
+            (*iterator).sequence = new_ref(sequence);
             (*iterator).length = -1;
         }
         object

@@ -4,12 +4,12 @@ use super::sequences::found_by;
 use super::{classes, content};
 use crate::call;
 use crate::methods::Method;
-use crate::python::word;
+use crate::python::{new_ref, word};
 use crate::state::{self, HANDLE};
 use core::ffi::c_void;
 use pyo3_ffi::*;
 
-/// The content of a map, as far as it is read here.
+/// The first fields of a map's content.
 #[repr(C)]
 struct MapCell {
     data: *mut c_void,
@@ -31,7 +31,7 @@ unsafe fn map(object: *mut PyObject) -> Option<*mut MapCell> {
 /// `__len__`.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn length(
     _: *mut Method,
     items: *const *mut PyObject,
@@ -47,7 +47,7 @@ pub unsafe fn length(
 /// `__bool__`.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn truth(
     _: *mut Method,
     items: *const *mut PyObject,
@@ -63,7 +63,7 @@ pub unsafe fn truth(
 /// `__getitem__`; `extra` is the library's function.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn item(
     method: *mut Method,
     items: *const *mut PyObject,
@@ -82,7 +82,7 @@ pub unsafe fn item(
 /// `__contains__`; `extra` is the library's function that counts a key.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn contains(
     method: *mut Method,
     items: *const *mut PyObject,
@@ -100,7 +100,7 @@ pub unsafe fn contains(
 /// `get`, with or without a default; `extra` is the library's function, which returns `MISSING`.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn get(
     method: *mut Method,
     items: *const *mut PyObject,
@@ -119,6 +119,6 @@ pub unsafe fn get(
             return Some(found);
         }
         Py_DECREF(found);
-        Some(Py_NewRef(if count == 3 { *items.add(2) } else { Py_None() }))
+        Some(new_ref(if count == 3 { *items.add(2) } else { Py_None() }))
     }
 }

@@ -7,7 +7,7 @@ mod iterator;
 pub mod maps;
 pub mod sequences;
 
-use crate::python::{Locked, word};
+use crate::python::{Locked, new_ref, word};
 use crate::results;
 use crate::state::{EXCHANGE_API, HANDLE};
 use core::ffi::c_void;
@@ -45,7 +45,8 @@ unsafe fn classes() -> &'static Classes {
     unsafe { &*CLASSES.get() }
 }
 
-/// The Python function `containers(Array, List, Map, Dict, ListGetItem, MISSING)`, which must come first.
+/// The Python function `containers(Array, List, Map, Dict, ListGetItem, MISSING)`, which must come
+/// first.
 ///
 /// # Safety
 /// CPython calls it, with the interpreter's lock.
@@ -73,11 +74,12 @@ pub unsafe extern "C" fn start(_: *mut PyObject, arguments: *mut PyObject) -> *m
         if !iterator::start() {
             return null_mut();
         }
-        Py_NewRef(Py_None())
+        new_ref(Py_None())
     }
 }
 
-/// The Python function `sequence_slots(class)`: sets the slots of Array or List, after its attributes.
+/// The Python function `sequence_slots(class)`: sets the slots of Array or List, after its
+/// attributes.
 ///
 /// # Safety
 /// CPython calls it, with the interpreter's lock.
@@ -89,7 +91,7 @@ pub unsafe extern "C" fn sequence_slots(_: *mut PyObject, class: *mut PyObject) 
             sequences::set_slots(class);
             PyType_Modified(class);
         }
-        Py_NewRef(Py_None())
+        new_ref(Py_None())
     }
 }
 

@@ -20,7 +20,8 @@ pub unsafe fn set_slots(class: *mut PyTypeObject) {
     }
 }
 
-/// `sequence[key]`, for integers in range, and slices. `None` for others, whose errors are upstream's.
+/// `sequence[key]`, for integers in range, and slices. `None` for others, whose errors are
+/// upstream's.
 ///
 /// # Safety
 /// The lock is held, and both objects are alive.
@@ -51,7 +52,7 @@ unsafe fn get(object: *mut PyObject, key: *mut PyObject) -> Option<*mut PyObject
     }
 }
 
-/// A slice, as a list. `None` if its bounds are no integers, or if the sequence shrinks meanwhile.
+/// A slice, as a list. `None` if a bound is not an integer, or if the sequence shrinks meanwhile.
 unsafe fn slice(object: *mut PyObject, key: *mut PyObject, size: isize) -> Option<*mut PyObject> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
     // SAFETY: elements are read by their index in bounds, since converting one may run Python code.
@@ -145,7 +146,7 @@ unsafe extern "C" fn slot_iterate(object: *mut PyObject) -> *mut PyObject {
 /// `__getitem__`.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn item(
     _: *mut Method,
     items: *const *mut PyObject,
@@ -158,7 +159,7 @@ pub unsafe fn item(
 /// `__len__`.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn length(
     _: *mut Method,
     items: *const *mut PyObject,
@@ -174,7 +175,7 @@ pub unsafe fn length(
 /// `__bool__`.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn truth(
     _: *mut Method,
     items: *const *mut PyObject,
@@ -190,7 +191,7 @@ pub unsafe fn truth(
 /// `__iter__`.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn iterate(
     _: *mut Method,
     items: *const *mut PyObject,
@@ -208,7 +209,7 @@ pub unsafe fn iterate(
 /// Upstream compares other sequences with the elements if the library finds none.
 ///
 /// # Safety
-/// As for `methods::Fast`.
+/// Same requirements as `methods::Fast`.
 pub unsafe fn contains(
     method: *mut Method,
     items: *const *mut PyObject,

@@ -8,7 +8,8 @@ use pyo3_ffi::*;
 /// The most type indices whose class is remembered.
 const LIMIT: usize = 1 << 16;
 
-/// The wrapper class of each type index, retained; null if unknown, or if upstream's conversion makes the object.
+/// The wrapper class of each type index, retained; null if unknown, or if upstream's conversion
+/// makes the object.
 static CLASSES: Locked<Vec<*mut PyTypeObject>> = Locked::new();
 
 /// Begins with no classes.
@@ -51,7 +52,7 @@ pub unsafe fn of(index: i32) -> Option<*mut PyTypeObject> {
 /// Returns whether a class is the one that is registered for a type.
 ///
 /// # Safety
-/// As for `of`.
+/// Same requirements as `of`.
 pub unsafe fn is_registered(index: i32, class: *mut PyTypeObject) -> bool {
     // SAFETY: the reference ends here.
     let found = unsafe { (&*CLASSES.get()).get(index as usize).copied() };
@@ -72,7 +73,7 @@ pub unsafe fn is_registered(index: i32, class: *mut PyTypeObject) -> bool {
 /// Looks up a class in upstream's registry, and remembers it.
 ///
 /// # Safety
-/// As for `of`.
+/// Same requirements as `of`.
 #[cold]
 unsafe fn look_up(index: i32) -> Option<*mut PyTypeObject> {
     // SAFETY: the registry owns the class, and so does the list.
@@ -111,7 +112,7 @@ unsafe fn remember(index: i32, class: Owned) -> bool {
 /// Returns the class that upstream's registry has for a type.
 ///
 /// # Safety
-/// As for `of`.
+/// Same requirements as `of`.
 unsafe fn registered(index: i32) -> Option<Owned> {
     // SAFETY: as the caller guarantees.
     unsafe {
