@@ -130,6 +130,8 @@ def callbacks(extension, tvm_ffi) -> str | None:
     if not extension.callbacks(tvm_ffi.Array([1])):
         return "CAny retains its value in another way"
     convert = tvm_ffi.core._convert_to_ffi_func
+    if type(convert) is not type(tvm_ffi.core._get_global_func):
+        return "_convert_to_ffi_func is not upstream's function"
 
     @functools.wraps(convert)
     def _convert_to_ffi_func(pyfunc, tensor_cls=None):
@@ -166,6 +168,8 @@ def containers(extension, tvm_ffi) -> str | None:
     for cls, sample in zip(classes, samples):
         for name, path, function in SEQUENCES if cls in (array, list_) else MAPS:
             original = vars(cls)[name]
+            if getattr(original, "__globals__", None) is not vars(tvm_ffi.container):
+                return f"{cls.__name__}.{name} is not upstream's function"
             extra = getattr(api, cls.__name__ + function) if function else None
             method = functools.update_wrapper(extension.method(path, original, extra), original)
             if reason := difference(method, original, sample):
@@ -231,6 +235,8 @@ def constructors(extension, tvm_ffi) -> str | None:
     """Make the `__init__` fast that upstream makes for classes with fields, unless it does more than to call the library."""
     dunder = tvm_ffi._dunder
     make_init = dunder._make_init
+    if getattr(make_init, "__globals__", None) is not vars(dunder):
+        return "_make_init is not upstream's function"
 
     @functools.wraps(make_init)
     def _make_init(type_cls, type_info, ffi_init, py_class_mode=False):

@@ -19,7 +19,7 @@ pub const NONE: TVMFFIAny =
 /// Slot `tp_call` of `Function`.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn call(
     function: *mut PyObject,
     arguments: *mut PyObject,
@@ -44,8 +44,8 @@ pub unsafe extern "C" fn call(
 /// Calls a function. Returns `None` if upstream's function has to do it: nothing has happened then.
 ///
 /// # Safety
-/// `function` is an instance of `Function` or of a subclass; `items` has `count` objects, which the
-/// caller keeps alive.
+/// `function` must be an instance of `Function` or of a subclass; `items` has `count` objects,
+/// which the caller keeps alive.
 pub unsafe fn invoke(
     function: *mut PyObject,
     items: *const *mut PyObject,
@@ -100,7 +100,7 @@ pub unsafe fn invoke(
 /// Calls a function of the library, without the interpreter's lock if the `Function` releases it.
 ///
 /// # Safety
-/// The lock is held, and `values` has `count` borrowed values.
+/// The lock must be held, and `values` has `count` borrowed values.
 #[inline(always)]
 pub unsafe fn enter(
     handle: *mut c_void,

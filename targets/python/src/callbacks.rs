@@ -16,8 +16,7 @@ use pyo3_ffi::*;
 /// The most arguments without memory from the heap.
 const CAPACITY: usize = 8;
 
-/// Number of references that a `CAny` made of an object has taken: upstream's takes two, and releases
-/// one.
+/// Number of references that a `CAny` of an object takes: upstream's takes two, and releases one.
 static TAKEN: Locked<u64> = Locked::new();
 
 /// Whether that was counted.
@@ -26,7 +25,7 @@ static IS_READY: AtomicBool = AtomicBool::new(false);
 /// Counts the references that `CAny` takes. Returns `false` if they cannot be counted.
 ///
 /// # Safety
-/// The state is set and the lock is held; `sample` is a wrapper of an object.
+/// The state must be set and the lock is held; `sample` is a wrapper of an object.
 pub unsafe fn start(sample: *mut PyObject) -> bool {
     // SAFETY: the object's counts are read while the lock is held.
     unsafe {
@@ -55,7 +54,7 @@ pub unsafe fn start(sample: *mut PyObject) -> bool {
 /// Makes a function of a callable; null with a raised error of the library.
 ///
 /// # Safety
-/// The lock is held, and `callable` is alive.
+/// The lock must be held, and `callable` alive.
 pub unsafe fn create(callable: *mut PyObject) -> TVMFFIObjectHandle {
     // SAFETY: the function owns a reference to the callable, which its deleter releases.
     unsafe {
@@ -74,7 +73,7 @@ pub unsafe fn create(callable: *mut PyObject) -> TVMFFIObjectHandle {
 /// The Python function `function_of(callable)`: a `Function` that calls it.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn function_of(_: *mut PyObject, callable: *mut PyObject) -> *mut PyObject {
     // SAFETY: the new function is passed on.
     unsafe {
@@ -302,7 +301,7 @@ unsafe fn backtraces(error: &Owned) -> Option<Owned> {
 /// Converts a callable that is an argument.
 ///
 /// # Safety
-/// The lock is held, `object` is alive, and `out` can be written.
+/// The lock must be held, `object` alive, and `out` can be written.
 pub unsafe fn convert_callable(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     if !IS_READY.load(Ordering::Relaxed) {
         return None;

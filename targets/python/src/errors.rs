@@ -31,7 +31,7 @@ static FRAMES: Locked<[*mut PyObject; 3]> = Locked::new();
 /// Begins without frames.
 ///
 /// # Safety
-/// The lock is held; called once, before `raise`.
+/// The lock must be held; called once, before `raise`.
 pub unsafe fn start() {
     // SAFETY: as the caller guarantees.
     unsafe { FRAMES.set([null_mut(); 3]) };
@@ -41,7 +41,7 @@ pub unsafe fn start() {
 /// a traceback.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn frame(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
     let (mut index, mut line): (c_int, c_int) = (0, 0);
     let (mut file, mut name): (*const c_char, *const c_char) =
@@ -86,7 +86,7 @@ unsafe fn add(frame: Frame) {
 /// Raises the error of a call that failed, as a Python exception. Returns null.
 ///
 /// # Safety
-/// The extension is active, the lock is held, and a call has returned this status.
+/// The extension must be active, the lock held, and a call has returned this status.
 #[cold]
 pub unsafe fn raise(status: c_int, frame: Frame) -> *mut PyObject {
     if status != IS_SET {
@@ -130,7 +130,7 @@ unsafe fn raise_object() {
 /// Returns the kind of an error object.
 ///
 /// # Safety
-/// `handle` is an error object, which outlives the result.
+/// `handle` must be an error object, which outlives the result.
 unsafe fn kind_of<'a>(handle: *mut c_void) -> &'a [u8] {
     // SAFETY: the content follows the header.
     unsafe { word::<TVMFFIErrorCell>(handle.cast(), CELL).kind.as_slice() }

@@ -22,7 +22,7 @@ const CONTENT: usize = 24;
 /// conversion reports.
 ///
 /// # Safety
-/// The lock is held, and `object` is an instance of a class that has this API.
+/// The lock must be held, and `object` an instance of a class that has this API.
 pub unsafe fn import(
     object: *mut PyObject,
     api: *const DLPackExchangeAPI,
@@ -99,7 +99,8 @@ pub enum Ended {
 /// Calls a function as the framework that has this API wants it.
 ///
 /// # Safety
-/// The lock is held; `values` has `count` borrowed values, among them `tensors` of the framework.
+/// The lock must be held; `values` has `count` borrowed values, among them `tensors` of the
+/// framework.
 pub unsafe fn call(
     (function, releases): (TVMFFIObjectHandle, bool),
     (values, count): (*const TVMFFIAny, i32),
@@ -161,7 +162,7 @@ unsafe fn fail(result: &mut TVMFFIAny, status: c_int, message: &core::ffi::CStr)
 /// Makes a framework's tensor of an owned one. Returns `None` if the framework does not take it.
 ///
 /// # Safety
-/// The lock is held, and `handle` is an owned tensor, which is released on success.
+/// The lock must be held, and `handle` an owned tensor, which is released on success.
 pub unsafe fn export(
     handle: TVMFFIObjectHandle,
     api: *const DLPackExchangeAPI,
@@ -192,7 +193,7 @@ pub unsafe fn export(
 /// Makes a container convert its tensors for the framework.
 ///
 /// # Safety
-/// The lock is held; `object` is null or alive.
+/// The lock must be held; `object` is null or alive.
 pub unsafe fn tag(object: *mut PyObject, api: *const DLPackExchangeAPI) {
     // SAFETY: the layout of containers was probed.
     unsafe {
@@ -208,7 +209,7 @@ pub unsafe fn tag(object: *mut PyObject, api: *const DLPackExchangeAPI) {
 /// is switched off.
 ///
 /// # Safety
-/// The lock is held, and the class is alive.
+/// The lock must be held, and the class alive.
 pub unsafe fn api_of(class: *mut PyTypeObject) -> Option<*const DLPackExchangeAPI> {
     let is_off =
         std::env::var_os("TVM_FFI_SKIP_DLPACK_C_EXCHANGE_API").is_some_and(|value| value == "1");

@@ -19,7 +19,7 @@ pub type Reason = String;
 /// Looks up upstream's types and functions, and probes their layouts.
 ///
 /// # Safety
-/// `core` is the module `tvm_ffi.core`, and the lock is held.
+/// `core` must be the module `tvm_ffi.core`, and the lock held.
 pub unsafe fn probe(core: *mut PyObject, library: Library) -> Result<State, Reason> {
     // SAFETY: as the caller guarantees; found objects are kept for ever.
     unsafe {

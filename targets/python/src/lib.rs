@@ -85,7 +85,7 @@ static mut MODULE: PyModuleDef = PyModuleDef {
 /// Makes the module.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the name that CPython looks for")]
 pub unsafe extern "C" fn PyInit_ferrite_python() -> *mut PyObject {

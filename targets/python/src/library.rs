@@ -22,7 +22,7 @@ macro_rules! library {
             /// a missing one.
             ///
             /// # Safety
-            /// The handle is valid, and the library has the ABI's functions under these names.
+            /// The handle must be valid, and the library has the ABI's functions under these names.
             pub unsafe fn open(handle: *mut c_void) -> Result<Self, &'static CStr> {
                 Ok(Self {
                     $($field: {

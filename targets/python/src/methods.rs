@@ -40,7 +40,7 @@ static TYPE: Locked<*mut PyTypeObject> = Locked::new();
 /// Makes the type. Returns `false` with a Python error.
 ///
 /// # Safety
-/// The lock is held; called once, before `new`.
+/// The lock must be held; called once, before `new`.
 pub unsafe fn start() -> bool {
     let member = |name: &'static core::ffi::CStr, offset: usize| PyMemberDef {
         name: name.as_ptr(),
@@ -99,7 +99,7 @@ pub unsafe fn start() -> bool {
 /// Makes a descriptor. Returns null with a Python error.
 ///
 /// # Safety
-/// The lock is held, `start` was called, and the objects are alive.
+/// The lock must be held, `start` was called, and the objects alive.
 pub unsafe fn new(fast: Fast, original: *mut PyObject, extra: *mut PyObject) -> *mut PyObject {
     // SAFETY: the memory has the size of a method, and is tracked once it is complete.
     unsafe {

@@ -41,7 +41,7 @@ unsafe fn function(
 /// function.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn method(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
     let mut path: *const c_char = core::ptr::null();
     let (mut original, mut extra): (*mut PyObject, *mut PyObject) = (null_mut(), null_mut());

@@ -15,7 +15,7 @@ static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
 /// The Python function `activate(core, library)`.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn activate(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
     let (mut core, mut library): (*mut PyObject, u64) = (null_mut(), 0);
     // SAFETY: the format has these types.
@@ -98,7 +98,7 @@ unsafe fn enter(report: *mut PyObject, part: &CStr, outcome: Result<(), Reason>)
 /// The Python function `forget_classes()`.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn forget_classes(_: *mut PyObject, _: *mut PyObject) -> *mut PyObject {
     // SAFETY: `activate` has begun with no classes, or nothing was replaced.
     unsafe {
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn forget_classes(_: *mut PyObject, _: *mut PyObject) -> *
 /// The Python function `callbacks(object)`: whether values of callbacks can be stored.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn callbacks(_: *mut PyObject, object: *mut PyObject) -> *mut PyObject {
     // SAFETY: the argument is checked to be a wrapper.
     unsafe {

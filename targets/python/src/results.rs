@@ -18,7 +18,7 @@ const CONTENT: usize = 24;
 /// Makes a Python object of an owned value. Returns null with a Python error.
 ///
 /// # Safety
-/// The extension is active, the lock is held, and the value is owned.
+/// The extension must be active, the lock held, and the value owned.
 #[inline(always)]
 pub unsafe fn from_owned(value: TVMFFIAny) -> *mut PyObject {
     // SAFETY: the type index says which payload there is.
@@ -69,7 +69,7 @@ pub unsafe fn for_framework(value: TVMFFIAny, api: *const DLPackExchangeAPI) -> 
 /// Makes a Python object of a borrowed value.
 ///
 /// # Safety
-/// The extension is active, the lock is held, and the value is valid.
+/// The extension must be active, the lock held, and the value valid.
 #[inline(always)]
 pub unsafe fn from_borrowed(value: TVMFFIAny) -> *mut PyObject {
     // SAFETY: the value's object is alive.
@@ -84,7 +84,7 @@ pub unsafe fn from_borrowed(value: TVMFFIAny) -> *mut PyObject {
 /// Makes an empty wrapper. Returns null with a Python error.
 ///
 /// # Safety
-/// The lock is held, and `class` is a wrapper class.
+/// The lock must be held, and `class` a wrapper class.
 #[inline(always)]
 pub unsafe fn new_wrapper(class: *mut PyTypeObject) -> *mut PyObject {
     // SAFETY: a class that can be instantiated has the slot.
@@ -105,7 +105,7 @@ pub unsafe fn new_wrapper(class: *mut PyTypeObject) -> *mut PyObject {
 /// Wraps an owned object; releases it if there is no memory for the wrapper.
 ///
 /// # Safety
-/// The lock is held, `class` is a wrapper class, and `handle` is owned.
+/// The lock must be held, `class` a wrapper class, and `handle` owned.
 #[inline(always)]
 unsafe fn wrap(class: *mut PyTypeObject, handle: *mut c_void) -> *mut PyObject {
     // SAFETY: the layout of wrappers was probed, and the new wrapper is empty.
@@ -180,7 +180,7 @@ unsafe fn string(value: TVMFFIAny) -> *mut PyObject {
 /// Returns the Python object in an opaque object, which is released.
 ///
 /// # Safety
-/// The lock is held, and `handle` is an owned opaque Python object.
+/// The lock must be held, and `handle` an owned opaque Python object.
 unsafe fn python_object(handle: *mut c_void) -> *mut PyObject {
     // SAFETY: the Python object's address follows the header, and its reference is taken first.
     unsafe {

@@ -64,7 +64,7 @@ static STATE: Locked<State> = Locked::new();
 /// Stores the state.
 ///
 /// # Safety
-/// The interpreter's lock is held.
+/// The interpreter's lock must be held.
 pub unsafe fn set(state: State) {
     // SAFETY: as the caller guarantees.
     unsafe { STATE.set(state) };
@@ -73,7 +73,7 @@ pub unsafe fn set(state: State) {
 /// Returns the state.
 ///
 /// # Safety
-/// The extension is active, which every replaced slot implies.
+/// The extension must be active, which every replaced slot implies.
 #[inline(always)]
 pub unsafe fn get() -> &'static State {
     // SAFETY: `set` came first, and the state does not change afterwards.

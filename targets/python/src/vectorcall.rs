@@ -32,7 +32,7 @@ pub fn is_enlarged() -> bool {
 /// The caller has made sure that there is no instance.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn enlarge(_: *mut PyObject, class: *mut PyObject) -> *mut PyObject {
     // SAFETY: the argument is checked to be a class; nobody uses a class without instances.
     unsafe {
@@ -78,7 +78,7 @@ unsafe fn refusal(class: *mut PyTypeObject) -> Option<&'static core::ffi::CStr> 
 /// Fills the place of an instance, so that its next call needs no tuple.
 ///
 /// # Safety
-/// `function` is an instance of `Function` itself.
+/// `function` must be an instance of `Function` itself.
 #[inline(always)]
 pub unsafe fn fill(function: *mut PyObject) {
     if is_enlarged() {

@@ -49,7 +49,7 @@ static RECYCLED_TENSORS: Locked<Recycled> = Locked::new();
 /// Begins without recycled tensors.
 ///
 /// # Safety
-/// The lock is held; called once, before `convert`.
+/// The lock must be held; called once, before `convert`.
 pub unsafe fn start() {
     // SAFETY: as the caller guarantees.
     unsafe { RECYCLED_TENSORS.set(Recycled { tensors: [null_mut(); RECYCLED], count: 0 }) };
@@ -58,7 +58,7 @@ pub unsafe fn start() {
 /// Converts an array. Returns `None` if upstream's conversion has to do it.
 ///
 /// # Safety
-/// `object` is an instance of `numpy.ndarray` itself, the lock is held, and `out` can be written.
+/// `object` must be an instance of `numpy.ndarray` itself, the lock held, and `out` can be written.
 pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: the layout of arrays was probed.
     unsafe {
@@ -85,7 +85,7 @@ pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Refe
 /// as the last base.
 ///
 /// # Safety
-/// `base` is null or alive.
+/// `base` must be null or alive.
 unsafe fn is_foreign(mut base: *mut PyObject) -> bool {
     // SAFETY: a base that is an array has the probed layout.
     unsafe {
@@ -99,7 +99,7 @@ unsafe fn is_foreign(mut base: *mut PyObject) -> bool {
 /// Returns the data type of elements in native byte order; `None` for others.
 ///
 /// # Safety
-/// `descriptor` is a NumPy element type.
+/// `descriptor` must be a NumPy element type.
 unsafe fn element_type(descriptor: *mut PyObject) -> Option<DLDataType> {
     // SAFETY: the layout of element types was probed.
     let (order, number) =
@@ -129,7 +129,7 @@ unsafe fn element_type(descriptor: *mut PyObject) -> Option<DLDataType> {
 /// Writes the record of a tensor. Returns `false` if a stride is not a multiple of an element.
 ///
 /// # Safety
-/// `tensor` can be written, and `object` is an array of that rank.
+/// `tensor` can be written, and `object` must be an array of that rank.
 unsafe fn fill(
     tensor: *mut ArrayTensor,
     object: *mut PyObject,
@@ -168,7 +168,7 @@ unsafe fn fill(
 /// Makes an owned tensor of one dimension without elements, for probes.
 ///
 /// # Safety
-/// The lock is held.
+/// The lock must be held.
 pub unsafe fn sample() -> Option<*mut c_void> {
     // SAFETY: a new tensor can be written; None is alive.
     unsafe {
@@ -194,7 +194,7 @@ pub unsafe fn sample() -> Option<*mut c_void> {
 /// Returns a recycled tensor, or a new one; `None` without memory.
 ///
 /// # Safety
-/// The lock is held.
+/// The lock must be held.
 unsafe fn take() -> Option<*mut ArrayTensor> {
     // SAFETY: the lock guards the list; a new tensor has the size of one.
     unsafe {
@@ -220,7 +220,7 @@ unsafe fn take() -> Option<*mut ArrayTensor> {
 /// Keeps a tensor without content for the next call, or frees it.
 ///
 /// # Safety
-/// The lock is held, and nobody else uses the tensor.
+/// The lock must be held, and nobody else uses the tensor.
 unsafe fn give(tensor: *mut ArrayTensor) {
     // SAFETY: the lock guards the list; the memory came from malloc.
     unsafe {
@@ -237,7 +237,7 @@ unsafe fn give(tensor: *mut ArrayTensor) {
 /// Releases the tensor of an argument: it is recycled unless the callee has retained it.
 ///
 /// # Safety
-/// The lock is held, and the tensor is owned.
+/// The lock must be held, and the tensor owned.
 #[inline(always)]
 pub unsafe fn release(handle: *mut c_void) {
     let tensor: *mut ArrayTensor = handle.cast();
@@ -257,7 +257,7 @@ pub unsafe fn release(handle: *mut c_void) {
 /// Deleter of a tensor that a callee has retained; any thread may call it.
 ///
 /// # Safety
-/// The last strong or weak reference is released, as `flags` says.
+/// The last strong or weak reference must be released, as `flags` says.
 unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
     let tensor: *mut ArrayTensor = object.cast();
     // SAFETY: the tensor owns the array; after the interpreter's end, arrays are never released.

@@ -54,7 +54,7 @@ static TABLE: Locked<[Entry; ENTRIES]> = Locked::new();
 /// Empties the table.
 ///
 /// # Safety
-/// The lock is held; called once, before `of`.
+/// The lock must be held; called once, before `of`.
 pub unsafe fn clear() {
     let entry = Entry { class: core::ptr::null_mut(), kind: Kind::Unknown, api: core::ptr::null() };
     // SAFETY: as the caller guarantees.
@@ -64,7 +64,7 @@ pub unsafe fn clear() {
 /// Returns the kind of a type.
 ///
 /// # Safety
-/// The extension is active, the lock is held, and the type is alive.
+/// The extension must be active, the lock held, and the type alive.
 #[inline(always)]
 pub unsafe fn of(class: *mut PyTypeObject) -> Kind {
     let address = class.addr();

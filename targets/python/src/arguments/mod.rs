@@ -62,7 +62,7 @@ impl<'a> Arguments<'a> {
     /// Converts objects. Returns `false` if one of them has no fast conversion.
     ///
     /// # Safety
-    /// The extension is active, the lock is held, and `items` has `count` objects that outlive
+    /// The extension must be active, the lock held, and `items` has `count` objects that outlive
     /// this.
     #[inline(always)]
     pub unsafe fn push_all(&mut self, items: *const *mut PyObject, count: usize) -> bool {
@@ -141,7 +141,7 @@ impl Drop for Arguments<'_> {
 /// Begins with nothing classified and nothing recycled.
 ///
 /// # Safety
-/// The lock is held; called once, before any conversion.
+/// The lock must be held; called once, before any conversion.
 pub unsafe fn start() {
     // SAFETY: as the caller guarantees.
     unsafe {
@@ -153,7 +153,7 @@ pub unsafe fn start() {
 /// Returns whether instances of a type are wrappers of objects.
 ///
 /// # Safety
-/// The extension is active, the lock is held, and the type is alive.
+/// The extension must be active, the lock held, and the type alive.
 #[inline(always)]
 pub unsafe fn is_wrapper(class: *mut PyTypeObject) -> bool {
     // SAFETY: as the caller guarantees.
@@ -168,7 +168,7 @@ const fn plain(type_index: i32, payload: TVMFFIAnyPayload) -> TVMFFIAny {
 /// Converts an object. Returns `None` if it has no fast conversion; no Python error is set then.
 ///
 /// # Safety
-/// The extension is active, the lock is held, `object` is alive, and `out` can be written.
+/// The extension must be active, the lock held, `object` alive, and `out` can be written.
 #[inline(always)]
 pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: as the caller guarantees.
@@ -199,7 +199,7 @@ pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Refe
 /// Converts an integer of up to 64 bits.
 ///
 /// # Safety
-/// `object` is an exact integer, and `out` can be written.
+/// `object` must be an exact integer, and `out` can be written.
 #[inline(always)]
 unsafe fn integer(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     let mut overflow: c_int = 0;
@@ -278,7 +278,7 @@ unsafe fn foreign(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Referenc
 /// The value of a tensor: its object or, for a borrowed tensor, the record.
 ///
 /// # Safety
-/// `object` is an instance of `Tensor`.
+/// `object` must be an instance of `Tensor`.
 unsafe fn tensor(object: *mut PyObject) -> TVMFFIAny {
     // SAFETY: the layout of `Tensor` was probed.
     unsafe {
@@ -294,7 +294,7 @@ unsafe fn tensor(object: *mut PyObject) -> TVMFFIAny {
 /// The value of an object; `None` if the wrapper is empty.
 ///
 /// # Safety
-/// `handle` is an object or null.
+/// `handle` must be an object or null.
 unsafe fn wrapped(handle: *mut TVMFFIObject) -> Option<TVMFFIAny> {
     if handle.is_null() {
         return None;

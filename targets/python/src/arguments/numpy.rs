@@ -28,7 +28,7 @@ pub const TYPE_NUMBER: usize = 28;
 /// otherwise.
 ///
 /// # Safety
-/// The lock is held.
+/// The lock must be held.
 pub unsafe fn find() -> *mut PyTypeObject {
     // SAFETY: the objects are alive.
     unsafe {

@@ -24,7 +24,7 @@ static TYPE: Locked<*mut PyTypeObject> = Locked::new();
 /// Makes the type. Returns `false` with a Python error.
 ///
 /// # Safety
-/// The lock is held; called once, before `new`.
+/// The lock must be held; called once, before `new`.
 pub unsafe fn start() -> bool {
     let slot = |slot: c_int, pfunc: *mut c_void| PyType_Slot { slot, pfunc };
     let mut slots = [
@@ -52,7 +52,7 @@ pub unsafe fn start() -> bool {
 /// Makes an iterator. Returns null with a Python error.
 ///
 /// # Safety
-/// The lock is held, and the sequence is alive.
+/// The lock must be held, and the sequence alive.
 pub unsafe fn new(sequence: *mut PyObject) -> *mut PyObject {
     // SAFETY: the memory has the size of an iterator.
     unsafe {

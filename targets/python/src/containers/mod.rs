@@ -39,7 +39,7 @@ static CLASSES: Locked<Classes> = Locked::new();
 /// Returns the classes.
 ///
 /// # Safety
-/// `start` was called.
+/// `start` must have been called.
 unsafe fn classes() -> &'static Classes {
     // SAFETY: `start` came first; the classes do not change afterwards.
     unsafe { &*CLASSES.get() }
@@ -49,7 +49,7 @@ unsafe fn classes() -> &'static Classes {
 /// first.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn start(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
     let mut found: [*mut PyObject; 6] = [null_mut(); 6];
     let [array, list, map, dict, list_item, missing] = &mut found;
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn start(_: *mut PyObject, arguments: *mut PyObject) -> *m
 /// attributes.
 ///
 /// # Safety
-/// CPython calls it, with the interpreter's lock.
+/// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn sequence_slots(_: *mut PyObject, class: *mut PyObject) -> *mut PyObject {
     // SAFETY: only the two classes that `start` got are changed.
     unsafe {
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn sequence_slots(_: *mut PyObject, class: *mut PyObject) 
 /// Returns the content of a container that can be read in place.
 ///
 /// # Safety
-/// `object` is an instance of a container class.
+/// `object` must be an instance of a container class.
 #[inline(always)]
 unsafe fn content(object: *mut PyObject) -> Option<*mut c_void> {
     // SAFETY: the layout of containers was probed.
@@ -116,7 +116,7 @@ unsafe fn content(object: *mut PyObject) -> Option<*mut c_void> {
 /// Returns the record of an Array or List that can be read in place.
 ///
 /// # Safety
-/// `object` is alive, and `start` was called.
+/// `object` must be alive, and `start` was called.
 #[inline(always)]
 unsafe fn sequence(object: *mut PyObject) -> Option<*mut TVMFFISeqCell> {
     // SAFETY: instances of these classes are sequences.
@@ -132,7 +132,7 @@ unsafe fn sequence(object: *mut PyObject) -> Option<*mut TVMFFISeqCell> {
 /// Returns an element of a sequence.
 ///
 /// # Safety
-/// The index is below the size, and the lock is held.
+/// The index must be below the size, and the lock held.
 #[inline(always)]
 unsafe fn element(cell: *mut TVMFFISeqCell, index: usize) -> *mut PyObject {
     // SAFETY: as the caller guarantees; the element is retained before Python code runs.

@@ -15,7 +15,7 @@ static CLASSES: Locked<Vec<*mut PyTypeObject>> = Locked::new();
 /// Begins with no classes.
 ///
 /// # Safety
-/// The lock is held; called once, before the other functions.
+/// The lock must be held; called once, before the other functions.
 pub unsafe fn start() {
     // SAFETY: as the caller guarantees.
     unsafe { CLASSES.set(Vec::new()) };
@@ -24,7 +24,7 @@ pub unsafe fn start() {
 /// Forgets all classes, since a registration changed.
 ///
 /// # Safety
-/// The lock is held, and `start` was called.
+/// The lock must be held, and `start` was called.
 pub unsafe fn forget() {
     // SAFETY: the list is replaced before Python code can run.
     unsafe {
@@ -37,7 +37,7 @@ pub unsafe fn forget() {
 /// Returns the wrapper class of a type; `None` if upstream's conversion has to make the object.
 ///
 /// # Safety
-/// The extension is active and the lock is held.
+/// The extension must be active and the lock is held.
 #[inline(always)]
 pub unsafe fn of(index: i32) -> Option<*mut PyTypeObject> {
     // SAFETY: the reference ends here.
@@ -90,7 +90,7 @@ unsafe fn look_up(index: i32) -> Option<*mut PyTypeObject> {
 /// Remembers a class. Returns whether it did.
 ///
 /// # Safety
-/// The lock is held.
+/// The lock must be held.
 unsafe fn remember(index: i32, class: Owned) -> bool {
     let index = index as usize;
     if index >= LIMIT {
