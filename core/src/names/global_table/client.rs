@@ -1,5 +1,5 @@
-//! The table of global functions of a kernel library: that of the loaded `libtvm_ffi`, through its C
-//! functions.
+//! The table of global functions of a kernel library: that of the loaded `libtvm_ffi`, through its
+//! C functions.
 
 use core::ffi::c_int;
 use core::ptr::{self, NonNull};
