@@ -130,7 +130,7 @@ def callbacks(extension, tvm_ffi) -> str | None:
     if not extension.callbacks(tvm_ffi.Array([1])):
         return "CAny retains its value in another way"
     convert = tvm_ffi.core._convert_to_ffi_func
-    if type(convert) is not type(tvm_ffi.core._get_global_func):
+    if type(convert) is not type(tvm_ffi.core.TypeMethod.as_callable):
         return "_convert_to_ffi_func is not upstream's function"
 
     @functools.wraps(convert)

@@ -86,6 +86,12 @@ impl<'a> Arguments<'a> {
                 None => return false,
             }
         }
+        if count < CAPACITY {
+            // A callee that reads its first argument although there is none finds None, as it does in
+            // upstream's memory.
+            // SAFETY: the index is in bounds.
+            unsafe { self.values.as_mut_ptr().cast::<TVMFFIAny>().add(count).write(NONE) };
+        }
         true
     }
 
