@@ -39,15 +39,22 @@ class Watcher:
         core = None if self.is_done else sys.modules.get("tvm_ffi.core")
         if core is not None and hasattr(core, "Function"):
             self.is_done = True  # the list of hooks cannot change here: it is being read
-            if any(type(one) is core.Function for one in gc.get_objects()) or core.Function.__subclasses__():
-                self.outcome = "Function has instances already"
-            else:
-                self.outcome = extension().enlarge(core.Function)
+            try:
+                self.outcome = enlarged(core.Function)
+            except Exception as error:  # noqa: BLE001 - the import of tvm_ffi must not fail for this
+                self.outcome = f"the extension cannot be used: {error!r}"
         return None
 
     def stop(self) -> None:
         if self in sys.meta_path:
             sys.meta_path.remove(self)
+
+
+def enlarged(function) -> str | None:
+    """Give the class `Function` a place for a vectorcall; return why that is impossible, or None."""
+    if any(type(one) is function for one in gc.get_objects()) or function.__subclasses__():
+        return "Function has instances already"
+    return extension().enlarge(function)
 
 
 WATCHER = Watcher()
@@ -67,13 +74,16 @@ def install(tvm_ffi) -> None:
     if reason := forbidden():
         INSTALLED["fast calls"] = reason
         return
+    if missing := [name for name in REGISTRATIONS if not hasattr(tvm_ffi.core, name)]:
+        INSTALLED["fast calls"] = f"tvm_ffi.core has no {', '.join(missing)}"
+        return
     try:
         fast = extension()
-    except ImportError as error:
-        INSTALLED["fast calls"] = f"the extension cannot be loaded: {error}"
+        frames = {index: frame for index, probe in enumerate((failing_call, failing_setter)) if (frame := frame_of(probe, tvm_ffi))}
+        parts = fast.activate(tvm_ffi.core, tvm_ffi.LIB._handle)
+    except Exception as error:  # noqa: BLE001 - a wrong file, or a release that lacks what the probes need
+        INSTALLED["fast calls"] = f"the extension cannot be used: {error!r}"
         return
-    frames = {index: frame for index, probe in enumerate((failing_call, failing_setter)) if (frame := frame_of(probe, tvm_ffi))}
-    parts = fast.activate(tvm_ffi.core, tvm_ffi.LIB._handle)
     if parts.get("calls", "") is None:
         follow_registrations(tvm_ffi.core, fast.forget_classes)
         parts["calls without a tuple"] = WATCHER.outcome
