@@ -288,7 +288,7 @@ def test_errors_of_the_library(observe):
 def test_wrong_arguments(observe):
     for call in (
         lambda: testing.add_one("text"), lambda: testing.add_one(), lambda: testing.add_one(1, 2), lambda: testing.add_one(None),
-        lambda: nop(key=1), lambda: echo(), lambda: echo(1, 2), lambda: echo(*[1], **{}), lambda: echo(**{"a": 1}),
+        lambda: nop(key=1), lambda: echo(1, 2), lambda: echo(*[1], **{}), lambda: echo(**{"a": 1}),
         lambda: testing.TestIntPair(), lambda: testing.TestIntPair(1), lambda: testing.TestIntPair(1, 2, 3), lambda: testing.TestIntPair("a", 2),
         lambda: testing.TestIntPair(a=1, b=2), lambda: testing.TestIntPair(a=1, c=2), lambda: testing.TestIntPair(1, a=2),
         lambda: testing.TestIntPair(1, 2).sum(3), lambda: testing.TestIntPair(1, 2).none, lambda: setattr(testing.TestIntPair(1, 2), "a", 3),
