@@ -44,8 +44,8 @@ pub unsafe extern "C" fn call(
 /// Calls a function. Returns `None` if upstream's function has to do it: nothing has happened then.
 ///
 /// # Safety
-/// `function` must be an instance of `Function` or of a subclass; `items` has `count` objects,
-/// which the caller keeps alive.
+/// The extension must be active, the lock held, and `function` must be an instance of `Function` or
+/// of a subclass; `items` must point to `count` objects, which the caller must keep alive.
 pub unsafe fn invoke(
     function: *mut PyObject,
     items: *const *mut PyObject,
@@ -100,7 +100,8 @@ pub unsafe fn invoke(
 /// Calls a function of the library, without the interpreter's lock if the `Function` releases it.
 ///
 /// # Safety
-/// The lock must be held, and `values` has `count` borrowed values.
+/// The extension must be active, the lock held, and `handle` must be a live function; `values` must
+/// point to `count` valid values, which must stay valid while the lock is released.
 #[inline(always)]
 pub unsafe fn enter(
     handle: *mut c_void,

@@ -25,7 +25,8 @@ static IS_READY: AtomicBool = AtomicBool::new(false);
 /// Counts the references that `CAny` takes. Returns `false` if they cannot be counted.
 ///
 /// # Safety
-/// The state must be set and the lock is held; `sample` is a wrapper of an object.
+/// The state must be set, and the lock held; `sample` must be a wrapper of an object that no other
+/// thread retains or releases.
 pub unsafe fn start(sample: *mut PyObject) -> bool {
     // SAFETY: the object's counts are read while the lock is held.
     unsafe {
@@ -54,7 +55,7 @@ pub unsafe fn start(sample: *mut PyObject) -> bool {
 /// Makes a function of a callable; null with a raised error of the library.
 ///
 /// # Safety
-/// The lock must be held, and `callable` alive.
+/// The state must be set, the lock held, and `callable` alive.
 pub unsafe fn create(callable: *mut PyObject) -> TVMFFIObjectHandle {
     // SAFETY: the function owns a reference to the callable, which its deleter releases.
     unsafe {
@@ -301,7 +302,7 @@ unsafe fn backtraces(error: &Owned) -> Option<Owned> {
 /// Converts a callable that is an argument.
 ///
 /// # Safety
-/// The lock must be held, `object` alive, and `out` can be written.
+/// The extension must be active, the lock held, and `object` alive; `out` must be valid for writes.
 pub unsafe fn convert_callable(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     if !IS_READY.load(Ordering::Relaxed) {
         return None;

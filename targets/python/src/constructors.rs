@@ -17,7 +17,7 @@ use pyo3_ffi::*;
 /// there, the interpreter's lock is kept.
 ///
 /// # Safety
-/// Same requirements as `methods::Fast`; `extra` is a tuple of a class and a `Function`.
+/// Same requirements as `methods::Fast`; `extra` must be a tuple of a class and a `Function`.
 pub unsafe fn construct(
     method: *mut Method,
     items: *const *mut PyObject,

@@ -86,7 +86,8 @@ unsafe fn add(frame: Frame) {
 /// Raises the error of a call that failed, as a Python exception. Returns null.
 ///
 /// # Safety
-/// The extension must be active, the lock held, and a call has returned this status.
+/// The extension must be active, the lock held, and a call on this thread must have returned
+/// `status`, whose error must not have been taken since.
 #[cold]
 pub unsafe fn raise(status: c_int, frame: Frame) -> *mut PyObject {
     if status != IS_SET {
@@ -130,7 +131,7 @@ unsafe fn raise_object() {
 /// Returns the kind of an error object.
 ///
 /// # Safety
-/// `handle` must be an error object, which outlives the result.
+/// `handle` must be an error object, which must outlive the result.
 unsafe fn kind_of<'a>(handle: *mut c_void) -> &'a [u8] {
     // SAFETY: the content follows the header.
     unsafe { word::<TVMFFIErrorCell>(handle.cast(), CELL).kind.as_slice() }

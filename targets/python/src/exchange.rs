@@ -22,7 +22,8 @@ const CONTENT: usize = 24;
 /// conversion reports.
 ///
 /// # Safety
-/// The lock must be held, and `object` an instance of a class that has this API.
+/// The extension must be active, the lock held, `object` alive, and `api` must be the API of its
+/// class.
 pub unsafe fn import(
     object: *mut PyObject,
     api: *const DLPackExchangeAPI,
@@ -99,8 +100,9 @@ pub enum Ended {
 /// Calls a function as the framework that has this API wants it.
 ///
 /// # Safety
-/// The lock must be held; `values` has `count` borrowed values, among them `tensors` of the
-/// framework.
+/// The extension must be active, the lock held, and `function` must be a live function; `values`
+/// must point to `count` valid values, `tensors` must yield live tensor objects, and `api` must be
+/// valid.
 pub unsafe fn call(
     (function, releases): (TVMFFIObjectHandle, bool),
     (values, count): (*const TVMFFIAny, i32),
@@ -162,7 +164,8 @@ unsafe fn fail(result: &mut TVMFFIAny, status: c_int, message: &core::ffi::CStr)
 /// Makes a framework's tensor of an owned one. Returns `None` if the framework does not take it.
 ///
 /// # Safety
-/// The lock must be held, and `handle` an owned tensor, which is released on success.
+/// The extension must be active, the lock held, and `api` must be valid; `handle` must be an owned
+/// tensor. On success its reference is released; otherwise the caller keeps it.
 pub unsafe fn export(
     handle: TVMFFIObjectHandle,
     api: *const DLPackExchangeAPI,
@@ -193,7 +196,8 @@ pub unsafe fn export(
 /// Makes a container convert its tensors for the framework.
 ///
 /// # Safety
-/// The lock must be held; `object` is null or alive.
+/// The state must be set and the lock held; `object` must be null or alive, and `api` must outlive
+/// it.
 pub unsafe fn tag(object: *mut PyObject, api: *const DLPackExchangeAPI) {
     // SAFETY: the layout of containers was probed.
     unsafe {

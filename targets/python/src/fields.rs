@@ -40,8 +40,8 @@ static FIELDS: Locked<Fields> = Locked::new();
 /// slots are left alone.
 ///
 /// # Safety
-/// CPython must call it, with the interpreter's lock; the last argument is the address of that C
-/// function.
+/// CPython must call it, with the interpreter's lock; the last argument must be the address of that
+/// C function.
 pub unsafe extern "C" fn activate(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
     let mut found: [*mut PyObject; 4] = [null_mut(); 4];
     let mut address: u64 = 0;

@@ -22,7 +22,8 @@ macro_rules! library {
             /// a missing one.
             ///
             /// # Safety
-            /// The handle must be valid, and the library has the ABI's functions under these names.
+            /// `handle` must come from `dlopen` and stay open; the library's functions of these
+            /// names must have the ABI's signatures.
             pub unsafe fn open(handle: *mut c_void) -> Result<Self, &'static CStr> {
                 Ok(Self {
                     $($field: {

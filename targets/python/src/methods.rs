@@ -11,6 +11,11 @@ use core::ptr::null_mut;
 use pyo3_ffi::*;
 
 /// Does a method's work. Returns `None` if the original has to do it: nothing has happened then.
+///
+/// # Safety
+/// The extension must be active, and the lock held. `method` must be a live descriptor whose
+/// `extra` has the type that the function expects, and `items` must point to `count` objects,
+/// which the caller must keep alive during the call.
 pub type Fast = unsafe fn(
     method: *mut Method,
     items: *const *mut PyObject,
@@ -99,7 +104,8 @@ pub unsafe fn start() -> bool {
 /// Makes a descriptor. Returns null with a Python error.
 ///
 /// # Safety
-/// The lock must be held, `start` was called, and the objects alive.
+/// The lock must be held, `start` must have succeeded, and both objects must be alive; `extra` must
+/// have the type that `fast` expects.
 pub unsafe fn new(fast: Fast, original: *mut PyObject, extra: *mut PyObject) -> *mut PyObject {
     // SAFETY: the memory has the size of a method, and is tracked once it is complete.
     unsafe {

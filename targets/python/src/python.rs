@@ -13,7 +13,8 @@ impl Owned {
     /// Takes over a new reference. Returns `None` for null: a Python error is set.
     ///
     /// # Safety
-    /// The caller must own the reference, and holds the interpreter's lock while the result lives.
+    /// `object` must be null or a reference that the caller owns; the interpreter's lock must be
+    /// held whenever the result is dropped.
     pub unsafe fn from_new(object: *mut PyObject) -> Option<Self> {
         if object.is_null() { None } else { Some(Self(object)) }
     }
@@ -54,7 +55,7 @@ impl<T> Locked<T> {
     /// Stores the value.
     ///
     /// # Safety
-    /// The interpreter's lock must be held.
+    /// The interpreter's lock must be held, and no reference to the value may be in use.
     pub unsafe fn set(&self, value: T) {
         // SAFETY: the lock excludes other accesses.
         unsafe { (*self.0.get()).write(value) };
@@ -69,7 +70,7 @@ impl<T> Locked<T> {
 /// Returns an attribute of an object; clears the error if there is none.
 ///
 /// # Safety
-/// The object must be alive and the interpreter's lock is held.
+/// The object must be alive, and the interpreter's lock held.
 pub unsafe fn attribute(object: *mut PyObject, name: &CStr) -> Option<Owned> {
     // SAFETY: as the caller guarantees.
     let found = unsafe { Owned::from_new(PyObject_GetAttrString(object, name.as_ptr())) };
@@ -83,7 +84,7 @@ pub unsafe fn attribute(object: *mut PyObject, name: &CStr) -> Option<Owned> {
 /// Returns the word at an offset of an object.
 ///
 /// # Safety
-/// The object must have a value of that type at the offset.
+/// The object must have a value of that type at the offset, initialised and aligned.
 pub unsafe fn word<T: Copy>(object: *mut PyObject, offset: usize) -> T {
     // SAFETY: as the caller guarantees.
     unsafe { object.cast::<u8>().add(offset).cast::<T>().read() }
@@ -92,7 +93,7 @@ pub unsafe fn word<T: Copy>(object: *mut PyObject, offset: usize) -> T {
 /// Returns a new reference to an object.
 ///
 /// # Safety
-/// The object must be alive and the interpreter's lock is held.
+/// The object must be alive, and the interpreter's lock held.
 #[inline(always)]
 pub unsafe fn new_ref(object: *mut PyObject) -> *mut PyObject {
     // SAFETY: as the caller guarantees.

@@ -18,7 +18,8 @@ const CONTENT: usize = 24;
 /// Makes a Python object of an owned value. Returns null with a Python error.
 ///
 /// # Safety
-/// The extension must be active, the lock held, and the value owned.
+/// The extension must be active, the lock held, and the caller must own the value's reference,
+/// which passes to this function.
 #[inline(always)]
 pub unsafe fn from_owned(value: TVMFFIAny) -> *mut PyObject {
     // SAFETY: the type index says which payload there is.
@@ -51,7 +52,7 @@ pub unsafe fn from_owned(value: TVMFFIAny) -> *mut PyObject {
 /// Makes a Python object of an owned value for a framework: tensors become the framework's.
 ///
 /// # Safety
-/// Same requirements as `from_owned`.
+/// Same requirements as `from_owned`; `api` must be valid.
 pub unsafe fn for_framework(value: TVMFFIAny, api: *const DLPackExchangeAPI) -> *mut PyObject {
     // SAFETY: as the caller guarantees.
     unsafe {
@@ -69,7 +70,7 @@ pub unsafe fn for_framework(value: TVMFFIAny, api: *const DLPackExchangeAPI) -> 
 /// Makes a Python object of a borrowed value.
 ///
 /// # Safety
-/// The extension must be active, the lock held, and the value valid.
+/// The extension must be active, the lock held, and the value valid: an object in it must be alive.
 #[inline(always)]
 pub unsafe fn from_borrowed(value: TVMFFIAny) -> *mut PyObject {
     // SAFETY: the value's object is alive.
@@ -84,7 +85,7 @@ pub unsafe fn from_borrowed(value: TVMFFIAny) -> *mut PyObject {
 /// Makes an empty wrapper. Returns null with a Python error.
 ///
 /// # Safety
-/// The lock must be held, and `class` a wrapper class.
+/// The state must be set, the lock held, and `class` must be a wrapper class.
 #[inline(always)]
 pub unsafe fn new_wrapper(class: *mut PyTypeObject) -> *mut PyObject {
     // SAFETY: a class that can be instantiated has the slot.
@@ -105,7 +106,8 @@ pub unsafe fn new_wrapper(class: *mut PyTypeObject) -> *mut PyObject {
 /// Wraps an owned object; releases it if there is no memory for the wrapper.
 ///
 /// # Safety
-/// The lock must be held, `class` a wrapper class, and `handle` owned.
+/// The state must be set, the lock held, and `class` must be a wrapper class; the caller must own
+/// `handle`, whose reference passes to this function.
 #[inline(always)]
 unsafe fn wrap(class: *mut PyTypeObject, handle: *mut c_void) -> *mut PyObject {
     // SAFETY: the layout of wrappers was probed, and the new wrapper is empty.
@@ -123,7 +125,8 @@ unsafe fn wrap(class: *mut PyTypeObject, handle: *mut c_void) -> *mut PyObject {
 /// Makes a tensor of the class that `_set_class_tensor` has set.
 ///
 /// # Safety
-/// Same requirements as `wrap`.
+/// The extension must be active, the lock held, and `handle` must be an owned tensor, whose
+/// reference passes to this function.
 #[inline(always)]
 unsafe fn tensor(handle: *mut c_void) -> *mut PyObject {
     // SAFETY: the class derives from `Tensor`, whose layout was probed; the record follows the
@@ -151,7 +154,7 @@ unsafe fn tensor(handle: *mut c_void) -> *mut PyObject {
 /// Makes a `String`, which keeps the string object.
 ///
 /// # Safety
-/// Same requirements as `from_owned`; the value is a string object.
+/// Same requirements as `from_owned`; the value must be a string object.
 unsafe fn string(value: TVMFFIAny) -> *mut PyObject {
     // SAFETY: the object has a byte array behind its header; `String` has a slot for the wrapper.
     unsafe {
@@ -180,7 +183,8 @@ unsafe fn string(value: TVMFFIAny) -> *mut PyObject {
 /// Returns the Python object in an opaque object, which is released.
 ///
 /// # Safety
-/// The lock must be held, and `handle` an owned opaque Python object.
+/// The state must be set, the lock held, and `handle` must be an owned opaque Python object, whose
+/// reference is released.
 unsafe fn python_object(handle: *mut c_void) -> *mut PyObject {
     // SAFETY: the Python object's address follows the header, and its reference is taken first.
     unsafe {
@@ -194,7 +198,7 @@ unsafe fn python_object(handle: *mut c_void) -> *mut PyObject {
 /// Makes a wrapper of an object, of the class that is registered for its type.
 ///
 /// # Safety
-/// Same requirements as `from_owned`; the value is an object.
+/// Same requirements as `from_owned`; the value must be an object of the type `index`.
 #[inline(always)]
 unsafe fn object(value: TVMFFIAny, index: i32) -> *mut PyObject {
     // SAFETY: as the caller guarantees.

@@ -64,7 +64,8 @@ static STATE: Locked<State> = Locked::new();
 /// Stores the state.
 ///
 /// # Safety
-/// The interpreter's lock must be held.
+/// The interpreter's lock must be held, the state's references must be owned, and no reference that
+/// `get` returned may be in use.
 pub unsafe fn set(state: State) {
     // SAFETY: as the caller guarantees.
     unsafe { STATE.set(state) };
@@ -73,7 +74,7 @@ pub unsafe fn set(state: State) {
 /// Returns the state.
 ///
 /// # Safety
-/// The extension must be active, which every replaced slot implies.
+/// `set` must have been called: an active extension and every replaced slot imply it.
 #[inline(always)]
 pub unsafe fn get() -> &'static State {
     // SAFETY: `set` came first, and the state does not change afterwards.

@@ -78,7 +78,8 @@ unsafe fn refusal(class: *mut PyTypeObject) -> Option<&'static core::ffi::CStr> 
 /// Fills the place of an instance, so that its next call needs no tuple.
 ///
 /// # Safety
-/// `function` must be an instance of `Function` itself.
+/// `function` must be a live instance of `Function` itself, not of a subclass; the lock must be
+/// held.
 #[inline(always)]
 pub unsafe fn fill(function: *mut PyObject) {
     if is_enlarged() {

@@ -58,7 +58,8 @@ pub unsafe fn start() {
 /// Converts an array. Returns `None` if upstream's conversion has to do it.
 ///
 /// # Safety
-/// `object` must be an instance of `numpy.ndarray` itself, the lock held, and `out` can be written.
+/// The extension must be active, the lock held, and `object` must be an instance of `numpy.ndarray`
+/// itself; `out` must be valid for writes.
 pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: the layout of arrays was probed.
     unsafe {
@@ -85,7 +86,7 @@ pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Refe
 /// as the last base.
 ///
 /// # Safety
-/// `base` must be null or alive.
+/// The state must be set, and `base` must be null or alive.
 unsafe fn is_foreign(mut base: *mut PyObject) -> bool {
     // SAFETY: a base that is an array has the probed layout.
     unsafe {
@@ -99,7 +100,7 @@ unsafe fn is_foreign(mut base: *mut PyObject) -> bool {
 /// Returns the data type of elements in native byte order; `None` for others.
 ///
 /// # Safety
-/// `descriptor` must be a NumPy element type.
+/// `descriptor` must be a live NumPy element type.
 unsafe fn element_type(descriptor: *mut PyObject) -> Option<DLDataType> {
     // SAFETY: the layout of element types was probed.
     let (order, number) =
@@ -129,7 +130,8 @@ unsafe fn element_type(descriptor: *mut PyObject) -> Option<DLDataType> {
 /// Writes the record of a tensor. Returns `false` if a stride is not a multiple of an element.
 ///
 /// # Safety
-/// `tensor` can be written, and `object` must be an array of that rank.
+/// The lock must be held, `tensor` must come from `take`, and `object` must be an array of `rank`
+/// dimensions, at most `RANKS`; `element` must be its element type.
 unsafe fn fill(
     tensor: *mut ArrayTensor,
     object: *mut PyObject,
@@ -168,7 +170,7 @@ unsafe fn fill(
 /// Makes an owned tensor of one dimension without elements, for probes.
 ///
 /// # Safety
-/// The lock must be held.
+/// The lock must be held, and `start` must have been called.
 pub unsafe fn sample() -> Option<*mut c_void> {
     // SAFETY: a new tensor can be written; None is alive.
     unsafe {
@@ -194,7 +196,7 @@ pub unsafe fn sample() -> Option<*mut c_void> {
 /// Returns a recycled tensor, or a new one; `None` without memory.
 ///
 /// # Safety
-/// The lock must be held.
+/// The lock must be held, and `start` must have been called.
 unsafe fn take() -> Option<*mut ArrayTensor> {
     // SAFETY: the lock guards the list; a new tensor has the size of one.
     unsafe {
@@ -220,7 +222,8 @@ unsafe fn take() -> Option<*mut ArrayTensor> {
 /// Keeps a tensor without content for the next call, or frees it.
 ///
 /// # Safety
-/// The lock must be held, and nobody else uses the tensor.
+/// The lock must be held, and `tensor` must come from `take`; the caller must not use it
+/// afterwards, and nobody else may.
 unsafe fn give(tensor: *mut ArrayTensor) {
     // SAFETY: the lock guards the list; the memory came from malloc.
     unsafe {
@@ -237,7 +240,8 @@ unsafe fn give(tensor: *mut ArrayTensor) {
 /// Releases the tensor of an argument: it is recycled unless the callee has retained it.
 ///
 /// # Safety
-/// The lock must be held, and the tensor owned.
+/// The extension must be active, the lock held, and `handle` must be an owned tensor of this
+/// module; the caller must not use it afterwards.
 #[inline(always)]
 pub unsafe fn release(handle: *mut c_void) {
     let tensor: *mut ArrayTensor = handle.cast();
@@ -257,7 +261,8 @@ pub unsafe fn release(handle: *mut c_void) {
 /// Deleter of a tensor that a callee has retained; any thread may call it.
 ///
 /// # Safety
-/// The last strong or weak reference must be released, as `flags` says.
+/// `object` must be an `ArrayTensor` whose last strong reference (bit 0 of `flags`), last weak
+/// reference (bit 1) or both were released; each bit must be passed once.
 unsafe extern "C" fn delete(object: *mut c_void, flags: c_int) {
     let tensor: *mut ArrayTensor = object.cast();
     // SAFETY: the tensor owns the array; after the interpreter's end, arrays are never released.

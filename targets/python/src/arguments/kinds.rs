@@ -94,7 +94,7 @@ pub unsafe fn api(class: *mut PyTypeObject) -> Option<*const DLPackExchangeAPI> 
 /// Classifies a type and stores it in the place of another one.
 ///
 /// # Safety
-/// Same requirements as `of`.
+/// Same requirements as `of`; `entry` must be the entry of `class` in the table.
 #[cold]
 unsafe fn insert(entry: *mut Entry, class: *mut PyTypeObject) -> Kind {
     // SAFETY: the type is alive, and the entry can be written.

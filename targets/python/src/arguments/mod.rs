@@ -62,8 +62,8 @@ impl<'a> Arguments<'a> {
     /// Converts objects. Returns `false` if one of them has no fast conversion.
     ///
     /// # Safety
-    /// The extension must be active, the lock held, and `items` has `count` objects that outlive
-    /// this.
+    /// The extension must be active, the lock held, and `items` must point to `count` objects,
+    /// which must outlive this. It must be called at most once.
     #[inline(always)]
     pub unsafe fn push_all(&mut self, items: *const *mut PyObject, count: usize) -> bool {
         if count > CAPACITY {
@@ -87,7 +87,7 @@ impl<'a> Arguments<'a> {
             }
         }
         if count < CAPACITY {
-            // A callee that reads its first argument although there is none finds None, as it does in
+            // A callee that reads its first argument although there is none finds None, as in
             // upstream's memory.
             // SAFETY: the index is in bounds.
             unsafe { self.values.as_mut_ptr().cast::<TVMFFIAny>().add(count).write(NONE) };
@@ -174,7 +174,7 @@ const fn plain(type_index: i32, payload: TVMFFIAnyPayload) -> TVMFFIAny {
 /// Converts an object. Returns `None` if it has no fast conversion; no Python error is set then.
 ///
 /// # Safety
-/// The extension must be active, the lock held, `object` alive, and `out` can be written.
+/// The extension must be active, the lock held, and `object` alive; `out` must be valid for writes.
 #[inline(always)]
 pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: as the caller guarantees.
@@ -205,7 +205,7 @@ pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Refe
 /// Converts an integer of up to 64 bits.
 ///
 /// # Safety
-/// `object` must be an exact integer, and `out` can be written.
+/// `object` must be an exact integer, and the lock held; `out` must be valid for writes.
 #[inline(always)]
 unsafe fn integer(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     let mut overflow: c_int = 0;
@@ -222,7 +222,7 @@ unsafe fn integer(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Referenc
 /// Converts an object of a classified type.
 ///
 /// # Safety
-/// Same requirements as `convert`; the object's type has this kind.
+/// Same requirements as `convert`; `kind` must be the kind of the object's type.
 #[inline(always)]
 unsafe fn of_kind(object: *mut PyObject, kind: Kind, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: the layouts of the types were probed.
@@ -270,7 +270,7 @@ unsafe fn of_kind(object: *mut PyObject, kind: Kind, out: *mut TVMFFIAny) -> Opt
 /// Converts a framework's tensor.
 ///
 /// # Safety
-/// Same requirements as `convert`; the object's type is foreign.
+/// Same requirements as `convert`; the object's type must be foreign.
 unsafe fn foreign(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: as the caller guarantees.
     unsafe {
@@ -284,7 +284,7 @@ unsafe fn foreign(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Referenc
 /// The value of a tensor: its object or, for a borrowed tensor, the record.
 ///
 /// # Safety
-/// `object` must be an instance of `Tensor`.
+/// `object` must be a live instance of `Tensor`.
 unsafe fn tensor(object: *mut PyObject) -> TVMFFIAny {
     // SAFETY: the layout of `Tensor` was probed.
     unsafe {
@@ -300,7 +300,7 @@ unsafe fn tensor(object: *mut PyObject) -> TVMFFIAny {
 /// The value of an object; `None` if the wrapper is empty.
 ///
 /// # Safety
-/// `handle` must be an object or null.
+/// `handle` must be null or a live object.
 unsafe fn wrapped(handle: *mut TVMFFIObject) -> Option<TVMFFIAny> {
     if handle.is_null() {
         return None;

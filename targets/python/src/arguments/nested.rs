@@ -20,7 +20,7 @@ static CONSTRUCTORS: Locked<Constructors> = Locked::new();
 /// Looks up the constructors.
 ///
 /// # Safety
-/// The state must be set and the lock is held; called once, before any conversion.
+/// The state must be set, and the lock held; called once, before any conversion.
 pub unsafe fn start() {
     // SAFETY: the library writes a handle or leaves null.
     unsafe {
@@ -37,7 +37,8 @@ pub unsafe fn start() {
 /// Converts a list.
 ///
 /// # Safety
-/// `object` must be a list, the lock held, and `out` can be written.
+/// The extension must be active, the lock held, and `object` must be a list; `out` must be valid
+/// for writes.
 pub unsafe fn list(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: converting elements runs no Python code that could change the list.
     unsafe {
@@ -49,7 +50,8 @@ pub unsafe fn list(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Referen
 /// Converts a tuple.
 ///
 /// # Safety
-/// `object` must be a tuple, the lock held, and `out` can be written.
+/// The extension must be active, the lock held, and `object` must be a tuple; `out` must be valid
+/// for writes.
 pub unsafe fn tuple(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: a tuple has as many items.
     unsafe {
@@ -73,7 +75,8 @@ unsafe fn array_of(
 /// Converts a dict.
 ///
 /// # Safety
-/// `object` must be a dict, the lock held, and `out` can be written.
+/// The extension must be active, the lock held, and `object` must be a dict; `out` must be valid
+/// for writes.
 pub unsafe fn dict(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     let mut position: Py_ssize_t = 0;
     let mut pending: *mut PyObject = null_mut();

@@ -11,7 +11,8 @@ const SMALL: usize = 7;
 /// Converts a string to UTF-8. Returns `None` for one that has no UTF-8, such as lone surrogates.
 ///
 /// # Safety
-/// `object` must be a string, and `out` can be written.
+/// The extension must be active, the lock held, and `object` must be a string; `out` must be valid
+/// for writes.
 #[inline(always)]
 pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     let mut size: Py_ssize_t = 0;
@@ -36,7 +37,8 @@ pub unsafe fn convert(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Refe
 /// Converts an exact bytes object.
 ///
 /// # Safety
-/// `object` must be a bytes object, and `out` can be written.
+/// The extension must be active, the lock held, and `object` must be a bytes object; `out` must be
+/// valid for writes.
 #[inline(always)]
 pub unsafe fn convert_bytes(object: *mut PyObject, out: *mut TVMFFIAny) -> Option<Reference> {
     // SAFETY: the object is a bytes object, which owns that many bytes.
@@ -52,7 +54,8 @@ type Make = unsafe extern "C" fn(*const TVMFFIByteArray, *mut TVMFFIAny) -> core
 /// Copies bytes into the value, or into a new object. Returns `None` without memory for it.
 ///
 /// # Safety
-/// `data` must have `size` bytes, and `out` can be written.
+/// The extension must be active, and `data` must point to `size` bytes; `out` must be valid for
+/// writes.
 #[inline(always)]
 unsafe fn from_bytes(
     data: *const u8,

@@ -52,7 +52,7 @@ pub unsafe fn start() -> bool {
 /// Makes an iterator. Returns null with a Python error.
 ///
 /// # Safety
-/// The lock must be held, and the sequence alive.
+/// The lock must be held, `start` must have succeeded, and `sequence` must be alive.
 pub unsafe fn new(sequence: *mut PyObject) -> *mut PyObject {
     // SAFETY: the memory has the size of an iterator.
     unsafe {

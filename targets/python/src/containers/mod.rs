@@ -98,7 +98,7 @@ pub unsafe extern "C" fn sequence_slots(_: *mut PyObject, class: *mut PyObject) 
 /// Returns the content of a container that can be read in place.
 ///
 /// # Safety
-/// `object` must be an instance of a container class.
+/// `object` must be a live instance of a container class, and the state must be set.
 #[inline(always)]
 unsafe fn content(object: *mut PyObject) -> Option<*mut c_void> {
     // SAFETY: the layout of containers was probed.
@@ -116,7 +116,7 @@ unsafe fn content(object: *mut PyObject) -> Option<*mut c_void> {
 /// Returns the record of an Array or List that can be read in place.
 ///
 /// # Safety
-/// `object` must be alive, and `start` was called.
+/// `object` must be alive, and `start` must have been called.
 #[inline(always)]
 unsafe fn sequence(object: *mut PyObject) -> Option<*mut TVMFFISeqCell> {
     // SAFETY: instances of these classes are sequences.
@@ -132,7 +132,8 @@ unsafe fn sequence(object: *mut PyObject) -> Option<*mut TVMFFISeqCell> {
 /// Returns an element of a sequence.
 ///
 /// # Safety
-/// The index must be below the size, and the lock held.
+/// The extension must be active, the lock held, and `cell` must be the record of a live sequence;
+/// `index` must be below its size.
 #[inline(always)]
 unsafe fn element(cell: *mut TVMFFISeqCell, index: usize) -> *mut PyObject {
     // SAFETY: as the caller guarantees; the element is retained before Python code runs.

@@ -9,7 +9,7 @@ use pyo3_ffi::*;
 /// Sets the slots of a sequence class, whose attributes are set already.
 ///
 /// # Safety
-/// The lock must be held, and the class a heap type, whose instances `super::sequence` knows.
+/// The lock must be held, and `class` must be Array or List, which are heap types.
 pub unsafe fn set_slots(class: *mut PyTypeObject) {
     // SAFETY: a class with these methods has the tables.
     unsafe {
@@ -24,7 +24,7 @@ pub unsafe fn set_slots(class: *mut PyTypeObject) {
 /// upstream's.
 ///
 /// # Safety
-/// The lock must be held, and both objects are alive.
+/// The extension must be active, the lock held, and both objects alive.
 #[inline(always)]
 unsafe fn get(object: *mut PyObject, key: *mut PyObject) -> Option<*mut PyObject> {
     // SAFETY: an index in range is an element.
@@ -228,7 +228,7 @@ pub unsafe fn contains(
 /// Passes a result on; `None` for an error, which the original raises again, with its frames.
 ///
 /// # Safety
-/// `result` must be a new reference, or null with a Python error.
+/// `result` must be a new reference, or null with a Python error set; the lock must be held.
 pub unsafe fn found_by(result: *mut PyObject) -> Option<*mut PyObject> {
     if result.is_null() {
         // SAFETY: the lock is held.

@@ -24,7 +24,7 @@ pub unsafe fn start() {
 /// Forgets all classes, since a registration changed.
 ///
 /// # Safety
-/// The lock must be held, and `start` was called.
+/// The lock must be held, and `start` must have been called.
 pub unsafe fn forget() {
     // SAFETY: the list is replaced before Python code can run.
     unsafe {
@@ -37,7 +37,7 @@ pub unsafe fn forget() {
 /// Returns the wrapper class of a type; `None` if upstream's conversion has to make the object.
 ///
 /// # Safety
-/// The extension must be active and the lock is held.
+/// The extension must be active, and the lock held.
 #[inline(always)]
 pub unsafe fn of(index: i32) -> Option<*mut PyTypeObject> {
     // SAFETY: the reference ends here.
@@ -90,7 +90,7 @@ unsafe fn look_up(index: i32) -> Option<*mut PyTypeObject> {
 /// Remembers a class. Returns whether it did.
 ///
 /// # Safety
-/// The lock must be held.
+/// The lock must be held, `start` must have been called, and `class` must be a type.
 unsafe fn remember(index: i32, class: Owned) -> bool {
     let index = index as usize;
     if index >= LIMIT {
