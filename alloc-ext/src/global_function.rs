@@ -12,8 +12,8 @@ use ferrite_core::plain_error;
 use ferrite_core::platform::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 use ferrite_core::value::any::{Any, AnyView};
 
-/// A global function of the loaded library, which is looked up by its first call and retained from
-/// then on.
+/// A global function of the loaded library. The first [`get`](GlobalFunction::get) looks it up and
+/// retains it.
 pub struct GlobalFunction {
     name: &'static str,
     /// The function object; null before the first call. It is written once.

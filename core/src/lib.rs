@@ -84,7 +84,7 @@ pub use value::convert::AnyCompatible;
 pub use value::shape::Shape;
 pub use value::string::{Bytes, String};
 
-/// Items that the expansions of `ferrite-ffi-macros` name.
+/// Items used by code that `ferrite-ffi-macros` generates.
 #[doc(hidden)]
 pub mod __macros {
     pub use core::mem::offset_of;

@@ -120,7 +120,7 @@ impl Graph {
     /// # Errors
     /// RuntimeError in the second call of [`record_device_only`](Graph::record_device_only);
     /// errors of [`is_recording`](Graph::is_recording).
-    pub fn check_main_memory(device: Device) -> Result<()> {
+    pub fn check_main_memory_allowed(device: Device) -> Result<()> {
         let is_refused = per_thread::with(&REFUSES_MAIN_MEMORY, |refuses| *refuses) == Some(true);
         plain_ensure!(
             !is_refused || !Graph::is_recording(device)?,

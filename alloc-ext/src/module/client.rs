@@ -197,7 +197,8 @@ pub mod globals {
     /// MemoryError.
     ///
     /// # Safety
-    /// This may drop the last reference to the module: see [`Module::load_from_file`].
+    /// Nothing that the code of the module created may be used after its last reference is dropped,
+    /// which this call may do: see [`Module::load_from_file`].
     pub unsafe fn remove(module: &Module) -> Result<()> {
         module.ask("ffi.ModuleGlobalsRemove", &[])
     }

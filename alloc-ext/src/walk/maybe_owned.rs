@@ -57,7 +57,7 @@ impl MaybeOwned<'_, ObjectRef> {
     pub fn is_unshared_by_count(&self) -> bool {
         match self {
             Self::Borrowed(object) => object.is_unique(),
-            Self::Owned(object) => is_unshared_while_owned(object),
+            Self::Owned(object) => is_unshared_besides_walk(object),
         }
     }
 }
@@ -87,7 +87,7 @@ impl<T> Deref for MaybeOwned<'_, T> {
 /// Returns `true` if an object has at most one strong reference besides the walk's own, and no weak
 /// reference.
 #[inline]
-pub fn is_unshared_while_owned(object: &ObjectRef) -> bool {
+pub fn is_unshared_besides_walk(object: &ObjectRef) -> bool {
     object.strong_count() <= 2 && object.weak_count() == 1
 }
 

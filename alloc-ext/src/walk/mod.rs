@@ -43,6 +43,6 @@ pub use hooks::Hooks;
 pub use identity_map::{IdentityKey, IdentityMap};
 #[cfg(feature = "speed")]
 pub use map_slots::MapSlots;
-pub use maybe_owned::{MaybeOwned, is_unshared_while_owned, same_number_or_text};
+pub use maybe_owned::{MaybeOwned, is_unshared_besides_walk, same_number_or_text};
 pub use prefetch::prefetch_next;
 pub use sort::sort;

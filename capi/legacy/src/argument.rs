@@ -178,7 +178,7 @@ pub unsafe fn write_plain(
 /// The cell must be a valid argument, and `views` live, for as long as the value is used.
 pub unsafe fn to_tvm_value(
     argument: &TVMFFIAny,
-    text: &mut result::Temporary,
+    text: &mut result::InlineByteArray,
     views: &mut Views,
 ) -> Result<(TVMValue, c_int)> {
     // SAFETY: the caller guarantees the cell.

@@ -11,7 +11,7 @@ use ferrite_core::platform::memory::Buffer;
 
 use super::argument;
 use super::crossing::Views;
-use super::result::Temporary;
+use super::result::InlineByteArray;
 use ferrite_core::abi::packed::TVMValue;
 
 /// Maximum number of arguments that are stored without heap memory.
@@ -46,7 +46,7 @@ impl<T> Slots<T> {
 pub(super) struct ArgumentStorage {
     values: Slots<TVMValue>,
     codes: Slots<c_int>,
-    bytes: Slots<Temporary>,
+    bytes: Slots<InlineByteArray>,
     views: Views,
 }
 
@@ -86,7 +86,7 @@ impl ArgumentStorage {
             // result.
             unsafe {
                 let temporary = bytes.add(index);
-                temporary.write(Temporary { data: ptr::null(), size: 0 });
+                temporary.write(InlineByteArray { data: ptr::null(), size: 0 });
                 let (value, code) =
                     argument::to_tvm_value(argument.as_raw(), &mut *temporary, &mut self.views)?;
                 values.add(index).write(value);

@@ -115,7 +115,8 @@ pub fn to_former(tensor: &Tensor) -> Result<Option<Tensor>> {
     if former == current { Ok(None) } else { view(tensor, former).map(Some) }
 }
 
-/// Creates an array of a former data type over a tensor of as many bytes per element.
+/// Returns a view of `storage` with the data type `former`, whose elements have the same size.
+/// Returns `storage` itself if it has that type.
 ///
 /// # Errors
 /// MemoryError.

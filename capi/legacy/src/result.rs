@@ -67,7 +67,7 @@ pub fn plain_type_code(type_index: i32) -> Option<c_int> {
 }
 
 /// Temporary byte-array record that refers to the inline bytes of a value.
-pub type Temporary = TVMFFIByteArray;
+pub type InlineByteArray = TVMFFIByteArray;
 
 /// Returns the address of the byte array in a string or bytes object, which follows the object
 /// header.
@@ -84,7 +84,10 @@ fn byte_array_of(object: *mut TVMFFIObject) -> *mut TVMFFIByteArray {
 ///
 /// # Safety
 /// `value` must be valid, and both `value` and `bytes` must live as long as the result is used.
-pub unsafe fn to_tvm_value(value: &TVMFFIAny, bytes: &mut Temporary) -> Result<(TVMValue, c_int)> {
+pub unsafe fn to_tvm_value(
+    value: &TVMFFIAny,
+    bytes: &mut InlineByteArray,
+) -> Result<(TVMValue, c_int)> {
     // SAFETY: the members of the payload are plain data, written in full; objects are alive
     // (contract of this function).
     unsafe {
@@ -166,7 +169,7 @@ pub fn transfer_in(
             Ok((TVMValue::of_pointer(array.cast()), code::ND_ARRAY))
         }
         _ => {
-            let mut unused = Temporary { data: ptr::null(), size: 0 };
+            let mut unused = InlineByteArray { data: ptr::null(), size: 0 };
             // SAFETY: the value is valid; its reference is transferred.
             let shown = unsafe { to_tvm_value(value.as_raw(), &mut unused)? };
             let _ = value.into_raw();

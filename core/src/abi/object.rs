@@ -38,7 +38,7 @@ pub struct TVMFFIObject {
     pub combined_ref_count: u64,
     /// The type of the object, as in `TVMFFIAny.type_index`.
     pub type_index: i32,
-    /// Zero.
+    /// Zero in a new object. Ferrite keeps the borrow state here; no other code may write it.
     pub padding: u32,
     /// Destroys the object.
     pub deleter: TVMFFIObjectDeleterSlot,

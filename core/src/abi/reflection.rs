@@ -15,7 +15,7 @@ pub type TVMFFIFieldGetter =
 pub type TVMFFIFieldSetter =
     unsafe extern "C" fn(field: *mut c_void, value: *const TVMFFIAny) -> c_int;
 
-/// Creates an object of a type without setting its fields. The caller owns `result`.
+/// Creates an object of a type with initial or zero field values. The caller owns `result`.
 ///
 /// Returns 0, or -1 with an error raised.
 pub type TVMFFIObjectCreator = unsafe extern "C" fn(result: *mut TVMFFIObjectHandle) -> c_int;

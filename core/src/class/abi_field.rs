@@ -20,16 +20,15 @@ use super::{Class, Object, ObjectArc};
 /// a reference. A class that is defined elsewhere can have fields of these types only.
 ///
 /// # Safety
-/// The memory of a value must be the ABI's representation of the type that
-/// [`Described::TYPE`](crate::value::convert::Described::TYPE) names; if `ZERO` is `true`, every
-/// initialised memory that C++ code keeps in a field of the type must be a value, zero bytes
-/// included. Elements of containers must be of the types that the name declares.
+/// A value must have the ABI's representation of the type that
+/// [`Described::TYPE`](crate::value::convert::Described::TYPE) names, including the element types
+/// of containers. If `ZERO` is `true`, zero bytes and every bit pattern that C++ code stores in a
+/// field of this type must be valid values.
 pub unsafe trait AbiField {
     /// Whether zero bytes are a value, such as 0, None or a null reference.
     const ZERO: bool;
 
-    /// Returns the class of the object whose content is accessible without a further check; `None`
-    /// for other types.
+    /// The class whose content is accessible without a further check; `None` for other types.
     const CLASS: Option<fn() -> &'static Class> = None;
 }
 

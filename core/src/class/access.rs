@@ -107,8 +107,8 @@ fn object_of<const OFFSET: usize>(field: *mut c_void) -> *mut TVMFFIObject {
     field.wrapping_byte_sub(OFFSET).cast()
 }
 
-/// Creator of type metadata: creates an object with initial values. Returns 0, or -1 with an error
-/// raised.
+/// The `creator` in the metadata of a type: creates an object with initial values. Returns 0, or
+/// -1 with an error raised.
 ///
 /// # Safety
 /// `result` must be valid for writing.

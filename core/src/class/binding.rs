@@ -133,8 +133,9 @@ pub fn is_bound(index: i32, except: Option<&KeyBinding>) -> bool {
     })
 }
 
-/// Returns `true` if a class in Rust, of this binary or another one, defines the type or is bound
-/// to it, so that its content may have more than the declared fields.
+/// Returns `true` if a Rust class of this binary is bound to the type, or if a Rust class of any
+/// binary registered one of its fields. A class of another binary that declares no field is not
+/// recognised; its content is valid as zeros, or it is final.
 pub fn is_defined_in_rust(index: i32) -> bool {
     is_bound(index, None) || type_table::fields(index).iter().any(is_of_rust)
 }

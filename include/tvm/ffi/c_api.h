@@ -709,7 +709,7 @@ typedef struct TVMFFIFieldInfo {
 } TVMFFIFieldInfo;
 
 /**
- * Creates an object of a type without setting its fields. The caller owns `result`.
+ * Creates an object of a type with initial or zero field values. The caller owns `result`.
  *
  * Returns 0, or -1 with an error raised.
  */

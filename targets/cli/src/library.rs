@@ -27,7 +27,7 @@ pub struct LibraryFile<'a> {
     defined: Vec<Defined>,
 }
 
-/// Sizes of the sections that are loaded into memory, in bytes.
+/// Size of a library file, and of its sections that are loaded into memory, in bytes.
 #[derive(Debug, Default, serde::Serialize)]
 pub struct Sizes {
     /// Size of the file.

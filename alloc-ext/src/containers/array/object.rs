@@ -17,7 +17,8 @@ object_class!(
     /// through another: the first change while the object is shared copies it, and growth moves the
     /// elements to a new object.
     ///
-    /// Copies share the elements. Copying increments one reference count per object element.
+    /// Cloning shares the object. A copy-on-write copy is shallow: it increments the reference
+    /// count of each element that is an object.
     ///
     /// # Upstream
     /// `ArrayObj` in `include/tvm/ffi/container/array.h`.

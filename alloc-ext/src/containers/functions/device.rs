@@ -11,7 +11,7 @@ use ferrite_core::value::any::Any;
 
 use crate::containers::sequence::{Seq, reverse};
 use crate::containers::table::Table;
-use crate::walk::{IdentityMap, is_unshared_while_owned};
+use crate::walk::{IdentityMap, is_unshared_besides_walk};
 
 /// Returns the device of the first tensor that is not on the CPU, searching nested sequences and
 /// map values depth first. Returns the CPU if there is none.
@@ -43,7 +43,7 @@ pub(super) fn find_first_non_cpu(container: Any) -> Result<DLDevice> {
 /// they cannot be reached twice.
 fn is_new(container: &ObjectRef, visited: &mut IdentityMap<()>) -> Result<bool> {
     let before = visited.len();
-    if !is_unshared_while_owned(container) {
+    if !is_unshared_besides_walk(container) {
         visited.insert(container, ())?;
         return Ok(visited.len() > before);
     }

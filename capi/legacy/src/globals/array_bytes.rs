@@ -27,7 +27,7 @@ pub fn put(out: &mut Buffer<u8>, numbers: &[u64]) -> Result<()> {
     numbers.iter().try_for_each(|number| Ok(out.try_extend_from_slice(&number.to_le_bytes())?))
 }
 
-/// Appends an array.
+/// Appends the record of an array to `out`: its shape, data type and elements.
 ///
 /// # Errors
 /// ValueError if the array is not contiguous; TypeError if earlier releases lack its data type;

@@ -63,7 +63,7 @@ pub fn high_water() -> usize {
 /// The error of an exhausted workspace buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted {
-    /// The number of requested bytes, at most `usize::MAX`.
+    /// The number of requested bytes, saturated to `usize::MAX`.
     pub asked: usize,
     /// The number of free bytes.
     pub free: usize,
@@ -72,7 +72,7 @@ pub struct Exhausted {
 /// Allocates `size` bytes, aligned to `FERRITE_WORKSPACE_ALIGN`.
 ///
 /// # Errors
-/// [`Exhausted`] if fewer bytes are free.
+/// [`Exhausted`] if the block does not fit with its header and alignment.
 #[inline(always)]
 pub fn allocate(size: u64) -> core::result::Result<*mut c_void, Exhausted> {
     let asked = usize::try_from(size).unwrap_or(usize::MAX);

@@ -149,10 +149,11 @@ const fn may_overflow(type_index: i32) -> bool {
     type_index == OBJECT || type_index == VISIT_INTERRUPT
 }
 
-/// Finds the index of a type by key.
+/// Finds the index of a type by key. Returns `None` if no type has the key.
 ///
 /// # Threads
-/// Lock-free, allocates nothing.
+/// Lock-free, allocates nothing, except that on hosts the first lookup of a key that is not built
+/// in registers the library's own types: it allocates, and concurrent callers wait for it.
 pub fn key_to_index(key: &[u8]) -> Option<i32> {
     builtin_types::index_of(key).or_else(|| {
         ensure_provided();

@@ -70,8 +70,8 @@ impl ElementType {
     }
 
     /// Returns the bit offset of a component within its element.
-    pub fn bit_of(&self, number: usize) -> usize {
-        self.bits as usize * number
+    pub fn component_bit_offset(&self, component: usize) -> usize {
+        self.bits as usize * component
     }
 
     /// Returns the number of bytes that a number occupies, in whole or in part, at a bit offset in

@@ -175,7 +175,7 @@ impl<'a> ElementReader<'a> {
 
     /// Reads a number of the element that begins at a bit.
     fn number(&self, start: i64, number: usize) -> Value {
-        let bit = start.wrapping_add(self.element.bit_of(number) as i64);
+        let bit = start.wrapping_add(self.element.component_bit_offset(number) as i64);
         let within = bit.rem_euclid(8) as usize;
         let from = self.first.wrapping_offset(bit.div_euclid(8) as isize);
         let mut bytes = [0u8; WINDOW];

@@ -198,7 +198,7 @@ impl Payload {
     }
 
     /// Returns the code of one kernel, for kinds whose payloads have separate code per kernel.
-    /// SPIR-V words are unaligned.
+    /// SPIR-V code may be unaligned.
     pub fn code_of(&self, kernel: &Kernel) -> &[u8] {
         self.at(kernel.code)
     }

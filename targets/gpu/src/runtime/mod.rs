@@ -243,7 +243,7 @@ fn copy_tensor(from: TensorView<'_>, to: TensorView<'_>) -> Result<()> {
     if device::is_main_memory(from.device.device_type)
         != device::is_main_memory(to.device.device_type)
     {
-        Graph::check_main_memory(device)?;
+        Graph::check_main_memory_allowed(device)?;
     }
     // SAFETY: both tensors are valid, and borrowed until the copy is complete; the stream belongs
     // to the device.

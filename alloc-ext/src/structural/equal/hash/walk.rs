@@ -22,7 +22,7 @@ use crate::structural::kind_lookup::KindCache;
 use crate::structural::{DefRegion, StructuralKind};
 use crate::walk::{
     CallbackState, Entered, Fields, Fold, HookState, Hooks, IdentityMap, MapSlots, MaybeOwned,
-    NextChild, fold, is_unshared_while_owned, reserve_frame, with_callback,
+    NextChild, fold, is_unshared_besides_walk, reserve_frame, with_callback,
 };
 
 /// State of a structural hash computation.
@@ -192,7 +192,7 @@ impl<'w> StructuralHashWalk<'_, 'w> {
         if object.type_index() < type_index::DYN_OBJECT_BEGIN {
             return Ok(NextChild::Child(HashNode::in_field(object, region)));
         }
-        match self.enter_object(&object, region, !is_unshared_while_owned(&object))? {
+        match self.enter_object(&object, region, !is_unshared_besides_walk(&object))? {
             ControlFlow::Break(hash) => Ok(NextChild::Value(hash)),
             ControlFlow::Continue(start) => {
                 let room = reserve_frame::<Self>(open)?;

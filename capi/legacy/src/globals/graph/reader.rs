@@ -13,7 +13,8 @@ use crate::{boxed, dtype};
 ///
 /// # Errors
 /// ValueError for invalid JSON, a missing field, an index out of bounds or a cycle; TypeError for
-/// another class; MemoryError.
+/// a node of a compiler class; InternalError for malformed bytes of an array, shape or string;
+/// MemoryError.
 pub fn from_json(text: &[u8]) -> Result<Any> {
     let graph = json::parse(text)?.get::<MapObject>()?;
     let nodes = required::<ArrayObject>(&graph, "nodes")?;

@@ -1,7 +1,8 @@
 //! The slot on microcontrollers and in kernel libraries: a failed call that returns -1 owns the
 //! error of the slot.
 
-/// A point in time. This build does not compare it with errors.
+/// A point in time, to tell errors raised before it from those raised after it. This build does
+/// not number errors: [`precedes_raised`](Mark::precedes_raised) always returns `None`.
 #[derive(Clone, Copy)]
 pub struct Mark;
 

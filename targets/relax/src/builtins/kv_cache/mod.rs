@@ -23,7 +23,7 @@ use crate::memory::{Placement, tensor_over};
 use record::{Cache, State};
 use rows::{append_rows, check_value, rows_of};
 
-/// The builtins of this folder.
+/// Builtins of paged key-value caches.
 pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.attention_kv_cache_create", create),
     builtin!("vm.builtin.attention_kv_cache_update", update),

@@ -26,7 +26,7 @@ use crate::memory::copy;
 use distribution::{Fill, normal, uniform};
 use engine::{Engine, combine_seeds};
 
-/// The builtins of this folder.
+/// Builtins for random tensors and samples.
 pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "tvm.contrib.random.randint", randint),
     builtin!(packed "tvm.contrib.random.uniform", fill_uniform),

@@ -27,7 +27,7 @@ use foreign::or_forward;
 use record::RnnState;
 use storage::Storage;
 
-/// The builtins of this folder.
+/// Builtins of recurrent states.
 pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.rnn_state_create", create),
     builtin!(packed "vm.builtin.rnn_state_get", |args| or_forward("vm.builtin.rnn_state_get", args, get)),

@@ -16,7 +16,7 @@ mod top_p;
 use super::Builtin;
 use crate::builtin;
 
-/// The builtins of this folder.
+/// Builtins for sampling: top-p, multinomial, penalties, and softmax with temperature.
 pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.sample_top_p_from_logits", top_p::from_logits),
     builtin!("vm.builtin.sample_top_p_from_prob", top_p::from_probabilities),

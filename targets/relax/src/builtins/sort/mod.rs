@@ -22,7 +22,7 @@ use axis::Axis;
 use key::{Index, for_index_type, for_key_type};
 use line::{Order, for_each_line};
 
-/// The builtins of this folder.
+/// Builtins for sorting and the k largest elements.
 pub const BUILTINS: &[Builtin] = &[
     builtin!(packed "tvm.contrib.sort.sort", sort),
     builtin!(packed "tvm.contrib.sort.argsort", argsort),

@@ -18,7 +18,7 @@ mod params;
 use super::Builtin;
 use crate::builtin;
 
-/// The builtins of this folder.
+/// Builtins of the tensor cache: tensors by name, such as weights that a model loads from files.
 pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.tensor_cache.get", cache::get),
     builtin!(packed "vm.builtin.tensor_cache.update", cache::update),
