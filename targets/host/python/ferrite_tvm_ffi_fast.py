@@ -74,6 +74,9 @@ def install(tvm_ffi) -> None:
     if reason := forbidden():
         INSTALLED["fast calls"] = reason
         return
+    if not hasattr(tvm_ffi, "core"):
+        INSTALLED["fast calls"] = "tvm_ffi has imported no core, as in tvm-ffi-config"
+        return
     if missing := [name for name in REGISTRATIONS if not hasattr(tvm_ffi.core, name)]:
         INSTALLED["fast calls"] = f"tvm_ffi.core has no {', '.join(missing)}"
         return

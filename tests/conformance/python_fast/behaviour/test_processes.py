@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -126,6 +127,14 @@ def test_program(name, observe):
     code, output, error = scripts.run(PROGRAMS[name])
     observe((code, output, error if "Error" in error or "Fatal" in error else ""))
     assert code in (0, 1, 9), error
+
+
+def test_the_package_without_its_extension(observe):
+    """The command of tvm_ffi.config imports the package, and nothing that it usually imports."""
+    command = [sys.executable, "-m", "tvm_ffi.config", "--libs"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    observe((done.returncode, done.stdout, done.stderr))
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 DAEMONS = """
