@@ -18,6 +18,8 @@ use ferrite_core::abi::{
 };
 use pyo3_ffi::*;
 
+/// The elements are in the order of the indices, without gaps.
+const CONTIGUOUS: c_int = 1;
 /// Aligned and writeable.
 const REQUIRED_FLAGS: c_int = 0x100 | 0x400;
 
@@ -127,7 +129,8 @@ unsafe fn element_type(descriptor: *mut PyObject) -> Option<DLDataType> {
     Some(DLDataType { code, bits, lanes: 1 })
 }
 
-/// Writes the record of a tensor. Returns `false` if a stride is not a multiple of an element.
+/// Writes the record of a tensor. Returns `false` if a stride is not a multiple of an element, or
+/// depends on NumPy's release.
 ///
 /// # Safety
 /// The lock must be held, `tensor` must come from `take`, and `object` must be an array of `rank`
@@ -143,13 +146,22 @@ unsafe fn fill(
         let size = isize::from(element.bits as i16 / 8);
         let (dimensions, strides): (*const isize, *const isize) =
             (word(object, DIMENSIONS), word(object, STRIDES));
+        let mut has_free_stride = false;
         for axis in 0..rank {
-            let stride = *strides.add(axis);
+            let (extent, stride) = (*dimensions.add(axis) as i64, *strides.add(axis));
             if stride % size != 0 {
                 return false;
             }
-            (*tensor).extents[axis] = *dimensions.add(axis) as i64;
+            has_free_stride |= extent < 2;
+            (*tensor).extents[axis] = extent;
             (*tensor).strides[axis] = (stride / size) as i64;
+        }
+        let (extents, strides) = (&(*tensor).extents, &(*tensor).strides);
+        if has_free_stride
+            && word::<c_int>(object, FLAGS) & CONTIGUOUS != 0
+            && !are_strides_by_shape(&extents[..rank], &strides[..rank])
+        {
+            return false;
         }
         (*tensor).header.combined_ref_count = UNIQUE;
         (&raw mut (*tensor).tensor).write(DLTensor {
@@ -165,6 +177,19 @@ unsafe fn fill(
         (*tensor).owner = object;
     }
     true
+}
+
+/// Returns whether strides are those that follow from the shape.
+///
+/// An array with an extent of 0 or 1 is contiguous with any stride there. Some releases of NumPy
+/// export such strides by DLPack, others export none: then the library computes them.
+fn are_strides_by_shape(extents: &[i64], strides: &[i64]) -> bool {
+    let mut expected = 1i64;
+    extents.iter().zip(strides).rev().all(|(extent, stride)| {
+        let is_expected = *stride == expected;
+        expected = expected.wrapping_mul(*extent);
+        is_expected
+    })
 }
 
 /// Makes an owned tensor of one dimension without elements, for probes.
