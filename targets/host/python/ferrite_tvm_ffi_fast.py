@@ -184,7 +184,7 @@ def containers(extension, tvm_ffi) -> str | None:
             if getattr(original, "__globals__", None) is not vars(tvm_ffi.container):
                 return f"{cls.__name__}.{name} is not upstream's function"
             extra = getattr(api, cls.__name__ + function) if function else None
-            method = functools.update_wrapper(extension.method(path, original, extra), original)
+            method = extension.method(path, original, extra)
             if reason := difference(method, original, sample):
                 return f"{cls.__name__}.{name} {reason}"
             made.append((cls, name, method))
@@ -219,7 +219,7 @@ def methods(extension, tvm_ffi) -> str | None:
     def fast(method, made):
         if method.is_static or type(method.func) is not core.Function:
             return made
-        return functools.update_wrapper(extension.method("function", made, method.func), made)
+        return extension.method("function", made, method.func)
 
     @functools.wraps(as_callable)
     def fast_callable(self, cls):
@@ -259,7 +259,7 @@ def constructors(extension, tvm_ffi) -> str | None:
         does_more = hasattr(type_cls, "__post_init__") or dunder._collect_init_property_funcs(type_cls)
         if does_more or not passes_values or type(ffi_init) is not tvm_ffi.core.Function:
             return made
-        return functools.update_wrapper(extension.method("constructor", made, (type_cls, ffi_init)), made)
+        return extension.method("constructor", made, (type_cls, ffi_init))
 
     dunder._make_init = _make_init
     return None

@@ -2,7 +2,7 @@
 //!
 //! A Python function that is a class's `__getitem__` is called by CPython's specialised
 //! instructions
-//! without the type's slot; a descriptor is not. Attributes such as `__doc__` are copied to it.
+//! without the type's slot; a descriptor is not. Attributes such as `__doc__` are the function's.
 
 use crate::python::{Locked, new_ref};
 use core::ffi::{c_int, c_uint, c_void};
@@ -70,15 +70,26 @@ pub unsafe fn start() -> bool {
         },
         PyGetSetDef::default(),
     ]));
+    let functions = Box::leak(Box::new([
+        PyMethodDef {
+            ml_name: c"__reduce__".as_ptr(),
+            ml_meth: PyMethodDefPointer { PyCFunction: reduce },
+            ml_flags: METH_NOARGS,
+            ml_doc: core::ptr::null(),
+        },
+        PyMethodDef::zeroed(),
+    ]));
     let slot = |slot: c_int, pfunc: *mut c_void| PyType_Slot { slot, pfunc };
     let mut slots = [
         slot(Py_tp_call, PyVectorcall_Call as *mut c_void),
         slot(Py_tp_repr, represent as *mut c_void),
+        slot(Py_tp_getattro, attribute as *mut c_void),
         slot(Py_tp_descr_get, bind as *mut c_void),
         slot(Py_tp_traverse, traverse as *mut c_void),
         slot(Py_tp_clear, clear as *mut c_void),
         slot(Py_tp_dealloc, deallocate as *mut c_void),
         slot(Py_tp_members, members.as_mut_ptr().cast()),
+        slot(Py_tp_methods, functions.as_mut_ptr().cast()),
         slot(Py_tp_getset, accessors.as_mut_ptr().cast()),
         slot(0, null_mut()),
     ];
@@ -164,6 +175,42 @@ unsafe extern "C" fn bind(
 unsafe extern "C" fn represent(method: *mut PyObject) -> *mut PyObject {
     // SAFETY: CPython passes a method.
     unsafe { PyObject_Repr((*method.cast::<Method>()).original) }
+}
+
+/// Slot `tp_getattro`: an attribute of the method, else one of the original, which needs no copies.
+unsafe extern "C" fn attribute(object: *mut PyObject, name: *mut PyObject) -> *mut PyObject {
+    // SAFETY: CPython passes a method and a name; the dict is null or alive.
+    unsafe {
+        let method: *mut Method = object.cast();
+        if !(*method).attributes.is_null() {
+            let found = PyDict_GetItemWithError((*method).attributes, name);
+            if !found.is_null() || !PyErr_Occurred().is_null() {
+                return if found.is_null() { found } else { new_ref(found) };
+            }
+        }
+        let is_named = |known: &core::ffi::CStr| {
+            PyUnicode_Check(name) != 0
+                && PyUnicode_CompareWithASCIIString(name, known.as_ptr()) == 0
+        };
+        if is_named(c"__wrapped__") {
+            return new_ref((*method).original);
+        }
+        // Each class has these two, too.
+        if !is_named(c"__doc__") && !is_named(c"__module__") {
+            let found = PyObject_GenericGetAttr(object, name);
+            if !found.is_null() || PyErr_ExceptionMatches(PyExc_AttributeError) == 0 {
+                return found;
+            }
+            PyErr_Clear();
+        }
+        PyObject_GetAttr((*method).original, name)
+    }
+}
+
+/// The Python method `__reduce__()`: pickled and copied by name, as functions are.
+unsafe extern "C" fn reduce(object: *mut PyObject, _: *mut PyObject) -> *mut PyObject {
+    // SAFETY: CPython passes a method.
+    unsafe { PyObject_GetAttrString(object, c"__qualname__".as_ptr()) }
 }
 
 /// The owned objects of a method.

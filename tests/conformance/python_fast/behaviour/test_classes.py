@@ -1,8 +1,10 @@
 """Subclasses, classes that programs set or register anew, and classes that other tools patch, work as they do upstream."""
 
+import copy
 import functools
 import inspect
 import operator
+import pickle
 
 import numpy
 import pytest
@@ -284,6 +286,21 @@ def test_subclasses_may_override_operators(observe):
     shifted = Shifted([1, 2])
     observe((shifted[0], len(shifted), outcome(list, shifted), type(echo(shifted)).__name__))
     observe([tvm_ffi.Array([1, 2])[0], len(tvm_ffi.Array([1, 2]))])
+
+
+METHODS = [testing.TestIntPair.sum, testing.TestIntPair.__init__, tvm_ffi.Array.__getitem__, tvm_ffi.Map.get]
+
+
+@pytest.mark.parametrize("index", range(len(METHODS)))
+def test_methods_are_like_functions(index, observe):
+    method = METHODS[index]
+    observe([getattr(method, name) for name in ("__name__", "__qualname__", "__module__", "__doc__", "__annotations__")])
+    observe((str(inspect.signature(method)), method.__code__.co_name, method.__defaults__, hasattr(method, "missing")))
+    assert pickle.loads(pickle.dumps(method)) is method and copy.copy(method) is method and copy.deepcopy(method) is method
+    method.mark = 1
+    assert method.mark == 1 and vars(method)["mark"] == 1
+    del method.mark
+    assert not hasattr(method, "mark")
 
 
 def test_types_refuse_what_they_refused(observe):
