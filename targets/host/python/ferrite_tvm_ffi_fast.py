@@ -92,6 +92,7 @@ def install(tvm_ffi) -> None:
         parts["calls without a tuple"] = WATCHER.outcome
         for index, frame in frames.items():
             fast.frame(index, *frame)
+        parts["errors"] = attempt(errors, fast, tvm_ffi)
         parts["callbacks"] = attempt(callbacks, fast, tvm_ffi)
         parts["containers"] = attempt(containers, fast, tvm_ffi)
         parts["methods"] = attempt(methods, fast, tvm_ffi)
@@ -128,6 +129,50 @@ def frame_of(probe, tvm_ffi) -> tuple[str, str, int] | None:
             return code.co_filename, code.co_name, traceback.tb_lineno
         traceback = traceback.tb_next
     return None
+
+
+# Lines that upstream's parser of backtraces takes, or does not.
+BACKTRACE = """
+  File "a.py", line 1, in <module>
+File "a", line x", line 23, in f", line 4, in g \t
+  File "", line 1, in f
+  File "a.py", line , in f
+File "a.py", line 1, in
+ text
+"""
+
+
+def errors(extension, tvm_ffi) -> str | None:
+    """Make exceptions of the library's errors fast, after a comparison of a traceback with upstream's."""
+    error, core = tvm_ffi.error, tvm_ffi.core
+    append = core._WITH_APPEND_BACKTRACE
+    if append is not error._with_append_backtrace or getattr(append, "__globals__", None) is not vars(error):
+        return "_WITH_APPEND_BACKTRACE is not upstream's function"
+    if extension.lines(BACKTRACE) != error._parse_backtrace(BACKTRACE):
+        return "upstream reads backtraces in another way"
+    extension.tracebacks(append)
+    if reason := unlike_upstream(tvm_ffi):
+        extension.tracebacks(None)
+    return reason
+
+
+def unlike_upstream(tvm_ffi) -> str | None:
+    """Return how the exception of a failing call differs from what upstream would make of its error; None if it does not."""
+    try:
+        failing_call(tvm_ffi)
+    except Exception as exception:  # noqa: BLE001 - it is compared
+        source, traceback, frames = exception.__tvm_ffi_error__, exception.__traceback__, []
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            frames.append((code.co_filename, traceback.tb_lineno, code.co_name))
+            traceback = traceback.tb_next
+        expected = tvm_ffi.error._parse_backtrace(source.backtrace)[::-1]
+        if type(exception) is not tvm_ffi.core.ERROR_NAME_TO_TYPE.get(source.kind) or exception.args != (source.message,):
+            return f"an exception differs: {exception!r}"
+        if frames[len(frames) - len(expected) :] != expected:
+            return f"a traceback differs: {frames} instead of {expected}"
+        return None
+    return "the call did not fail"
 
 
 def attempt(part, extension, tvm_ffi) -> str | None:

@@ -1,10 +1,11 @@
 //! Raised errors of the library as Python exceptions.
 
-use crate::python::{Locked, Owned, new_ref, word};
+use crate::python::{Locked, Owned, new_ref};
 use crate::state::{self, HANDLE};
+use crate::{results, tracebacks};
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::null_mut;
-use ferrite_core::abi::TVMFFIErrorCell;
+use ferrite_core::abi::{TVMFFIByteArray, TVMFFIErrorCell};
 use pyo3_ffi::*;
 
 /// The status of a callee that has set a Python error.
@@ -25,7 +26,7 @@ pub enum Frame {
     None,
 }
 
-/// The code objects of the frames, owned; null for none.
+/// The frames, as `tracebacks::keep` returns them, owned; null for none.
 static FRAMES: Locked<[*mut PyObject; 3]> = Locked::new();
 
 /// Begins without frames.
@@ -34,7 +35,10 @@ static FRAMES: Locked<[*mut PyObject; 3]> = Locked::new();
 /// The lock must be held; called once, before `raise`.
 pub unsafe fn start() {
     // SAFETY: as the caller guarantees.
-    unsafe { FRAMES.set([null_mut(); 3]) };
+    unsafe {
+        FRAMES.set([null_mut(); 3]);
+        KINDS.set([null_mut(); 8]);
+    }
 }
 
 /// The Python function `frame(index, file, name, line)`: the frame that upstream's function has in
@@ -46,7 +50,7 @@ pub unsafe extern "C" fn frame(_: *mut PyObject, arguments: *mut PyObject) -> *m
     let (mut index, mut line): (c_int, c_int) = (0, 0);
     let (mut file, mut name): (*const c_char, *const c_char) =
         (core::ptr::null(), core::ptr::null());
-    // SAFETY: the format has these types; a code object is kept for ever.
+    // SAFETY: the format has these types; a frame is kept for ever.
     unsafe {
         if PyArg_ParseTuple(
             arguments,
@@ -59,8 +63,9 @@ pub unsafe extern "C" fn frame(_: *mut PyObject, arguments: *mut PyObject) -> *m
         {
             return null_mut();
         }
-        if let Some(code) = (*FRAMES.get()).get_mut(index as usize) {
-            *code = PyCode_NewEmpty(file, name, line).cast();
+        if let Some(kept) = (*FRAMES.get()).get_mut(index as usize) {
+            let code = PyCode_NewEmpty(file, name, line).cast();
+            *kept = tracebacks::keep(code, state::get().names);
         }
         PyErr_Clear();
         new_ref(Py_None())
@@ -71,14 +76,9 @@ pub unsafe extern "C" fn frame(_: *mut PyObject, arguments: *mut PyObject) -> *m
 unsafe fn add(frame: Frame) {
     // SAFETY: an error is set; upstream's frames have the names of its module, too.
     unsafe {
-        let code = (*FRAMES.get())[frame as usize];
-        if code.is_null() || PyErr_Occurred().is_null() {
-            return;
-        }
-        let frame = PyFrame_New(PyThreadState_Get(), code.cast(), state::get().names, null_mut());
-        if !frame.is_null() {
-            PyTraceBack_Here(frame);
-            Py_DECREF(frame.cast());
+        let frame = (*FRAMES.get())[frame as usize];
+        if !frame.is_null() && !PyErr_Occurred().is_null() {
+            tracebacks::add(frame, state::get().names);
         }
     }
 }
@@ -104,7 +104,7 @@ pub unsafe fn raise(status: c_int, frame: Frame) -> *mut PyObject {
     null_mut()
 }
 
-/// Takes over the raised error, and raises what `Error.py_error` makes of it.
+/// Takes over the raised error, and raises it as an exception that keeps it.
 ///
 /// # Safety
 /// Same requirements as `raise`.
@@ -112,13 +112,13 @@ unsafe fn raise_object() {
     // SAFETY: `Error` is a wrapper: its handle is at the probed offset and owned by the wrapper.
     unsafe {
         let state = state::get();
-        let Some(new) = (*state.error).tp_new else { return };
-        let Some(error) = Owned::from_new(new(state.error, state.no_arguments, null_mut())) else {
-            return;
-        };
+        let Some(error) = Owned::from_new(results::new_wrapper(state.error)) else { return };
         let handle = error.as_ptr().cast::<u8>().add(HANDLE).cast::<*mut c_void>();
         (state.library.move_raised)(handle);
-        if (*handle).is_null() || kind_of(*handle) == IS_SET_KIND {
+        if (*handle).is_null() || cell(*handle).kind.as_slice() == IS_SET_KIND {
+            return;
+        }
+        if raise_cell(&error, cell(*handle)).is_some() {
             return;
         }
         let made = PyObject_CallMethod(error.as_ptr(), c"py_error".as_ptr(), core::ptr::null());
@@ -128,11 +128,94 @@ unsafe fn raise_object() {
     }
 }
 
-/// Returns the kind of an error object.
+/// Raises an error by its content, as `Error.py_error` does. Returns `None` if that has to do it:
+/// nothing has happened then.
 ///
 /// # Safety
-/// `handle` must be an error object, which must outlive the result.
-unsafe fn kind_of<'a>(handle: *mut c_void) -> &'a [u8] {
+/// Same requirements as `raise`; `cell` must be the content of `error`.
+unsafe fn raise_cell(error: &Owned, cell: &TVMFFIErrorCell) -> Option<()> {
+    // SAFETY: the dict owns the class, which is retained while it is called.
+    unsafe {
+        let state = state::get();
+        if !tracebacks::is_replaced(PyDict_GetItem(state.names, state.append_name)) {
+            return None;
+        }
+        let frames = tracebacks::items(cell.backtrace.as_slice())?;
+        let classes = PyDict_GetItem(state.names, state.classes_name);
+        if classes.is_null() || Py_TYPE(classes) != &raw mut PyDict_Type {
+            return None;
+        }
+        let (kind, message) = (kind(&cell.kind)?, text(&cell.message)?);
+        let found = PyDict_GetItem(classes, kind.as_ptr());
+        let class = if found.is_null() { PyExc_RuntimeError } else { found };
+        if PyExceptionClass_Check(class) == 0 {
+            return None;
+        }
+        let class = Owned::from_new(new_ref(class))?;
+        let made =
+            PyObject_CallFunctionObjArgs(class.as_ptr(), message.as_ptr(), null_mut::<PyObject>());
+        let Some(exception) = Owned::from_new(made) else { return Some(()) };
+        if PyExceptionInstance_Check(exception.as_ptr()) == 0 {
+            return None;
+        }
+        if PyObject_SetAttr(exception.as_ptr(), state.error_name, error.as_ptr()) == 0 {
+            PyErr_SetObject(Py_TYPE(exception.as_ptr()).cast(), exception.as_ptr());
+            tracebacks::append(&frames);
+        }
+    }
+    Some(())
+}
+
+/// The kinds of the last errors, strings; owned, or null.
+static KINDS: Locked<[*mut PyObject; 8]> = Locked::new();
+
+/// Returns the kind of an error as a string, which keeps its hash for the next error of that kind.
+///
+/// # Safety
+/// The lock must be held, `start` must have been called, and `name` must be valid.
+unsafe fn kind(name: &TVMFFIByteArray) -> Option<Owned> {
+    // SAFETY: the lock guards the list; a string runs no Python code when it is released.
+    unsafe {
+        let bytes = name.as_slice();
+        let first = bytes.first().copied().unwrap_or(0);
+        let place = &raw mut (*KINDS.get())[(usize::from(first) ^ bytes.len()) % 8];
+        let mut size: Py_ssize_t = 0;
+        let known = if (*place).is_null() {
+            core::ptr::null()
+        } else {
+            PyUnicode_AsUTF8AndSize(*place, &mut size)
+        };
+        let is_known = !known.is_null()
+            && core::slice::from_raw_parts(known.cast::<u8>(), size as usize) == bytes;
+        if !is_known {
+            let former = core::mem::replace(&mut *place, text(name)?.into_raw());
+            Py_XDECREF(former);
+        }
+        Owned::from_new(new_ref(*place))
+    }
+}
+
+/// Returns text of the library as a Python string; `None` if it is not in UTF-8.
+///
+/// # Safety
+/// The lock must be held, and `text` must be valid.
+unsafe fn text(text: &TVMFFIByteArray) -> Option<Owned> {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let made = PyUnicode_DecodeUTF8(text.data, text.size as Py_ssize_t, core::ptr::null());
+        if made.is_null() {
+            PyErr_Clear();
+        }
+        Owned::from_new(made)
+    }
+}
+
+/// Returns the content of an error object.
+///
+/// # Safety
+/// `handle` must be an error object, which must outlive the result, and whose content must not
+/// change meanwhile.
+unsafe fn cell<'a>(handle: *mut c_void) -> &'a TVMFFIErrorCell {
     // SAFETY: the content follows the header.
-    unsafe { word::<TVMFFIErrorCell>(handle.cast(), CELL).kind.as_slice() }
+    unsafe { &*handle.cast::<u8>().add(CELL).cast() }
 }

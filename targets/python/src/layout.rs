@@ -50,6 +50,9 @@ pub unsafe fn probe(core: *mut PyObject, library: Library) -> Result<State, Reas
             value_of_any: found(core, c"_to_py_class_value")?,
             type_info: found(core, c"_type_index_to_type_info")?,
             tensor_class_name: PyUnicode_InternFromString(c"_CLASS_TENSOR".as_ptr()),
+            append_name: PyUnicode_InternFromString(c"_WITH_APPEND_BACKTRACE".as_ptr()),
+            classes_name: PyUnicode_InternFromString(c"ERROR_NAME_TO_TYPE".as_ptr()),
+            error_name: PyUnicode_InternFromString(c"__tvm_ffi_error__".as_ptr()),
             no_arguments: PyTuple_New(0),
             call,
         };

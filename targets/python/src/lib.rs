@@ -5,7 +5,7 @@
 //!
 //! - `layout`, `state`: the probes, and what they found
 //! - `call`, `vectorcall`: calls of `Function`
-//! - `arguments`, `results`, `errors`: conversions
+//! - `arguments`, `results`, `errors`, `tracebacks`: conversions
 //! - `containers`, `fields`: methods and slots of Array, List, Map and Dict; the fields of classes
 //! - `exchange`: tensors of frameworks
 //! - `callbacks`: Python callables as functions
@@ -28,6 +28,7 @@ mod python;
 mod report;
 mod results;
 mod state;
+mod tracebacks;
 mod vectorcall;
 
 use core::ffi::{CStr, c_int};
@@ -49,7 +50,7 @@ const fn function(
     }
 }
 
-static mut METHODS: [PyMethodDef; 11] = [
+static mut METHODS: [PyMethodDef; 13] = [
     function(
         c"activate",
         report::activate,
@@ -62,6 +63,8 @@ static mut METHODS: [PyMethodDef; 11] = [
     function(c"sequence_slots", containers::sequence_slots, METH_O, c"Set the slots of Array or List."),
     function(c"fields", fields::activate, METH_VARARGS, c"Probe FFIProperty and replace its slots: None, or the reason why not."),
     function(c"frame", errors::frame, METH_VARARGS, c"Set the frame that a function of upstream's has in tracebacks."),
+    function(c"tracebacks", tracebacks::replace, METH_O, c"Do the work of upstream's function that adds frames to tracebacks, or of none."),
+    function(c"lines", tracebacks::lines, METH_O, c"Return the lines of a backtrace; None if upstream's function has to read it."),
     function(c"enlarge", vectorcall::enlarge, METH_O, c"Give Function, which has no instances, a place for a vectorcall: None, or the reason why not."),
     function(c"callbacks", report::callbacks, METH_O, c"Probe CAny on an object, for callbacks: whether they can be used."),
     function(c"function_of", callbacks::function_of, METH_O, c"Return a Function that calls a Python callable."),

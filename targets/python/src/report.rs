@@ -3,7 +3,7 @@
 use crate::layout::{self, Reason};
 use crate::library::Library;
 use crate::python::new_ref;
-use crate::{arguments, call, callbacks, errors, methods, results, state};
+use crate::{arguments, call, callbacks, errors, methods, results, state, tracebacks};
 use core::ffi::CStr;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -52,6 +52,7 @@ unsafe fn start(core: *mut PyObject, library: u64) -> Result<(), Reason> {
         arguments::start();
         results::start();
         errors::start();
+        tracebacks::start();
         if !methods::start() {
             return Err("a type cannot be made".into());
         }

@@ -53,6 +53,12 @@ pub struct State {
     pub type_info: *mut PyObject,
     /// The string `_CLASS_TENSOR`.
     pub tensor_class_name: *mut PyObject,
+    /// The string `_WITH_APPEND_BACKTRACE`.
+    pub append_name: *mut PyObject,
+    /// The string `ERROR_NAME_TO_TYPE`.
+    pub classes_name: *mut PyObject,
+    /// The string `__tvm_ffi_error__`.
+    pub error_name: *mut PyObject,
     /// The empty tuple.
     pub no_arguments: *mut PyObject,
     /// The slot `tp_call` that `Function` had.

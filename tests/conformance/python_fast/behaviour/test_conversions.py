@@ -291,6 +291,66 @@ def test_errors_of_the_library(observe):
             observe(getattr(getattr(error, "__tvm_ffi_error__", None), "kind", None))
 
 
+def test_frames_of_the_library(observe):
+    raise_error = tvm_ffi.get_global_func("testing.test_raise_error")
+    kept = []
+    for round in range(3):
+        with pytest.raises(ValueError, match="a message") as caught:
+            raise_error("ValueError", f"a message {round}")
+        frames = traceback.extract_tb(caught.value.__traceback__)
+        observe([(frame.name, frame.lineno, frame.line) for frame in frames if frame.filename != __file__])
+        kept.append(caught.value)
+        traceback.clear_frames(caught.value.__traceback__.tb_next)
+    assert len({id(error.__tvm_ffi_error__) for error in kept}) == 3
+    assert [str(error) for error in kept] == ["a message 0", "a message 1", "a message 2"]
+
+
+class Refusing(ValueError):
+    def __init__(self, message):
+        raise KeyError(message)
+
+
+class Counting(ValueError):
+    made = 0
+
+    def __init__(self, message):
+        super().__init__(message, 1)
+        type(self).made += 1
+
+
+@pytest.mark.parametrize("made", [Refusing, Counting, Unusual, lambda message: TypeError(message + "!"), lambda message: 3, WithArguments, 3, SystemExit])
+def test_classes_of_errors(made, monkeypatch, observe):
+    monkeypatch.setitem(tvm_ffi.core.ERROR_NAME_TO_TYPE, "test.Kind", made)
+    raise_error = tvm_ffi.get_global_func("testing.test_raise_error")
+    for message in ("a message", "", "\u00e9\u20ac"):
+        observe(outcome(raise_error, "test.Kind", message))
+    observe(Counting.made)
+
+
+def test_backtraces_in_every_form(observe):
+    texts = (
+        "", "\n", '  File "a.py", line 3, in f\n', 'File "a", line 1, in b', 'File "", line 1, in b', 'File "a", line x", line 2, in g\t \n  text',
+        'File "\u00e9.py", line 1, in \u00e9', 'File "a", line \u0663, in b', 'File "a", line 1, in \x00b', 'File "a", line 4, in b\r\n' * 100,
+        'File "a", line 0, in b', 'File "a", line 1, in ', 'x File "a", line 1, in b',
+    )  # fmt: skip
+
+    def fail(text):
+        error = ValueError("a message")
+        error.__tvm_ffi_error__ = tvm_ffi.core.Error("ValueError", "a message", text)
+        raise error
+
+    for text in texts:
+        monkey = tvm_ffi.core._TRACEBACK_TO_BACKTRACE_STR
+        tvm_ffi.core._TRACEBACK_TO_BACKTRACE_STR = lambda _: text + "\n"  # noqa: B023 - used in this round
+        try:
+            tvm_ffi.convert(fail)(text)
+        except ValueError as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            observe([(frame.filename, frame.name, frame.lineno) for frame in frames if frame.filename in ("a", "a.py", "\u00e9.py", 'a", line x')])
+        finally:
+            tvm_ffi.core._TRACEBACK_TO_BACKTRACE_STR = monkey
+
+
 def test_wrong_arguments(observe):
     for call in (
         lambda: testing.add_one("text"), lambda: testing.add_one(), lambda: testing.add_one(1, 2), lambda: testing.add_one(None),
