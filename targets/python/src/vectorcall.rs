@@ -3,8 +3,7 @@
 //! CPython looks for the function of a vectorcall in the instance, and upstream's `Function` has no
 //! place for it. So its instances get eight bytes more, before the first one is made: while the
 //! module `tvm_ffi.core` is executed, after its types are ready. An instance whose place is empty
-//! is
-//! called by `tp_call`, which fills it.
+//! is called by `tp_call`, which fills it.
 
 use crate::python::new_ref;
 use crate::{call, state};
