@@ -202,15 +202,15 @@ def callbacks(extension, tvm_ffi) -> str | None:
 # Methods of containers: name, fast path, and the library's function that the path calls.
 SEQUENCES = (
     ("__getitem__", "sequence item", None),
-    ("__len__", "sequence length", None),
+    ("__len__", "length", None),
     ("__iter__", "sequence iterator", None),
-    ("__bool__", "sequence truth", None),
+    ("__bool__", "truth", None),
     ("__contains__", "contains", "Contains"),
 )
 MAPS = (
     ("__getitem__", "map item", "GetItem"),
-    ("__len__", "map length", None),
-    ("__bool__", "map truth", None),
+    ("__len__", "length", None),
+    ("__bool__", "truth", None),
     ("__contains__", "map contains", "Count"),
     ("get", "map get", "GetItemOrMissing"),
 )

@@ -1,6 +1,6 @@
 //! Probes of upstream's types: sizes, offsets and slots, each on a value.
 //!
-//! What differs is a reason, and then nothing that relies on it is replaced.
+//! A difference becomes a reason in the report, and nothing that relies on it is replaced.
 
 use crate::arguments::{numpy, sample_tensor};
 use crate::library::Library;

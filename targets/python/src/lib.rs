@@ -1,7 +1,7 @@
 //! Makes upstream's extension `tvm_ffi.core` faster in the running process.
 //!
 //! `activate` probes upstream's types, and replaces slots of theirs by functions of this extension.
-//! What a fast path does not know goes to the slot that was there before, unchanged.
+//! Calls without a fast path go to the former slot, unchanged.
 //!
 //! - `layout`, `state`: the probes, and what they found
 //! - `call`, `vectorcall`: calls of `Function`

@@ -1,6 +1,6 @@
 //! The fast paths of methods, by the names under which `ferrite_tvm_ffi_fast.py` asks for them.
 
-use crate::containers::{maps, sequences};
+use crate::containers::{maps, sequences, size};
 use crate::methods::{self, Fast, Method};
 use crate::{call, constructors};
 use core::ffi::{CStr, c_char};
@@ -8,15 +8,13 @@ use core::ptr::null_mut;
 use pyo3_ffi::*;
 
 /// The fast paths.
-const PATHS: [(&CStr, Fast); 12] = [
+const PATHS: [(&CStr, Fast); 10] = [
+    (c"length", size::length),
+    (c"truth", size::truth),
     (c"sequence item", sequences::item),
-    (c"sequence length", sequences::length),
     (c"sequence iterator", sequences::iterate),
-    (c"sequence truth", sequences::truth),
     (c"contains", sequences::contains),
     (c"map item", maps::item),
-    (c"map length", maps::length),
-    (c"map truth", maps::truth),
     (c"map contains", maps::contains),
     (c"map get", maps::get),
     (c"function", function),

@@ -42,9 +42,6 @@ pub unsafe extern "C" fn activate(_: *mut PyObject, arguments: *mut PyObject) ->
 
 /// Probes upstream's types, and keeps what was found.
 unsafe fn start(core: *mut PyObject, library: u64) -> Result<(), Reason> {
-    if cfg!(Py_GIL_DISABLED) {
-        return Err("free-threaded builds are not supported".into());
-    }
     // SAFETY: the caller's handle is of the library that upstream's package has loaded.
     unsafe {
         let library = Library::open(library as usize as *mut _)

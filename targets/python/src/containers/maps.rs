@@ -1,4 +1,4 @@
-//! Map and Dict: length in place; items and containment by one call of the library.
+//! Map and Dict: items and containment by one call of the library.
 
 use super::sequences::found_by;
 use super::{classes, content};
@@ -11,13 +11,17 @@ use pyo3_ffi::*;
 
 /// The first fields of a map's content.
 #[repr(C)]
-struct MapCell {
+pub(super) struct MapCell {
     data: *mut c_void,
-    size: u64,
+    pub(super) size: u64,
 }
 
 /// Returns the record of a Map or Dict that can be read in place.
-unsafe fn map(object: *mut PyObject) -> Option<*mut MapCell> {
+///
+/// # Safety
+/// `object` must be alive, and `start` must have been called.
+#[inline(always)]
+pub(super) unsafe fn map(object: *mut PyObject) -> Option<*mut MapCell> {
     // SAFETY: instances of these classes are maps.
     unsafe {
         let class = Py_TYPE(object);
@@ -26,38 +30,6 @@ unsafe fn map(object: *mut PyObject) -> Option<*mut MapCell> {
         }
         content(object).map(<*mut c_void>::cast)
     }
-}
-
-/// `__len__`.
-///
-/// # Safety
-/// Same requirements as `methods::Fast`.
-pub unsafe fn length(
-    _: *mut Method,
-    items: *const *mut PyObject,
-    count: usize,
-) -> Option<*mut PyObject> {
-    if count != 1 {
-        return None;
-    }
-    // SAFETY: there is an item.
-    unsafe { map(*items).map(|cell| PyLong_FromUnsignedLongLong((*cell).size)) }
-}
-
-/// `__bool__`.
-///
-/// # Safety
-/// Same requirements as `methods::Fast`.
-pub unsafe fn truth(
-    _: *mut Method,
-    items: *const *mut PyObject,
-    count: usize,
-) -> Option<*mut PyObject> {
-    if count != 1 {
-        return None;
-    }
-    // SAFETY: there is an item.
-    unsafe { map(*items).map(|cell| PyBool_FromLong(((*cell).size > 0).into())) }
 }
 
 /// `__getitem__`; `extra` is the library's function.

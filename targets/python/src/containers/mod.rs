@@ -6,6 +6,7 @@
 mod iterator;
 pub mod maps;
 pub mod sequences;
+pub mod size;
 
 use crate::python::{Locked, new_ref, word};
 use crate::results;

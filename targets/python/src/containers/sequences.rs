@@ -1,4 +1,4 @@
-//! Array and List: items, slices, length, truth, iteration, containment.
+//! Array and List: items, slices, iteration, containment.
 
 use super::{element, iterator, sequence};
 use crate::call;
@@ -154,38 +154,6 @@ pub unsafe fn item(
 ) -> Option<*mut PyObject> {
     // SAFETY: there are two items.
     if count == 2 { unsafe { get(*items, *items.add(1)) } } else { None }
-}
-
-/// `__len__`.
-///
-/// # Safety
-/// Same requirements as `methods::Fast`.
-pub unsafe fn length(
-    _: *mut Method,
-    items: *const *mut PyObject,
-    count: usize,
-) -> Option<*mut PyObject> {
-    if count != 1 {
-        return None;
-    }
-    // SAFETY: there is an item.
-    unsafe { sequence(*items).map(|cell| PyLong_FromLongLong((*cell).size)) }
-}
-
-/// `__bool__`.
-///
-/// # Safety
-/// Same requirements as `methods::Fast`.
-pub unsafe fn truth(
-    _: *mut Method,
-    items: *const *mut PyObject,
-    count: usize,
-) -> Option<*mut PyObject> {
-    if count != 1 {
-        return None;
-    }
-    // SAFETY: there is an item.
-    unsafe { sequence(*items).map(|cell| PyBool_FromLong(((*cell).size > 0).into())) }
 }
 
 /// `__iter__`.
