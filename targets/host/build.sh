@@ -1,26 +1,37 @@
 #!/usr/bin/env bash
-# usage: build.sh [--command] [OPTION...]
+# usage: build.sh [--command|--python VERSION] [OPTION...]
 #
 # Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled kernels, whole models
-# and devices; with --command the command `ferrite` instead. The build is reproducible: no path of
-# this machine gets into the files, and the same sources and compilers give the same bytes in any
-# folder. Options go to `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for
-# that release of glibc and later ones, and for another processor with `--target`; it needs zig,
-# which ZIG names: by default `python3 -m ziglang`, PyPI's package. With
-# `--target x86_64-unknown-linux-musl` the library is for C alone and needs musl-gcc, or the
-# compiler that MUSL_CC names. With `--target x86_64-pc-windows-gnu` it makes tvm_ffi.dll, for C
-# alone and without devices, with an import library and tvm_ffi.def, from which Microsoft's `lib`
-# makes another one; it needs MinGW (x86_64-w64-mingw32-gcc).
+# and devices; with --command the command `ferrite` instead; with --python the extension of
+# targets/python for CPython VERSION, such as 3.11, which needs no interpreter, in the folder
+# python/VERSION of CARGO_TARGET_DIR. The build is reproducible: no path of this machine gets into
+# the files, and the same sources and compilers give the same bytes in any folder. Options go to
+# `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for that release of glibc and
+# later ones, and for another processor with `--target`; it needs zig, which ZIG names: by default
+# `python3 -m ziglang`, PyPI's package. With `--target x86_64-unknown-linux-musl` the library is for
+# C alone and needs musl-gcc, or the compiler that MUSL_CC names. With `--target
+# x86_64-pc-windows-gnu` it makes tvm_ffi.dll, for C alone and without devices, with an import
+# library and tvm_ffi.def, from which Microsoft's `lib` makes another one; it needs MinGW
+# (x86_64-w64-mingw32-gcc).
 set -euo pipefail
 features=backend,relax,opencl,vulkan,cuda,rocm
 what=()
 command_features=
-if [ "${1:-}" = --command ]; then
-  what=(-p ferrite-ffi-cli)
-  command_features=devices
-  export FERRITE_PACKAGED=1
-  shift
-fi
+manifest=Cargo.toml
+python=
+case ${1:-} in
+  --command)
+    what=(-p ferrite-ffi-cli)
+    command_features=devices
+    export FERRITE_PACKAGED=1
+    shift
+    ;;
+  --python)
+    python=${2:?VERSION is missing}
+    manifest=targets/python/Cargo.toml
+    shift 2
+    ;;
+esac
 profile=(--release)
 case " $* " in *" --profile "*) profile=() ;; esac
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
@@ -51,6 +62,19 @@ link_for_old_glibc() { # link_for_old_glibc TARGET
   export "$linker_variable=$root/targets/host/old_glibc.sh"
 }
 
+# Selects the CPython that the extension is for: pyo3-ffi reads a file in place of an interpreter.
+# Each has a folder, so that a build for one does not undo that for another.
+configure_python() { # configure_python VERSION
+  local file
+  mkdir -p "${CARGO_TARGET_DIR:=target}/python/$1"
+  CARGO_TARGET_DIR=$(cd "$CARGO_TARGET_DIR/python/$1" && pwd -P)
+  file=$CARGO_TARGET_DIR/cpython.txt
+  printf 'implementation=CPython\nversion=%s\nshared=true\npointer_width=64\nsuppress_build_script_link_lines=true\n' "$1" >"$file.new"
+  # An unchanged file keeps its date, so that cargo builds nothing.
+  cmp -s "$file.new" "$file" || mv "$file.new" "$file"
+  export CARGO_TARGET_DIR PYO3_CONFIG_FILE=$file PYO3_BUILD_EXTENSION_MODULE=1
+}
+
 target=$(target_of "$@")
 linker_variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")_LINKER
 flags=${CARGO_ENCODED_RUSTFLAGS-$(tr -s ' ' '\037' <<<"${RUSTFLAGS:-}" | tr -d '\n')}
@@ -66,9 +90,16 @@ case $target in
     command_features+=,cxx-abi
     ;;
 esac
-if [ ${#what[@]} -eq 0 ]; then what=(-p ferrite-ffi-capi --features "$features"); else what+=(--features "$command_features"); fi
+if [ -n "$python" ]; then
+  what=(--manifest-path "$manifest")
+  configure_python "$python"
+elif [ ${#what[@]} -eq 0 ]; then
+  what=(-p ferrite-ffi-capi --features "$features")
+else
+  what+=(--features "$command_features")
+fi
 if [ -n "${FERRITE_GLIBC:-}" ]; then link_for_old_glibc "$target"; fi
-cargo fetch --quiet --locked
+cargo fetch --quiet --locked --manifest-path "$manifest"
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 sysroot=$(rustc --print sysroot)
 commit=$(rustc -vV | sed -n 's/^commit-hash: //p')

@@ -13,7 +13,7 @@ check_instructions() {
 }
 
 # calls from Python take no more instructions than their limits: tests/bench/python_calls/goals.txt
-# needs: valgrind g++ wheel; for: lib targets/host/python tests/bench/python_calls
+# needs: valgrind g++ wheel; for: lib targets/python targets/host/python tests/bench/python_calls
 # counts: one
 check_python-calls() {
   build_wheel

@@ -49,10 +49,12 @@ host_library() { # host_library PROFILE
   targets/host/build.sh --profile "$1" --target-dir "$target/cxx-abi"
 }
 
-build_wheel() { # the only file of $target/wheels, with the command in it
+# The only file of $target/wheels, with the command in it, and the extension for the running Python
+# or, with `all`, for each.
+build_wheel() { # build_wheel [all]
   rm -rf "$target/wheels"
-  FERRITE_WHEEL_COMMAND=1 CARGO_TARGET_DIR=$target/cxx-abi python3 -m pip wheel --quiet --no-deps -w "$target/wheels" \
-    targets/host/python
+  FERRITE_WHEEL_COMMAND=1 FERRITE_WHEEL_PYTHON=${1:-} CARGO_TARGET_DIR=$target/cxx-abi \
+    python3 -m pip wheel --quiet --no-deps -w "$target/wheels" targets/host/python
 }
 
 asan_library=$target/asan/$HOST_TARGET/debug/libtvm_ffi.so

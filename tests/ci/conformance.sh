@@ -76,7 +76,7 @@ cpp_clients() { # cpp_clients NAME...: parts of the tests' names
 }
 
 # upstream's Python package runs on the library of our wheel
-# needs: wheel; for: lib targets/host/python tests/conformance/upstream
+# needs: wheel; for: lib targets/python targets/host/python tests/conformance/upstream
 check_wheel() {
   build_wheel
   command_on_request
@@ -112,7 +112,7 @@ check_other-releases() {
 
 # upstream's Python package does the same with our extension as without it, a short set: CPython
 # 3.11
-# needs: cc g++ wheel; for: lib targets/host/python tests/conformance/python_fast
+# needs: cc g++ wheel; for: lib targets/python targets/host/python tests/conformance/python_fast
 check_python-fast() {
   build_wheel
   OUT=$target/python-fast/short tests/conformance/python_fast/run.sh --short "$target"/wheels/*.whl
@@ -120,9 +120,9 @@ check_python-fast() {
 
 # the same with every CPython from 3.9 to 3.13 that is installed, all of upstream's tests, a million
 # calls of each kind, and generated programs
-# needs: cc g++ wheel; for: lib targets/host/python tests/conformance/python_fast
+# needs: cc g++ wheel; for: lib targets/python targets/host/python tests/conformance/python_fast
 check_python-fast-all() {
-  build_wheel
+  build_wheel all
   OUT=$target/python-fast/all tests/conformance/python_fast/run.sh "$target"/wheels/*.whl
 }
 

@@ -201,7 +201,7 @@ def finish(tvm_ffi) -> None:
 
 
 def make_fast(tvm_ffi) -> None:
-    """Make calls of tvm_ffi fast, if this wheel has the extension for it."""
+    """Make calls of tvm_ffi fast, if this wheel has the extension for this interpreter."""
     import ferrite_tvm_ffi_fast  # noqa: PLC0415 - imported only when needed
 
     ferrite_tvm_ffi_fast.install(tvm_ffi)

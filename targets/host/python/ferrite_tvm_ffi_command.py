@@ -83,7 +83,7 @@ def examine(ferrite) -> dict:
     import ferrite_tvm_ffi_fast  # noqa: PLC0415
     import ferrite_tvm_ffi_pickle  # noqa: PLC0415
 
-    parts = {**ferrite_tvm_ffi_pickle.INSTALLED, **ferrite_tvm_ffi_docs.INSTALLED, **ferrite_tvm_ffi_fast.INSTALLED}
+    parts, fast = {**ferrite_tvm_ffi_pickle.INSTALLED, **ferrite_tvm_ffi_docs.INSTALLED}, ferrite_tvm_ffi_fast.INSTALLED
     release = ferrite.installed()
     return {
         **found,
@@ -93,6 +93,8 @@ def examine(ferrite) -> dict:
         "serves": ".".join(map(str, ferrite.numbers(release))),
         "added": [name for name, reason in parts.items() if reason is None],
         "left alone": {name: reason for name, reason in parts.items() if reason},
+        "fast": [name.removeprefix("fast ") for name, reason in fast.items() if reason is None],
+        "not fast": {name.removeprefix("fast "): reason for name, reason in fast.items() if reason},
     }
 
 
@@ -108,4 +110,6 @@ def text(found: dict) -> str:
     lines.append(f"mode: the library serves release {found['serves']}")
     lines.append(f"added to tvm_ffi: {', '.join(found['added']) or 'nothing'}")
     lines.extend(f"left alone: {name} ({reason})" for name, reason in found["left alone"].items())
+    lines.append(f"fast: {', '.join(found['fast']) or 'nothing'}")
+    lines.extend(f"not fast: {name} ({reason})" for name, reason in found["not fast"].items())
     return "\n".join(lines)

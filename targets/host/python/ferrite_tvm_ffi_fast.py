@@ -62,15 +62,13 @@ WATCHER = Watcher()
 
 def prepare() -> None:
     """Prepare a later import of tvm_ffi, so that its functions are called without a tuple of arguments."""
-    if any(FOLDER.glob(f"{NAME}.*")) and not forbidden() and "tvm_ffi.core" not in sys.modules:
+    if not forbidden() and "tvm_ffi.core" not in sys.modules:
         sys.meta_path.insert(0, WATCHER)
 
 
 def install(tvm_ffi) -> None:
     """Make tvm_ffi faster, unless the environment or a probe forbids it; fill INSTALLED."""
     WATCHER.stop()
-    if not any(FOLDER.glob(f"{NAME}.*")):
-        return  # a wheel without the extension
     if reason := forbidden():
         INSTALLED["fast calls"] = reason
         return
@@ -325,7 +323,7 @@ def forbidden() -> str | None:
     if not getattr(sys, "_is_gil_enabled", lambda: True)() or "t" in getattr(sys, "abiflags", ""):
         return "free-threaded builds of CPython are not supported"
     if not file().is_file():
-        return f"there is no {file().name}"
+        return f"this wheel has no {file().name}"
     return None
 
 

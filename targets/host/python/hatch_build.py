@@ -1,4 +1,5 @@
-"""Builds libtvm_ffi.so, and on request the command `ferrite`, as released; tags the wheel with the systems that can load them."""
+"""Builds libtvm_ffi.so, the extension of targets/python, and on request the command `ferrite`, as released; tags the wheel with the
+systems that can load them."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import platform
 import re
 import subprocess
 import sys
+import sysconfig
 import time
 from pathlib import Path
 
@@ -16,11 +18,15 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUILD = Path(__file__).resolve().parents[1] / "build.sh"
 # Names of the built files, and the options with which BUILD makes them.
-LIBRARY, COMMAND = ("libtvm_ffi.so",), ("ferrite", "--command")
+LIBRARY, COMMAND, EXTENSION = ("libtvm_ffi.so",), ("ferrite", "--command"), "libferrite_python.so"
+# Variables: whether the wheel has the command; the versions of CPython whose extension it has.
+WITH_COMMAND, VERSIONS = "FERRITE_WHEEL_COMMAND", "FERRITE_WHEEL_PYTHON"
+# Versions of CPython, and targets, that the extension is for.
+SUPPORTED, TARGETS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14"), r"(x86_64|aarch64)-.*-linux-gnu"
 
 
 class LibraryHook(BuildHookInterface):
-    """Adds the stripped library, its description and, on request, the stripped command to the wheel; tags it with its platform."""
+    """Adds the stripped library, its description, the extensions and, on request, the command to the wheel; tags it with its platform."""
 
     def initialize(self, version, build_data):
         target = os.environ.get("CARGO_BUILD_TARGET")
@@ -28,11 +34,12 @@ class LibraryHook(BuildHookInterface):
         # The description is read from a library that this machine can load.
         elsewhere = target not in (None, host())
         described = stripped(build(*LIBRARY, CARGO_BUILD_TARGET=host()), None) if elsewhere else binaries[0]
-        for file in (binaries[0], served(described)):
+        binaries += extensions(target)
+        for file in (*binaries, served(described)):
             build_data["force_include"][str(file)] = f"ferrite_tvm_ffi.libs/{file.name}"
-        if os.environ.get("FERRITE_WHEEL_COMMAND"):
+        if os.environ.get(WITH_COMMAND):
             binaries.append(stripped(build(*COMMAND), target))
-            build_data["shared_scripts"][str(binaries[1])] = binaries[1].name
+            build_data["shared_scripts"][str(binaries[-1])] = binaries[-1].name
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag(*binaries)}"
 
@@ -71,7 +78,7 @@ def host() -> str:
 def build(name: str, *options: str, **variables: str) -> Path:
     """Return the path of a built file as reported by cargo, since the target directory may be anywhere."""
     command = [BUILD, *options, "--message-format=json-render-diagnostics"]
-    progress, files = Progress(name), []
+    progress, files = Progress(" ".join((name, *options[1:]))), []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | variables) as cargo:
         for line in cargo.stdout:
             message = json.loads(line)
@@ -84,9 +91,32 @@ def build(name: str, *options: str, **variables: str) -> Path:
     return next(file for file in files if file.name == name)
 
 
-def stripped(file: Path, target: str | None) -> Path:
-    """Return a copy of a file stripped of symbols that the loader does not need."""
-    copy = file.parent / "wheel" / file.name
+def versions() -> list[str]:
+    """Return the versions of CPython whose extensions the wheel contains: those that the environment names, or the running one's."""
+    asked = os.environ.get(VERSIONS)
+    if not asked:
+        free_threaded = sysconfig.get_config_var("Py_GIL_DISABLED")
+        running = "%s.%s" % sys.version_info[:2]
+        return [running] if running in SUPPORTED and platform.python_implementation() == "CPython" and not free_threaded else []
+    found = {"all": [*SUPPORTED], "none": []}.get(asked, asked.split(","))
+    if unknown := [version for version in found if version not in SUPPORTED]:
+        raise ValueError(f"{VERSIONS}={asked}: there is an extension for CPython {', '.join(SUPPORTED)}, and not for {', '.join(unknown)}")
+    return found
+
+
+def extensions(target: str | None) -> list[Path]:
+    """Return the stripped extensions, under the names by which CPython knows its own; none for a target that they are not for."""
+    machine = re.fullmatch(TARGETS, target or host())
+    files = []
+    for version in versions() if machine else ():
+        name = f"ferrite_python.cpython-{version.replace('.', '')}-{machine[1]}-linux-gnu.so"
+        files.append(stripped(build(EXTENSION, "--python", version), target, name))
+    return files
+
+
+def stripped(file: Path, target: str | None, name: str = "") -> Path:
+    """Return a copy of a file stripped of symbols that the loader does not need, under its name or another."""
+    copy = file.parent / "wheel" / (name or file.name)
     copy.parent.mkdir(exist_ok=True)
     tool = "strip" if target in (None, host()) else target.replace("-unknown", "") + "-strip"
     subprocess.run([tool, "-o", copy, file], check=True)

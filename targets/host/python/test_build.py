@@ -1,5 +1,6 @@
 """Tests how pip builds the wheel, without a compilation, in an environment with hatchling. usage: test_build.py"""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -41,14 +42,31 @@ class Building(unittest.TestCase):
             f"import os, sys; sys.path.append({str(HERE)!r}); import wheel_backend\n"
             "for settings in ({'command': 'yes'}, {'command': 'no'}, None):\n"
             "    wheel_backend.apply(settings); print(repr(os.environ['FERRITE_WHEEL_COMMAND']))\n"
-            "for settings in ({'command': 'maybe'}, {'comand': 'yes'}):\n"
+            "for settings in ({'command': 'maybe'}, {'comand': 'yes'}, {'python': '2'}):\n"
             "    try: wheel_backend.apply(settings)\n"
             "    except ValueError as error: print(error)"
         )
         done = self.python("-c", code)
-        known = "there are command=yes and command=no"
-        wrong = [f"there is no config setting {one}: {known}" for one in ("command=maybe", "comand=yes")]
+        known = "there are command=yes, command=no, python=all, python=none and python=3.11,3.13"
+        wrong = [f"there is no config setting {one}: {known}" for one in ("command=maybe", "comand=yes", "python=2")]
         self.assertEqual(done.stdout.splitlines(), ["'1'", "''", "''", *wrong], done.stderr)
+
+    def test_versions_of_extensions(self):
+        code = (
+            f"import os, sys; sys.path.append({str(HERE)!r}); import hatch_build, wheel_backend\n"
+            "print(*hatch_build.versions())\n"
+            "for setting in ('all', 'none', '3.9,3.12', '3.8'):\n"
+            "    wheel_backend.apply({'python': setting})\n"
+            "    try: print(*hatch_build.versions())\n"
+            "    except ValueError as error: print(error)\n"
+            "hatch_build.sys.version_info = (3, 99); del os.environ['FERRITE_WHEEL_PYTHON']\n"
+            "print(*hatch_build.versions())"
+        )
+        done = self.python("-c", code, env={"PATH": os.environ["PATH"]})
+        running = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        every = "3.9 3.10 3.11 3.12 3.13 3.14"
+        wrong = f"FERRITE_WHEEL_PYTHON=3.8: there is an extension for CPython {every.replace(' ', ', ')}, and not for 3.8"
+        self.assertEqual(done.stdout.splitlines(), [running, every, "", "3.9 3.12", wrong, ""], done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Tests the installed wheel. usage: test_wheel.py WHEEL, in an environment in which it is installed."""
 
+import importlib.machinery
 import importlib.metadata
 import json
 import os
@@ -59,6 +60,13 @@ class Case(unittest.TestCase):
         return subprocess.run(
             [sys.executable, *arguments], cwd=self.folder, env=environment, text=True, capture_output=True, check=False
         )
+
+    def copy(self):
+        """Return a folder with another installation of the wheel, and nothing else."""
+        path = self.folder / "copy"
+        pip = self.python("-m", "pip", "install", "--quiet", "--no-deps", "--target", str(path), WHEEL)
+        self.assertEqual(pip.returncode, 0, pip.stderr)
+        return path
 
 
 class Fits(Case):
@@ -214,6 +222,58 @@ print(__name__, *sys.argv, sys.path[0])
         devices = subprocess.run([ferrite, "devices"], text=True, capture_output=True, check=False)
         self.assertIn(devices.returncode, (0, 4))
         self.assertNotIn("this build has no devices", devices.stderr)
+
+
+class FastCalls(Case):
+    """Tests that the extension of the wheel is used: tests/conformance/python_fast tests what it does."""
+
+    FILE = Path(OURS).with_name("ferrite_python" + importlib.machinery.EXTENSION_SUFFIXES[0])
+    PARTS = {"calls", "calls without a tuple", "NumPy arrays", "errors", "callbacks", "containers", "methods", "constructors", "fields"}
+    USED = """
+import os, sys, tvm_ffi
+print(type(tvm_ffi.Array.__getitem__).__name__, any("ferrite_python" in line for line in open("/proc/self/maps")))
+"""
+    OFF = "FERRITE_TVM_FFI_FAST=0"
+
+    def report(self, **options):
+        """Return the JSON report, and check that the printed one says the same."""
+        found = json.loads(self.python("-m", "ferrite_tvm_ffi", "--json", **options).stdout)
+        printed = self.python("-m", "ferrite_tvm_ffi", **options).stdout.splitlines()
+        self.assertIn(f"fast: {', '.join(found['fast']) or 'nothing'}", printed)
+        lines = [line for line in printed if line.startswith("not fast: ")]
+        self.assertEqual(lines, [f"not fast: {part} ({reason})" for part, reason in found["not fast"].items()])
+        return found
+
+    def test_everything_is_fast(self):
+        found = self.report()
+        self.assertEqual((set(found["fast"]), found["not fast"]), (self.PARTS, {}))
+
+    def test_it_is_used_by_default(self):
+        used = "method True\n"
+        self.assertEqual(self.python("-c", "import ferrite_tvm_ffi" + self.USED).stdout, used)
+        self.assertEqual(self.python("-c", self.USED, FERRITE_TVM_FFI="1").stdout, used)
+        self.assertEqual(self.python("-c", self.USED).stdout, "function False\n")
+
+    def test_it_is_switched_off(self):
+        variable = dict([self.OFF.split("=")])
+        for code in "import ferrite_tvm_ffi" + self.USED, self.USED:
+            self.assertEqual(self.python("-c", code, FERRITE_TVM_FFI="1", **variable).stdout, "function False\n")
+        found = self.report(**variable)
+        self.assertEqual((found["fits"], found["fast"], found["not fast"]), (True, [], {"calls": self.OFF}))
+
+    def test_another_interpreter_is_left_alone(self):
+        path = self.copy()
+        ours = path / "ferrite_tvm_ffi.libs" / self.FILE.name
+        ours.rename(ours.with_name("ferrite_python.cpython-30-x86_64-linux-gnu.so"))
+        found = self.report(path=path)
+        self.assertEqual((found["fits"], found["fast"], found["not fast"]), (True, [], {"calls": f"this wheel has no {self.FILE.name}"}))
+        self.assertEqual(self.python("-c", "import ferrite_tvm_ffi" + self.USED, path=path).stdout, "function False\n")
+
+    def test_a_part_that_a_probe_refuses(self):
+        code = "import ferrite_tvm_ffi_fast as fast; fast.errors = lambda *_: 'probe'; import runpy, sys; sys.argv = ['', '--json']; "
+        done = self.python("-c", code + "runpy.run_module('ferrite_tvm_ffi', run_name='__main__')")
+        found = json.loads(done.stdout)
+        self.assertEqual((set(found["fast"]), found["not fast"]), (self.PARTS - {"errors"}, {"errors": "probe"}))
 
 
 class Cxx(Case):
@@ -396,13 +456,6 @@ class DoesNotFit(Case):
         done = self.python(*options, "-m", "ferrite_tvm_ffi", path=path)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertIn(reason, done.stdout)
-
-    def copy(self):
-        """Return a folder with another installation of the wheel, and nothing else."""
-        path = self.folder / "copy"
-        pip = self.python("-m", "pip", "install", "--quiet", "--no-deps", "--target", str(path), WHEEL)
-        self.assertEqual(pip.returncode, 0, pip.stderr)
-        return path
 
     def test_releases_that_never_fit(self):
         earlier = "and ferrite_tvm_ffi fits 0.1.9 and later releases"

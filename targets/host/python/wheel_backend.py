@@ -1,12 +1,14 @@
 """Build backend of the wheel (PEP 517): hatchling's, without a compilation for the metadata, and with progress.
 
 pip hides what a backend prints unless it is called with -v, so progress goes to the terminal itself, if there is one. The config
-setting `command=yes` puts the command `ferrite` into the wheel (pip's option `--config-settings command=yes`).
+setting `command=yes` puts the command `ferrite` into the wheel (pip's option `--config-settings command=yes`); `python=all` puts the
+extensions of every CPython into it, `python=3.11,3.13` those of these, `python=none` none: by default it has the running one's.
 """
 
 from __future__ import annotations
 
 import os
+import re
 
 # hatchling leaves out the hook for metadata when pip asks, and pip then builds the whole wheel for
 # its metadata.
@@ -23,8 +25,8 @@ prepare_metadata_for_build_wheel = hatchling.prepare_metadata_for_build_wheel
 prepare_metadata_for_build_editable = hatchling.prepare_metadata_for_build_editable
 build_sdist = hatchling.build_sdist
 
-# Variable by which hatch_build.py learns of the setting `command`.
-COMMAND = "FERRITE_WHEEL_COMMAND"
+# Variables by which hatch_build.py learns of the settings.
+COMMAND, PYTHON = "FERRITE_WHEEL_COMMAND", "FERRITE_WHEEL_PYTHON"
 ANSWERS = {"yes": "1", "no": ""}
 
 
@@ -39,8 +41,13 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
 
 
 def apply(config_settings: dict | None) -> None:
-    """Apply the config settings; raise a ValueError for one that does not exist, or has another value than yes and no."""
+    """Apply the config settings; raise a ValueError for one that does not exist, or has a value that it cannot have."""
     for name, value in (config_settings or {}).items():
-        if name != "command" or value not in ANSWERS:
-            raise ValueError(f"there is no config setting {name}={value}: there are command=yes and command=no")
-        os.environ[COMMAND] = ANSWERS[value]
+        if name == "command" and value in ANSWERS:
+            os.environ[COMMAND] = ANSWERS[value]
+        elif name == "python" and re.fullmatch(r"all|none|3\.\d+(,3\.\d+)*", value):
+            os.environ[PYTHON] = value
+        else:
+            raise ValueError(
+                f"there is no config setting {name}={value}: there are command=yes, command=no, python=all, python=none and python=3.11,3.13"
+            )

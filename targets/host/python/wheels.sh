@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # usage: wheels.sh FOLDER [RUST_TARGET...]     builds the wheels of a release, for glibc 2.17 and later: x86-64 and AArch64
 #
+# They contain the command `ferrite` and the extensions of every CPython.
+#
 # Needs a cross compiler for AArch64 (g++-aarch64-linux-gnu) and rustc's target. Zig, which links,
 # and auditwheel, which says whether a wheel keeps what its tag promises, come from PyPI, into
 # target/wheel-tools, with the build backend: requirements-release.txt has their hashes.
@@ -19,7 +21,7 @@ zig=$("$tools/bin/python" -c 'import pathlib, ziglang; print(pathlib.Path(ziglan
 
 for one in "${targets[@]}"; do
   work=$(mktemp -d)
-  FERRITE_WHEEL_COMMAND=1 ZIG=$zig FERRITE_GLIBC=2.17 CARGO_BUILD_TARGET=$one CARGO_TARGET_DIR=$target/manylinux \
+  FERRITE_WHEEL_COMMAND=1 FERRITE_WHEEL_PYTHON=all ZIG=$zig FERRITE_GLIBC=2.17 CARGO_BUILD_TARGET=$one CARGO_TARGET_DIR=$target/manylinux \
     "$tools/bin/pip" wheel --quiet --no-deps --no-build-isolation -w "$work" "$here"
   mv "$work"/*.whl "$out/"
   rmdir "$work"
