@@ -78,6 +78,9 @@ def install(tvm_ffi) -> None:
     if missing := [name for name in REGISTRATIONS if not hasattr(tvm_ffi.core, name)]:
         INSTALLED["fast calls"] = f"tvm_ffi.core has no {', '.join(missing)}"
         return
+    if not hasattr(tvm_ffi.core, "CContainerBase") and tvm_ffi.Array.__basicsize__ != tvm_ffi.core.Object.__basicsize__:
+        INSTALLED["fast calls"] = "tvm_ffi.core has no CContainerBase, and containers are larger than objects"
+        return
     try:
         fast = extension()
         frames = {index: frame for index, probe in enumerate((failing_call, failing_setter)) if (frame := frame_of(probe, tvm_ffi))}
@@ -216,6 +219,8 @@ MAPS = (
 
 def containers(extension, tvm_ffi) -> str | None:
     """Make the methods of containers fast, after a comparison of each with upstream's on a value."""
+    if not hasattr(tvm_ffi.core, "CContainerBase"):
+        return "tvm_ffi.core has no CContainerBase"
     api = tvm_ffi._ffi_api
     array, list_, map_, dict_ = classes = (tvm_ffi.Array, tvm_ffi.List, tvm_ffi.Map, tvm_ffi.Dict)
     samples = (array([3, "text", None, 2.5]), list_([3, "text", None, 2.5]), map_({"a": 3, 1: 2.5}), dict_({"a": 3, 1: 2.5}))
@@ -279,28 +284,51 @@ def methods(extension, tvm_ffi) -> str | None:
 
 
 def registered(core):
-    """Return what upstream's registry has about the types that exist."""
-    found = (core._type_index_to_type_info(index) for index in range(64, 192))
-    return [info for info in found if info is not None]
+    """Return what upstream's registry has about the types that have a class."""
+    found, classes = {}, [core.CObject]
+    while classes:
+        cls = classes.pop()
+        classes += type.__subclasses__(cls)
+        if (info := core._type_cls_to_type_info(cls)) is not None and info.type_cls is cls:
+            found[info.type_index] = info
+    return list(found.values())
 
 
 STATIC_TYPES_END = 80
+# Functions that know what the `__init__` of upstream does to its arguments, and after the object is made.
+HOOKS = ("_init_normalization_fields", "_normalize_field_value", "_collect_init_property_funcs")
+# What `_make_init` uses in releases whose `__init__` passes its arguments as they are.
+PLAIN = {"_make_init_signature", "core", "KWARGS", "MISSING", "hasattr", "__name__", "__qualname__", "__module__", "__signature__"}
 
 
 def constructors(extension, tvm_ffi) -> str | None:
     """Make the `__init__` fast that upstream makes for classes with fields, unless it does more than to call the library."""
+    if not hasattr(tvm_ffi, "_dunder"):
+        return "tvm_ffi has no _dunder"
     dunder = tvm_ffi._dunder
     make_init = dunder._make_init
     if getattr(make_init, "__globals__", None) is not vars(dunder):
         return "_make_init is not upstream's function"
+    is_plain = set(make_init.__code__.co_names) <= PLAIN
+    if missing := [name for name in HOOKS if not is_plain and not hasattr(dunder, name)]:
+        return f"_dunder has no {', '.join(missing)}"
+
+    def does_more(type_cls, type_info) -> bool:
+        if hasattr(type_cls, "__post_init__"):
+            return True
+        if is_plain:
+            return False
+        positional, _ = dunder._init_normalization_fields(type_info)
+        passes_values = all(field.ty is None or field.ty.origin_type_index < STATIC_TYPES_END for field in positional)
+        return not passes_values or bool(dunder._collect_init_property_funcs(type_cls))
+
+    for info in registered(tvm_ffi.core):  # a trial
+        does_more(info.type_cls, info)
 
     @functools.wraps(make_init)
     def _make_init(type_cls, type_info, ffi_init, py_class_mode=False):
         made = make_init(type_cls, type_info, ffi_init, py_class_mode)
-        positional, _ = dunder._init_normalization_fields(type_info)
-        passes_values = all(field.ty is None or field.ty.origin_type_index < STATIC_TYPES_END for field in positional)
-        does_more = hasattr(type_cls, "__post_init__") or dunder._collect_init_property_funcs(type_cls)
-        if does_more or not passes_values or type(ffi_init) is not tvm_ffi.core.Function:
+        if type(ffi_init) is not tvm_ffi.core.Function or does_more(type_cls, type_info):
             return made
         return extension.method("constructor", made, (type_cls, ffi_init))
 

@@ -31,24 +31,34 @@ pub unsafe fn probe(core: *mut PyObject, library: Library) -> Result<State, Reas
         let call = (*function).tp_call.ok_or("Function has no slot tp_call")?;
         is_of_module(core, call as *const c_void, "Function.tp_call")?;
         let string = class(c"String", PyUnicode_Type.tp_basicsize + 8)?;
+        let any = class(c"CAny", 32)?;
+        let passed_as = |name, text: &CStr, index| {
+            class(name, 24)
+                .map(|class| if is_passed_as(any, class, text, index) { class } else { null_mut() })
+        };
         let state = State {
             library,
             names: PyModule_GetDict(core),
             object_base: class(c"CObject", 24)?,
-            container_base: class(c"CContainerBase", 32)?,
+            container_base: match attribute(core, c"CContainerBase") {
+                Some(_) => class(c"CContainerBase", 32)?,
+                None => null_mut(),
+            },
             native_base: class_named(core, c"PyNativeObject")?,
             object: class(c"Object", 24)?,
             function,
             tensor: class(c"Tensor", 32)?,
             error: class(c"Error", 24)?,
-            any: class(c"CAny", 32)?,
+            any,
             string,
-            device: class(c"Device", 24)?,
-            data_type: class(c"DataType", 24)?,
+            device: passed_as(c"Device", c"cpu", type_index::DEVICE)?,
+            data_type: passed_as(c"DataType", c"int32", type_index::DATA_TYPE)?,
             cached_object: slot_offset(string, c"_tvm_ffi_cached_object"),
             array: numpy::find(),
             value_of_any: found(core, c"_to_py_class_value")?,
-            type_info: found(core, c"_type_index_to_type_info")?,
+            info_by_index: attribute(core, c"_type_index_to_type_info")
+                .map_or(null_mut(), Owned::into_raw),
+            info_by_key: found(core, c"_lookup_or_register_type_info_from_type_key")?,
             tensor_class_name: PyUnicode_InternFromString(c"_CLASS_TENSOR".as_ptr()),
             append_name: PyUnicode_InternFromString(c"_WITH_APPEND_BACKTRACE".as_ptr()),
             classes_name: PyUnicode_InternFromString(c"ERROR_NAME_TO_TYPE".as_ptr()),
@@ -156,7 +166,7 @@ unsafe fn inherits(state: &State) -> Result<(), Reason> {
     ];
     for (class, name) in pairs {
         // SAFETY: the classes are alive.
-        if unsafe { PyType_IsSubtype(class, state.object_base) } == 0 {
+        if !class.is_null() && unsafe { PyType_IsSubtype(class, state.object_base) } == 0 {
             return Err(format!("{name} does not derive from CObject"));
         }
     }
@@ -210,6 +220,30 @@ unsafe fn checked(object: *mut PyObject) -> Option<Owned> {
     }
 }
 
+/// Returns whether upstream passes an instance of a class, made of a text, as a value of this type:
+/// some releases pass it as any Python object.
+unsafe fn is_passed_as(
+    any: *mut PyTypeObject,
+    class: *mut PyTypeObject,
+    text: &CStr,
+    index: i32,
+) -> bool {
+    // SAFETY: the classes are alive, and `any_layout` compares where the type index is.
+    unsafe {
+        let instance = checked(PyObject_CallFunction(class.cast(), c"s".as_ptr(), text.as_ptr()));
+        instance
+            .and_then(|instance| {
+                let made = PyObject_CallFunctionObjArgs(
+                    any.cast(),
+                    instance.as_ptr(),
+                    null_mut::<PyObject>(),
+                );
+                checked(made)
+            })
+            .is_some_and(|value| word::<i32>(value.as_ptr(), ANY) == index)
+    }
+}
+
 /// Probes the value in `CAny`, and the record of a tensor.
 unsafe fn any_layout(state: &State) -> Result<(), Reason> {
     // SAFETY: the objects are alive; a value is written where the probe has found one.
@@ -228,10 +262,18 @@ unsafe fn any_layout(state: &State) -> Result<(), Reason> {
         let made =
             PyObject_CallFunctionObjArgs(state.value_of_any, any.as_ptr(), null_mut::<PyObject>());
         let tensor = checked(made).ok_or("a tensor cannot be made")?;
+        let again = checked(PyObject_CallFunctionObjArgs(
+            state.value_of_any,
+            any.as_ptr(),
+            null_mut::<PyObject>(),
+        ));
+        if again.is_some_and(|again| again.as_ptr() == tensor.as_ptr()) {
+            return Err("an object has one Python object for ever".into());
+        }
         let is_there = word::<*mut c_void>(tensor.as_ptr(), HANDLE) == handle
             && word::<*mut u8>(tensor.as_ptr(), DL_TENSOR) == handle.cast::<u8>().add(24);
         let rank =
-            attribute(tensor.as_ptr(), c"ndim").map_or(-1, |rank| PyLong_AsLong(rank.as_ptr()));
+            attribute(tensor.as_ptr(), c"shape").map_or(-1, |shape| PyObject_Size(shape.as_ptr()));
         if !is_there || rank != 1 {
             return Err(format!("a tensor's record is not at offset {DL_TENSOR}"));
         }

@@ -7,7 +7,7 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use ferrite_core::abi::{
     DLManagedTensorVersioned, DLPackManagedTensorAllocator, TVMFFIAny, TVMFFIByteArray,
-    TVMFFIObjectHandle,
+    TVMFFIObjectHandle, TVMFFITypeInfo,
 };
 
 macro_rules! library {
@@ -63,6 +63,8 @@ library! {
     bytes = c"TVMFFIBytesFromByteArray": unsafe extern "C" fn(*const TVMFFIByteArray, *mut TVMFFIAny) -> c_int;
     /// Looks up a global function.
     global = c"TVMFFIFunctionGetGlobal": unsafe extern "C" fn(*const TVMFFIByteArray, *mut TVMFFIObjectHandle) -> c_int;
+    /// Returns the record of a type; null if there is none.
+    type_info = c"TVMFFIGetTypeInfo": unsafe extern "C" fn(i32) -> *const TVMFFITypeInfo;
     /// Makes an owned value of a borrowed one.
     to_owned = c"TVMFFIAnyViewToOwnedAny": unsafe extern "C" fn(*const TVMFFIAny, *mut TVMFFIAny) -> c_int;
     /// Makes a function.

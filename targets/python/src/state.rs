@@ -23,7 +23,7 @@ pub struct State {
     pub names: *mut PyObject,
     /// The class of all wrappers.
     pub object_base: *mut PyTypeObject,
-    /// The class of wrappers that have an exchange API.
+    /// The class of wrappers that have an exchange API; null in releases without it.
     pub container_base: *mut PyTypeObject,
     /// The base of value classes such as `String`.
     pub native_base: *mut PyTypeObject,
@@ -39,9 +39,9 @@ pub struct State {
     pub any: *mut PyTypeObject,
     /// `String`.
     pub string: *mut PyTypeObject,
-    /// `Device` and `DataType`.
+    /// `Device`.
     pub device: *mut PyTypeObject,
-    /// `DataType`.
+    /// `DataType`; null in releases that pass it as any Python object.
     pub data_type: *mut PyTypeObject,
     /// Offset of `String._tvm_ffi_cached_object`; 0 if it is not a slot.
     pub cached_object: usize,
@@ -49,8 +49,10 @@ pub struct State {
     pub array: *mut PyTypeObject,
     /// `_to_py_class_value`.
     pub value_of_any: *mut PyObject,
-    /// `_type_index_to_type_info`.
-    pub type_info: *mut PyObject,
+    /// `_type_index_to_type_info`; null in releases without it.
+    pub info_by_index: *mut PyObject,
+    /// `_lookup_or_register_type_info_from_type_key`.
+    pub info_by_key: *mut PyObject,
     /// The string `_CLASS_TENSOR`.
     pub tensor_class_name: *mut PyObject,
     /// The string `_WITH_APPEND_BACKTRACE`.

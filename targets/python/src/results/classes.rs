@@ -116,16 +116,31 @@ unsafe fn remember(index: i32, class: Owned) -> bool {
 unsafe fn registered(index: i32) -> Option<Owned> {
     // SAFETY: as the caller guarantees.
     unsafe {
-        let number = Owned::from_new(PyLong_FromLong(index.into()))?;
-        let found = PyObject_CallFunctionObjArgs(
-            state::get().type_info,
-            number.as_ptr(),
-            null_mut::<PyObject>(),
-        );
+        let state = state::get();
+        let (function, argument) = if state.info_by_index.is_null() {
+            (state.info_by_key, key(index)?)
+        } else {
+            (state.info_by_index, Owned::from_new(PyLong_FromLong(index.into()))?)
+        };
+        let found =
+            PyObject_CallFunctionObjArgs(function, argument.as_ptr(), null_mut::<PyObject>());
         let Some(info) = Owned::from_new(found) else {
             PyErr_Clear();
             return None;
         };
         attribute(info.as_ptr(), c"type_cls").filter(|class| PyType_Check(class.as_ptr()) != 0)
+    }
+}
+
+/// Returns the key of a type, by which upstream's registry knows it.
+///
+/// # Safety
+/// Same requirements as `of`.
+unsafe fn key(index: i32) -> Option<Owned> {
+    // SAFETY: a type's record lives as long as the process.
+    unsafe {
+        let record = (state::get().library.type_info)(index).as_ref()?;
+        let (data, size) = (record.type_key.data, record.type_key.size);
+        Owned::from_new(PyUnicode_DecodeUTF8(data, size as Py_ssize_t, core::ptr::null()))
     }
 }
