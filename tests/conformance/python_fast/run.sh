@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: run.sh [--short|--proof] PACKAGE [PART...]
+# usage: run.sh [--short|--proof|--python VERSION] PACKAGE [PART...]
 #
 # Runs Python tests on upstream's package with Ferrite's extension and without it
 # (FERRITE_TVM_FFI_FAST=1 and 0), and compares them: each test that passes without it passes with
@@ -11,12 +11,12 @@
 #   memory      a million calls of each kind
 #   suite       upstream's own tests, with a census of blocks before and after each file
 #   programs    generated Python programs of tests/robustness/python (2,000; PROGRAMS=N another
-#               number), with CPython 3.11; not with --short
+#               number); not with --short
 #
 # CPython 3.11 and 3.13 run all of it, 3.9, 3.10 and 3.12 a short set of upstream's files; one that
 # is not installed is counted. --short: CPython 3.11 alone, the short set, fewer calls. --proof: the
 # package has no extension; both sides are the same, which shows that the tests themselves are
-# stable.
+# stable. --python VERSION: that CPython alone, with all of it.
 #
 # The last line is the sum. Results go to $OUT (default target/python-fast).
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -25,7 +25,7 @@ source "$here/../upstream/support/cache.sh"
 # shellcheck source=interpreters.sh
 source "$here/interpreters.sh"
 
-usage() { die "usage: run.sh [--short|--proof] PACKAGE [PART...]"; }
+usage() { die "usage: run.sh [--short|--proof|--python VERSION] PACKAGE [PART...]"; }
 
 WHOLE=(3.11 3.13) SHORT=(3.9 3.10 3.12)
 # Files of upstream's tests that compile nothing, on the parts that the extension changes.
@@ -33,11 +33,15 @@ SHORT_FILES=(test_container.py test_object.py test_tensor.py test_string.py test
   test_container_dlpack_conversion.py test_typed_method.py)
 CALLS=1000000 # of each kind
 
-all=1 proof=()
+all=1 proof=() chosen=
 while [[ ${1:-} == --* ]]; do
   case $1 in
     --short) all=0 ;;
     --proof) proof=(--proof) ;;
+    --python)
+      chosen=${2:?}
+      shift
+      ;;
     *) usage ;;
   esac
   shift
@@ -48,6 +52,7 @@ shift
 parts=("$@")
 [ $# -gt 0 ] || parts=(behaviour wrong memory suite programs)
 if [ "$all" = 0 ]; then WHOLE=() SHORT=(3.11) CALLS=2000; fi
+if [ -n "$chosen" ]; then WHOLE=("$chosen") SHORT=(); fi
 
 passed=0 failed=0 missing=()
 
@@ -149,16 +154,18 @@ run_suite() { # run_suite [FILE...]
 
 # A package folder for a mode, without an environment of its own.
 package_for_programs() { # package_for_programs FOLDER FAST
+  local site
+  site=$("$fast_base/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   mkdir -p "$1"
-  cp -r "$wheel"/tvm_ffi "$wheel"/*.dist-info "$1"
+  cp -r "$site"/tvm_ffi "$site"/apache_tvm_ffi-*.dist-info "$1"
   unpack_package "$package" "$1"
   printf 'import os\n\nos.environ["FERRITE_TVM_FFI_FAST"] = "%s"\nimport ferrite_tvm_ffi\n' "$2" >"$1/sitecustomize.py"
 }
 
 run_programs() {
   local fast line
-  for fast in 0 1; do package_for_programs "$work/programs-$fast" $fast; done
-  "$base_python" "$root/tests/robustness/python/programs.py" "$work/programs-0" "$work/programs-1" \
+  for fast in 0 1; do package_for_programs "$work/programs-$version-$fast" $fast; done
+  "$fast_base/bin/python" "$root/tests/robustness/python/programs.py" "$work/programs-$version-0" "$work/programs-$version-1" \
     --programs "${PROGRAMS:-2000}" --seconds 3600 >"$out/programs-output.log" || true
   cat "$out/programs-output.log"
   line=$(tail -n 1 "$out/programs-output.log")
@@ -189,7 +196,7 @@ run_version() { # run_version VERSION whole|short
         counted wrong run_pytest wrong
         ;;
       memory) counted memory run_memory ;;
-      programs) if [ "$version" = 3.11 ] && [ "$all" = 1 ]; then counted programs run_programs; fi ;;
+      programs) if [ "$2" = whole ]; then counted programs run_programs; fi ;;
       suite) if [ "$2" = short ]; then counted suite run_suite "${SHORT_FILES[@]}"; else counted suite run_suite; fi ;;
       *) usage ;;
     esac
@@ -211,7 +218,7 @@ blocks=$work/blocks.so
 "${CC:-cc}" -O1 -Wall -Werror -fPIC -shared "$here/plugin/blocks.c" -o "$blocks"
 
 for version in ${WHOLE[@]+"${WHOLE[@]}"}; do run_version "$version" whole; done
-for version in "${SHORT[@]}"; do run_version "$version" short; done
+for version in ${SHORT[@]+"${SHORT[@]}"}; do run_version "$version" short; done
 [ ${#missing[@]} -eq 0 ] || echo "not installed: ${#missing[@]} of $((${#WHOLE[@]} + ${#SHORT[@]})) interpreters: ${missing[*]}"
 [ ${#missing[@]} -lt $((${#WHOLE[@]} + ${#SHORT[@]})) ] || failed=$((failed + 1))
 echo "python-fast: $passed passed, $failed failed"
