@@ -330,7 +330,7 @@ def constructors(extension, tvm_ffi) -> str | None:
         made = make_init(type_cls, type_info, ffi_init, py_class_mode)
         if type(ffi_init) is not tvm_ffi.core.Function or does_more(type_cls, type_info):
             return made
-        return extension.method("constructor", made, (type_cls, ffi_init))
+        return extension.method("constructor", made, ffi_init, type_cls)
 
     dunder._make_init = _make_init
     return None

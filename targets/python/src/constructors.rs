@@ -11,27 +11,25 @@ use core::ptr::null_mut;
 use ferrite_core::abi::type_index;
 use pyo3_ffi::*;
 
-/// `__init__` with positional arguments. `extra` is the class and its `__ffi_init__`.
+/// `__init__` with positional arguments. `extra` is the `__ffi_init__` of `class`.
 ///
 /// Subclasses, keywords and objects that have a handle already are left to upstream's function. As
 /// there, the interpreter's lock is kept.
 ///
 /// # Safety
-/// Same requirements as `methods::Fast`; `extra` must be a tuple of a class and a `Function`.
+/// Same requirements as `methods::Fast`; `extra` must be a `Function`.
 pub unsafe fn construct(
     method: *mut Method,
     items: *const *mut PyObject,
     count: usize,
 ) -> Option<*mut PyObject> {
-    // SAFETY: the tuple has two objects; the layout of wrappers was probed.
+    // SAFETY: the layout of wrappers was probed.
     unsafe {
-        let (class, function) =
-            (PyTuple_GET_ITEM((*method).extra, 0), PyTuple_GET_ITEM((*method).extra, 1));
-        if count == 0 || Py_TYPE(*items).cast() != class {
+        if count == 0 || Py_TYPE(*items) != (*method).class {
             return None;
         }
         let place = (*items).cast::<u8>().add(HANDLE).cast::<*mut c_void>();
-        let constructor: *mut c_void = word(function, HANDLE);
+        let constructor: *mut c_void = word((*method).extra, HANDLE);
         if !(*place).is_null() || constructor.is_null() {
             return None;
         }

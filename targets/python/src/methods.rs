@@ -4,10 +4,10 @@
 //! instructions
 //! without the type's slot; a descriptor is not. Attributes such as `__doc__` are the function's.
 
-use crate::python::{Locked, new_ref};
-use core::ffi::{c_int, c_uint, c_void};
+use crate::python::{Locked, new_ref, new_type, visit_all};
+use core::ffi::{CStr, c_int, c_void};
 use core::mem::offset_of;
-use core::ptr::null_mut;
+use core::ptr::{addr_of_mut, null_mut};
 use pyo3_ffi::*;
 
 /// Does a method's work. Returns `None` if the original has to do it: nothing has happened then.
@@ -32,6 +32,8 @@ pub struct Method {
     pub original: *mut PyObject,
     /// Data of the fast path, such as a function of the library.
     pub extra: *mut PyObject,
+    /// The class that the fast path is for; null for several classes.
+    pub class: *mut PyTypeObject,
     attributes: *mut PyObject,
 }
 
@@ -42,43 +44,58 @@ unsafe extern "C" {
 /// The type of the descriptors.
 static TYPE: Locked<*mut PyTypeObject> = Locked::new();
 
-/// Makes the type. Returns `false` with a Python error.
-///
-/// # Safety
-/// The lock must be held; called once, before `new`.
-pub unsafe fn start() -> bool {
-    let member = |name: &'static core::ffi::CStr, offset: usize| PyMemberDef {
+/// A member of the type that tells CPython an offset.
+const fn offset(name: &'static CStr, offset: usize) -> PyMemberDef {
+    PyMemberDef {
         name: name.as_ptr(),
         type_code: Py_T_PYSSIZET,
         offset: offset as Py_ssize_t,
         flags: Py_READONLY,
         doc: core::ptr::null(),
-    };
-    // CPython keeps the members.
-    let members = Box::leak(Box::new([
-        member(c"__vectorcalloffset__", offset_of!(Method, vectorcall)),
-        member(c"__dictoffset__", offset_of!(Method, attributes)),
-        PyMemberDef::default(),
-    ]));
-    let accessors = Box::leak(Box::new([
-        PyGetSetDef {
-            name: c"__dict__".as_ptr(),
-            get: Some(PyObject_GenericGetDict),
-            set: Some(PyObject_GenericSetDict),
-            doc: core::ptr::null(),
-            closure: null_mut(),
-        },
-        PyGetSetDef::default(),
-    ]));
-    let functions = Box::leak(Box::new([
-        PyMethodDef {
-            ml_name: c"__reduce__".as_ptr(),
-            ml_meth: PyMethodDefPointer { PyCFunction: reduce },
-            ml_flags: METH_NOARGS,
-            ml_doc: core::ptr::null(),
-        },
-        PyMethodDef::zeroed(),
-    ]));
+    }
+}
+
+static mut MEMBERS: [PyMemberDef; 3] = [
+    offset(c"__vectorcalloffset__", offset_of!(Method, vectorcall)),
+    offset(c"__dictoffset__", offset_of!(Method, attributes)),
+    END_OF_MEMBERS,
+];
+
+const END_OF_MEMBERS: PyMemberDef = PyMemberDef {
+    name: core::ptr::null(),
+    type_code: 0,
+    offset: 0,
+    flags: 0,
+    doc: core::ptr::null(),
+};
+
+static mut ACCESSORS: [PyGetSetDef; 2] = [
+    PyGetSetDef {
+        name: c"__dict__".as_ptr(),
+        get: Some(PyObject_GenericGetDict),
+        set: Some(PyObject_GenericSetDict),
+        doc: core::ptr::null(),
+        closure: null_mut(),
+    },
+    PyGetSetDef {
+        name: core::ptr::null(),
+        get: None,
+        set: None,
+        doc: core::ptr::null(),
+        closure: null_mut(),
+    },
+];
+
+static mut FUNCTIONS: [PyMethodDef; 2] = [
+    crate::function(c"__reduce__", reduce, METH_NOARGS, c"Return the name, as for functions."),
+    PyMethodDef::zeroed(),
+];
+
+/// Makes the type. Returns `false` with a Python error.
+///
+/// # Safety
+/// The lock must be held; called once, before `new`.
+pub unsafe fn start() -> bool {
     let slot = |slot: c_int, pfunc: *mut c_void| PyType_Slot { slot, pfunc };
     let mut slots = [
         slot(Py_tp_call, PyVectorcall_Call as *mut c_void),
@@ -88,26 +105,16 @@ pub unsafe fn start() -> bool {
         slot(Py_tp_traverse, traverse as *mut c_void),
         slot(Py_tp_clear, clear as *mut c_void),
         slot(Py_tp_dealloc, deallocate as *mut c_void),
-        slot(Py_tp_members, members.as_mut_ptr().cast()),
-        slot(Py_tp_methods, functions.as_mut_ptr().cast()),
-        slot(Py_tp_getset, accessors.as_mut_ptr().cast()),
+        slot(Py_tp_members, addr_of_mut!(MEMBERS).cast()),
+        slot(Py_tp_methods, addr_of_mut!(FUNCTIONS).cast()),
+        slot(Py_tp_getset, addr_of_mut!(ACCESSORS).cast()),
         slot(0, null_mut()),
     ];
-    let flags = Py_TPFLAGS_DEFAULT
-        | Py_TPFLAGS_HAVE_GC
-        | Py_TPFLAGS_HAVE_VECTORCALL
-        | Py_TPFLAGS_METHOD_DESCRIPTOR;
-    let mut spec = PyType_Spec {
-        name: c"ferrite_python.Method".as_ptr(),
-        basicsize: size_of::<Method>() as c_int,
-        itemsize: 0,
-        flags: flags as c_uint,
-        slots: slots.as_mut_ptr(),
-    };
+    let flags = Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
     // SAFETY: the slots have the types that their numbers demand.
     unsafe {
-        let class = PyType_FromSpec(&mut spec);
-        TYPE.set(class.cast());
+        let class = new_type(c"ferrite_python.Method", size_of::<Method>(), flags, &mut slots);
+        TYPE.set(class);
         !class.is_null()
     }
 }
@@ -115,14 +122,19 @@ pub unsafe fn start() -> bool {
 /// Makes a descriptor. Returns null with a Python error.
 ///
 /// # Safety
-/// The lock must be held, `start` must have succeeded, and both objects must be alive; `extra` must
-/// have the type that `fast` expects.
-pub unsafe fn new(fast: Fast, original: *mut PyObject, extra: *mut PyObject) -> *mut PyObject {
-    // SAFETY: the memory has the size of a method, and is tracked once it is complete.
+/// The lock must be held, `start` must have succeeded, and the objects must be alive; `extra` must
+/// have the type that `fast` expects, and `class` must be null or a class.
+pub unsafe fn new(
+    fast: Fast,
+    original: *mut PyObject,
+    extra: *mut PyObject,
+    class: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: the memory has the size of a method, and nothing runs before it is complete.
     unsafe {
-        let class = *TYPE.get();
-        let Some(allocate) = (*class).tp_alloc else { return null_mut() };
-        let object = allocate(class, 0);
+        let own = *TYPE.get();
+        let Some(allocate) = (*own).tp_alloc else { return null_mut() };
+        let object = allocate(own, 0);
         if object.is_null() {
             return object;
         }
@@ -131,6 +143,8 @@ pub unsafe fn new(fast: Fast, original: *mut PyObject, extra: *mut PyObject) -> 
         (*method).fast = fast;
         (*method).original = new_ref(original);
         (*method).extra = new_ref(extra);
+        Py_XINCREF(class);
+        (*method).class = class.cast();
         object
     }
 }
@@ -188,7 +202,7 @@ unsafe extern "C" fn attribute(object: *mut PyObject, name: *mut PyObject) -> *m
                 return if found.is_null() { found } else { new_ref(found) };
             }
         }
-        let is_named = |known: &core::ffi::CStr| {
+        let is_named = |known: &CStr| {
             PyUnicode_Check(name) != 0
                 && PyUnicode_CompareWithASCIIString(name, known.as_ptr()) == 0
         };
@@ -214,12 +228,10 @@ unsafe extern "C" fn reduce(object: *mut PyObject, _: *mut PyObject) -> *mut PyO
 }
 
 /// The owned objects of a method.
-unsafe fn references(object: *mut PyObject) -> [*mut *mut PyObject; 3] {
+unsafe fn references(object: *mut PyObject) -> [*mut PyObject; 4] {
     let method: *mut Method = object.cast();
     // SAFETY: the object is a method.
-    unsafe {
-        [&raw mut (*method).original, &raw mut (*method).extra, &raw mut (*method).attributes]
-    }
+    unsafe { [(*method).original, (*method).extra, (*method).class.cast(), (*method).attributes] }
 }
 
 unsafe extern "C" fn traverse(
@@ -228,17 +240,7 @@ unsafe extern "C" fn traverse(
     argument: *mut c_void,
 ) -> c_int {
     // SAFETY: the collector passes a method.
-    unsafe {
-        for reference in references(object) {
-            if !(*reference).is_null() {
-                let status = visit(*reference, argument);
-                if status != 0 {
-                    return status;
-                }
-            }
-        }
-        visit(Py_TYPE(object).cast(), argument)
-    }
+    unsafe { visit_all(object, &references(object), visit, argument) }
 }
 
 /// Drops the attributes alone: a method without its original could not be called.
@@ -257,7 +259,7 @@ unsafe extern "C" fn deallocate(object: *mut PyObject) {
         let class = Py_TYPE(object);
         PyObject_GC_UnTrack(object.cast());
         for reference in references(object) {
-            Py_XDECREF(*reference);
+            Py_XDECREF(reference);
         }
         PyObject_GC_Del(object.cast());
         Py_DECREF(class.cast());

@@ -35,21 +35,25 @@ unsafe fn function(
     if count == 0 { None } else { unsafe { call::invoke((*method).extra, items, count) } }
 }
 
-/// The Python function `method(path, original, extra)`: a descriptor with a fast path over a
-/// function.
+/// The Python function `method(path, original, extra, class=None)`: a descriptor with a fast path
+/// over a function.
 ///
 /// # Safety
 /// CPython must call it, with the interpreter's lock.
 pub unsafe extern "C" fn method(_: *mut PyObject, arguments: *mut PyObject) -> *mut PyObject {
     let mut path: *const c_char = core::ptr::null();
-    let (mut original, mut extra): (*mut PyObject, *mut PyObject) = (null_mut(), null_mut());
+    let mut objects: [*mut PyObject; 3] = [null_mut(); 3];
+    let [original, extra, class] = &mut objects;
     // SAFETY: the format has these types.
     unsafe {
-        if PyArg_ParseTuple(arguments, c"sOO".as_ptr(), &mut path, &mut original, &mut extra) == 0 {
+        let format = c"sOO|O!".as_ptr();
+        let of_classes = &raw mut PyType_Type;
+        if PyArg_ParseTuple(arguments, format, &mut path, original, extra, of_classes, class) == 0 {
             return null_mut();
         }
+        let [original, extra, class] = objects;
         match PATHS.iter().find(|(known, _)| *known == CStr::from_ptr(path)) {
-            Some((_, fast)) => methods::new(*fast, original, extra),
+            Some((_, fast)) => methods::new(*fast, original, extra, class),
             None => {
                 PyErr_SetString(PyExc_ValueError, path);
                 null_mut()

@@ -2,7 +2,7 @@
 //! guards.
 
 use core::cell::UnsafeCell;
-use core::ffi::CStr;
+use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::mem::MaybeUninit;
 use pyo3_ffi::*;
 
@@ -99,4 +99,57 @@ pub unsafe fn new_ref(object: *mut PyObject) -> *mut PyObject {
     // SAFETY: as the caller guarantees.
     unsafe { Py_INCREF(object) };
     object
+}
+
+/// Makes a type that only this extension instantiates. Returns null with a Python error.
+///
+/// # Safety
+/// The lock must be held. The slots must have the types that their numbers demand, end with zero,
+/// and fit instances of `size` bytes that the collector tracks.
+pub unsafe fn new_type(
+    name: &'static CStr,
+    size: usize,
+    flags: core::ffi::c_ulong,
+    slots: &mut [PyType_Slot],
+) -> *mut PyTypeObject {
+    let mut spec = PyType_Spec {
+        name: name.as_ptr(),
+        basicsize: size as c_int,
+        itemsize: 0,
+        flags: (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | flags) as c_uint,
+        slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: as the caller guarantees; nobody else knows the new type.
+    unsafe {
+        let class: *mut PyTypeObject = PyType_FromSpec(&mut spec).cast();
+        if !class.is_null() {
+            // An instance made by Python code would have no content.
+            (*class).tp_new = None;
+            PyType_Modified(class);
+        }
+        class
+    }
+}
+
+/// Shows an object's references and its type to the collector: the work of `tp_traverse`.
+///
+/// # Safety
+/// The collector must have called `tp_traverse` of a type of `new_type` with these arguments; the
+/// references must be null or alive.
+pub unsafe fn visit_all(
+    object: *mut PyObject,
+    references: &[*mut PyObject],
+    visit: visitproc,
+    argument: *mut c_void,
+) -> c_int {
+    // SAFETY: the object is alive.
+    let class: *mut PyObject = unsafe { Py_TYPE(object) }.cast();
+    for reference in references.iter().chain([&class]).filter(|reference| !reference.is_null()) {
+        // SAFETY: as the caller guarantees.
+        let status = unsafe { visit(*reference, argument) };
+        if status != 0 {
+            return status;
+        }
+    }
+    0
 }

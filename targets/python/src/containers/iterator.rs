@@ -2,8 +2,8 @@
 //! item.
 
 use super::{classes, element, sequence};
-use crate::python::{Locked, new_ref};
-use core::ffi::{c_int, c_uint, c_void};
+use crate::python::{Locked, new_ref, new_type, visit_all};
+use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use pyo3_ffi::*;
 
@@ -34,17 +34,11 @@ pub unsafe fn start() -> bool {
         slot(Py_tp_dealloc, deallocate as *mut c_void),
         slot(0, null_mut()),
     ];
-    let mut spec = PyType_Spec {
-        name: c"ferrite_python.SequenceIterator".as_ptr(),
-        basicsize: size_of::<Iterator>() as c_int,
-        itemsize: 0,
-        flags: (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC) as c_uint,
-        slots: slots.as_mut_ptr(),
-    };
     // SAFETY: the slots have the types that their numbers demand.
     unsafe {
-        let class = PyType_FromSpec(&mut spec);
-        TYPE.set(class.cast());
+        let name = c"ferrite_python.SequenceIterator";
+        let class = new_type(name, size_of::<Iterator>(), 0, &mut slots);
+        TYPE.set(class);
         !class.is_null()
     }
 }
@@ -121,16 +115,7 @@ unsafe extern "C" fn traverse(
     argument: *mut c_void,
 ) -> c_int {
     // SAFETY: the collector passes an iterator.
-    unsafe {
-        let sequence = (*object.cast::<Iterator>()).sequence;
-        if !sequence.is_null() {
-            let status = visit(sequence, argument);
-            if status != 0 {
-                return status;
-            }
-        }
-        visit(Py_TYPE(object).cast(), argument)
-    }
+    unsafe { visit_all(object, &[(*object.cast::<Iterator>()).sequence], visit, argument) }
 }
 
 unsafe extern "C" fn deallocate(object: *mut PyObject) {
