@@ -55,6 +55,7 @@ check_clippy() {
   cargo clippy -p ferrite-ffi-gpu --all-targets --features "$DEVICE_KINDS" -- -D warnings
   cargo clippy -p ferrite-ffi-capi --all-targets --features "legacy,$DEVICE_KINDS" -- -D warnings
   cargo clippy -p ferrite-ffi -p ferrite-ffi-alloc -p ferrite-ffi-core --all-targets --features "$OTHER_CRATES" -- -D warnings
+  clippy_python
   clippy_minimal microtvm
   clippy_board core,backend,microtvm
   clippy_board core,model
@@ -106,23 +107,23 @@ clippy_other_workspaces() {
   for one in $all; do
     echo "== $one"
     case $one in
-      ./Cargo.toml) ;; # with all sets of features, above
+      ./Cargo.toml | ./targets/python/Cargo.toml) ;; # in check_clippy, and with all sets of features, above
       ./targets/boards/rust/Cargo.toml)
         clippy_at "$one" -p boards-decode
         clippy_at "$one" -p boards-firmware -p boards-embassy --target thumbv7em-none-eabihf
         ;;
       ./targets/rust/sys/Cargo.toml) clippy_at "$one" --features half,bytes,ndarray,num-bigint,serde ;;
-      ./targets/python/Cargo.toml) PYO3_CONFIG_FILE=$(python_configuration) clippy_at "$one" ;;
       ./targets/boards/model/plan/Cargo.toml) clippy_at "$one" --target wasm32-unknown-unknown ;;
       *) clippy_at "$one" ;;
     esac
   done
 }
 
-python_configuration() { # prints the file that tells pyo3-ffi which CPython to build for
+clippy_python() { # the extension for CPython; no interpreter is needed
+  local configuration=$target/clippy/python.txt
   mkdir -p "$target/clippy"
-  printf 'implementation=CPython\nversion=3.11\nshared=true\npointer_width=64\n' >"$target/clippy/python.txt"
-  echo "$target/clippy/python.txt"
+  printf 'implementation=CPython\nversion=3.11\nshared=true\npointer_width=64\n' >"$configuration"
+  PYO3_CONFIG_FILE=$configuration clippy_at targets/python/Cargo.toml
 }
 
 clippy_at() { # clippy_at MANIFEST [OPTION...]
