@@ -295,7 +295,7 @@ def registered(core):
 
 
 STATIC_TYPES_END = 80
-# Functions that know what the `__init__` of upstream does to its arguments, and after the object is made.
+# Functions that know what upstream's `__init__` does beyond the call of the library.
 HOOKS = ("_init_normalization_fields", "_normalize_field_value", "_collect_init_property_funcs")
 # What `_make_init` uses in releases whose `__init__` passes its arguments as they are.
 PLAIN = {"_make_init_signature", "core", "KWARGS", "MISSING", "hasattr", "__name__", "__qualname__", "__module__", "__signature__"}

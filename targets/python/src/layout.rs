@@ -220,8 +220,8 @@ unsafe fn checked(object: *mut PyObject) -> Option<Owned> {
     }
 }
 
-/// Returns whether upstream passes an instance of a class, made of a text, as a value of this type:
-/// some releases pass it as any Python object.
+/// Returns whether upstream passes an instance of a class, made of a string, as a value of this
+/// type: some releases pass it as any Python object.
 unsafe fn is_passed_as(
     any: *mut PyTypeObject,
     class: *mut PyTypeObject,
