@@ -84,12 +84,13 @@ pub unsafe fn invoke(
             }
         }
     };
-    drop(arguments);
     // SAFETY: a call that succeeded passes its result to the caller; one that failed has raised.
     Some(unsafe {
         if status != 0 {
-            errors::raise(status, errors::Frame::Call)
-        } else if api.is_null() {
+            return Some(errors::raise_after(status, errors::Frame::Call, arguments));
+        }
+        drop(arguments);
+        if api.is_null() {
             results::from_owned(result)
         } else {
             results::for_framework(result, api)

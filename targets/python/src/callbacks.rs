@@ -113,7 +113,10 @@ unsafe extern "C" fn callback(
     // SAFETY: the library passes as many values, and the function's callable.
     unsafe {
         let thread = PyGILState_Ensure();
-        let status = serve(callable.cast(), values, count.max(0) as usize, result);
+        // The function may be released while it runs.
+        let callable = Owned::borrowed(callable.cast());
+        let status = serve(callable.as_ptr(), values, count.max(0) as usize, result);
+        drop(callable);
         PyGILState_Release(thread);
         status
     }
@@ -252,8 +255,13 @@ unsafe fn forward() -> c_int {
         if !traceback.is_null() {
             PyException_SetTraceback(value, traceback);
         }
-        raise_exception(value);
-        PyErr_Clear();
+        if raise_exception(value).is_none() {
+            // Its `__str__` has failed, say. A callee that fails must have raised an error: C++
+            // callers read it.
+            PyErr_WriteUnraisable(value);
+            let message = c"an exception of a callback could not be converted".as_ptr();
+            (state::get().library.set_raised_from)(c"RuntimeError".as_ptr(), message);
+        }
         Py_XDECREF(class);
         Py_XDECREF(value);
         Py_XDECREF(traceback);
@@ -261,7 +269,8 @@ unsafe fn forward() -> c_int {
     -1
 }
 
-/// Raises an exception as an error of the library, with both backtraces.
+/// Raises an exception as an error of the library, with both backtraces. Returns `None` with a
+/// Python error if that fails.
 unsafe fn raise_exception(exception: *mut PyObject) -> Option<()> {
     // SAFETY: the objects are alive.
     unsafe {
@@ -281,6 +290,8 @@ unsafe fn raise_exception(exception: *mut PyObject) -> Option<()> {
                 both.as_ptr(),
             )));
         }
+        // The error is raised even if that has failed.
+        PyErr_Clear();
         (state.library.set_raised)(word(error.as_ptr(), HANDLE));
         Some(())
     }

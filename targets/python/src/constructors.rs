@@ -41,10 +41,10 @@ pub unsafe fn construct(
         let (library, mut result) = (&state::get().library, NONE);
         let status =
             (library.call)(constructor, arguments.as_ptr(), (count - 1) as i32, &mut result);
-        drop(arguments);
         if status != 0 {
-            return Some(errors::raise(status, errors::Frame::None));
+            return Some(errors::raise_after(status, errors::Frame::None, arguments));
         }
+        drop(arguments);
         if result.type_index < type_index::STATIC_OBJECT_BEGIN {
             PyErr_SetString(PyExc_TypeError, c"a constructor has returned no object".as_ptr());
             return Some(null_mut());

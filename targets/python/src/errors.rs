@@ -1,7 +1,8 @@
 //! Raised errors of the library as Python exceptions.
 
+use crate::arguments::Arguments;
 use crate::python::{Locked, Owned, new_ref};
-use crate::state::{self, HANDLE};
+use crate::state;
 use crate::{results, tracebacks};
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::null_mut;
@@ -27,7 +28,7 @@ pub enum Frame {
 }
 
 /// The frames, as `tracebacks::keep` returns them, owned; null for none.
-static FRAMES: Locked<[*mut PyObject; 3]> = Locked::new();
+static FRAMES: Locked<[*mut PyObject; 4]> = Locked::new();
 
 /// Begins without frames.
 ///
@@ -36,7 +37,7 @@ static FRAMES: Locked<[*mut PyObject; 3]> = Locked::new();
 pub unsafe fn start() {
     // SAFETY: as the caller guarantees.
     unsafe {
-        FRAMES.set([null_mut(); 3]);
+        FRAMES.set([null_mut(); 4]);
         KINDS.set([null_mut(); 8]);
     }
 }
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn frame(_: *mut PyObject, arguments: *mut PyObject) -> *m
 unsafe fn add(frame: Frame) {
     // SAFETY: an error is set; upstream's frames have the names of its module, too.
     unsafe {
-        let frame = (*FRAMES.get())[frame as usize];
+        let frame = *FRAMES.element(frame as usize);
         if !frame.is_null() && !PyErr_Occurred().is_null() {
             tracebacks::add(frame, state::get().names);
         }
@@ -90,12 +91,47 @@ unsafe fn add(frame: Frame) {
 /// `status`, whose error must not have been taken since.
 #[cold]
 pub unsafe fn raise(status: c_int, frame: Frame) -> *mut PyObject {
-    if status != IS_SET {
-        // SAFETY: the library has raised an error.
-        unsafe { raise_object() };
-    }
-    // SAFETY: the lock is held.
+    // SAFETY: as the caller guarantees.
+    unsafe { raise_taken(take(status), frame) }
+}
+
+/// Releases the arguments of a call that failed, and raises its error. Returns null.
+///
+/// The release may run Python code, which may fail and catch that: the error is taken over before.
+///
+/// # Safety
+/// Same requirements as `raise`; `arguments` must be those of the call.
+#[cold]
+pub unsafe fn raise_after(status: c_int, frame: Frame, arguments: Arguments) -> *mut PyObject {
+    // SAFETY: as the caller guarantees.
     unsafe {
+        let taken = take(status);
+        drop(arguments);
+        raise_taken(taken, frame)
+    }
+}
+
+/// Takes over the library's raised error; `None` if a Python error is set.
+unsafe fn take(status: c_int) -> Option<*mut c_void> {
+    if status == IS_SET {
+        return None;
+    }
+    let mut handle = null_mut();
+    // SAFETY: the library writes an error or leaves null.
+    unsafe { (state::get().library.move_raised)(&mut handle) };
+    Some(handle)
+}
+
+/// Raises an error that was taken over, or keeps the Python error that is set.
+///
+/// # Safety
+/// The extension must be active, and the lock held; `taken` must come from `take`.
+unsafe fn raise_taken(taken: Option<*mut c_void>, frame: Frame) -> *mut PyObject {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        if let Some(handle) = taken.filter(|handle| !handle.is_null()) {
+            raise_object(handle);
+        }
         if PyErr_Occurred().is_null() {
             PyErr_SetString(PyExc_SystemError, c"a function failed without an error".as_ptr());
         }
@@ -104,21 +140,19 @@ pub unsafe fn raise(status: c_int, frame: Frame) -> *mut PyObject {
     null_mut()
 }
 
-/// Takes over the raised error, and raises it as an exception that keeps it.
+/// Raises an error as an exception that keeps it.
 ///
 /// # Safety
-/// Same requirements as `raise`.
-unsafe fn raise_object() {
+/// Same requirements as `raise`; the caller must own the error, which passes to this function.
+unsafe fn raise_object(handle: *mut c_void) {
     // SAFETY: `Error` is a wrapper: its handle is at the probed offset and owned by the wrapper.
     unsafe {
         let state = state::get();
-        let Some(error) = Owned::from_new(results::new_wrapper(state.error)) else { return };
-        let handle = error.as_ptr().cast::<u8>().add(HANDLE).cast::<*mut c_void>();
-        (state.library.move_raised)(handle);
-        if (*handle).is_null() || cell(*handle).kind.as_slice() == IS_SET_KIND {
+        let Some(error) = Owned::from_new(results::wrap(state.error, handle)) else { return };
+        if cell(handle).kind.as_slice() == IS_SET_KIND {
             return;
         }
-        if raise_cell(&error, cell(*handle)).is_some() {
+        if raise_cell(&error, cell(handle)).is_some() {
             return;
         }
         let made = PyObject_CallMethod(error.as_ptr(), c"py_error".as_ptr(), core::ptr::null());
@@ -178,7 +212,7 @@ unsafe fn kind(name: &TVMFFIByteArray) -> Option<Owned> {
     unsafe {
         let bytes = name.as_slice();
         let first = bytes.first().copied().unwrap_or(0);
-        let place = &raw mut (*KINDS.get())[(usize::from(first) ^ bytes.len()) % 8];
+        let place = KINDS.element(usize::from(first) ^ bytes.len());
         let mut size: Py_ssize_t = 0;
         let known = if (*place).is_null() {
             core::ptr::null()
@@ -188,8 +222,8 @@ unsafe fn kind(name: &TVMFFIByteArray) -> Option<Owned> {
         let is_known = !known.is_null()
             && core::slice::from_raw_parts(known.cast::<u8>(), size as usize) == bytes;
         if !is_known {
-            let former = core::mem::replace(&mut *place, text(name)?.into_raw());
-            Py_XDECREF(former);
+            let made = text(name)?;
+            Py_XDECREF(place.replace(made.into_raw()));
         }
         Owned::from_new(new_ref(*place))
     }

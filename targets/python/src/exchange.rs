@@ -1,11 +1,10 @@
 //! Tensors of frameworks by the C exchange API: calls run on the framework's stream, allocate by
-//! its
-//! allocator, and return its tensors.
+//! its allocator, and return its tensors.
 
 use crate::call::{self, NONE};
-use crate::python::word;
+use crate::python::{Owned, word};
 use crate::state::{self, EXCHANGE_API};
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_int, c_void};
 use core::ptr::null_mut;
 use ferrite_core::abi::{
     DLManagedTensorVersioned, DLPackExchangeAPI, DLTensor, TVMFFIAny, TVMFFIObjectHandle,
@@ -148,7 +147,7 @@ pub unsafe fn call(
 
 /// Raises a RuntimeError in place of a result.
 #[cold]
-unsafe fn fail(result: &mut TVMFFIAny, status: c_int, message: &core::ffi::CStr) -> Ended {
+unsafe fn fail(result: &mut TVMFFIAny, status: c_int, message: &CStr) -> Ended {
     // SAFETY: a call that succeeded has an owned result.
     unsafe {
         if status == 0 && result.type_index >= type_index::STATIC_OBJECT_BEGIN {
@@ -208,9 +207,9 @@ pub unsafe fn tag(object: *mut PyObject, api: *const DLPackExchangeAPI) {
     }
 }
 
-/// Returns the API that a class offers in `__dlpack_c_exchange_api__`; `None` if there is none, or
-/// if it
-/// is switched off.
+/// Returns the API that a class offers in `__dlpack_c_exchange_api__`; `None` if there is none, if
+/// it is switched off, or if only Python code can tell: a class is classified in the middle of a
+/// conversion, whose list Python code could change.
 ///
 /// # Safety
 /// The lock must be held, and the class alive.
@@ -222,16 +221,40 @@ pub unsafe fn api_of(class: *mut PyTypeObject) -> Option<*const DLPackExchangeAP
     }
     // SAFETY: a capsule of this name has such a table, which lives as long as the process.
     unsafe {
-        if crate::python::attribute(class.cast(), c"__tvm_ffi_object__").is_some() {
+        if class_attribute(class, c"__tvm_ffi_object__").is_none_or(|found| !found.is_null()) {
             return None;
         }
-        let offered = crate::python::attribute(class.cast(), c"__dlpack_c_exchange_api__")?;
+        let offered = class_attribute(class, c"__dlpack_c_exchange_api__")?;
         let name = c"dlpack_exchange_api".as_ptr();
-        if PyCapsule_IsValid(offered.as_ptr(), name) == 0 {
+        if PyCapsule_IsValid(offered, name) == 0 {
             return None;
         }
-        let api: *const DLPackExchangeAPI = PyCapsule_GetPointer(offered.as_ptr(), name).cast();
+        let api: *const DLPackExchangeAPI = PyCapsule_GetPointer(offered, name).cast();
         let major: u32 = word(api.cast_mut().cast(), 0);
         (major == 1).then_some(api)
+    }
+}
+
+unsafe extern "C" {
+    fn _PyType_Lookup(class: *mut PyTypeObject, name: *mut PyObject) -> *mut PyObject;
+}
+
+/// Returns an attribute of a class or its bases, borrowed; null if there is none, and `None` if
+/// Python code of a metaclass may answer.
+///
+/// # Safety
+/// The lock must be held, and the class alive.
+unsafe fn class_attribute(class: *mut PyTypeObject, name: &CStr) -> Option<*mut PyObject> {
+    // SAFETY: as the caller guarantees; looking up names in classes runs no Python code.
+    unsafe {
+        let name = Owned::from_new(PyUnicode_InternFromString(name.as_ptr()))?;
+        let metaclass = Py_TYPE(class.cast());
+        let getter = |class: *mut PyTypeObject| (*class).tp_getattro.map(|slot| slot as usize);
+        if getter(metaclass) != getter(&raw mut PyType_Type)
+            || !_PyType_Lookup(metaclass, name.as_ptr()).is_null()
+        {
+            return None;
+        }
+        Some(_PyType_Lookup(class, name.as_ptr()))
     }
 }

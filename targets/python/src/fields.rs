@@ -272,9 +272,8 @@ unsafe fn store(
             let (values, mut result) = ([place, *single.as_ptr()], call::NONE);
             (state::get().library.call)(setter, values.as_ptr(), 2, &mut result)
         };
-        drop(single);
         if status != 0 {
-            errors::raise(status, errors::Frame::Setter);
+            errors::raise_after(status, errors::Frame::Setter, single);
             return Some(-1);
         }
     }

@@ -71,6 +71,8 @@ library! {
     create = c"TVMFFIFunctionCreate": unsafe extern "C" fn(*mut c_void, Call, Option<Delete>, *mut TVMFFIObjectHandle) -> c_int;
     /// Raises an error.
     set_raised = c"TVMFFIErrorSetRaised": unsafe extern "C" fn(TVMFFIObjectHandle);
+    /// Raises an error made of its kind and message.
+    set_raised_from = c"TVMFFIErrorSetRaisedFromCStr": unsafe extern "C" fn(*const c_char, *const c_char);
     /// Returns the calls on the stack as text.
     backtrace = c"TVMFFIBacktrace": unsafe extern "C" fn(*const c_char, c_int, *const c_char, c_int) -> *const TVMFFIByteArray;
     /// Makes a tensor of a managed tensor.

@@ -19,6 +19,18 @@ impl Owned {
         if object.is_null() { None } else { Some(Self(object)) }
     }
 
+    /// Retains an object.
+    ///
+    /// # Safety
+    /// `object` must be alive; the interpreter's lock must be held, also whenever the result is
+    /// dropped.
+    #[inline(always)]
+    pub unsafe fn borrowed(object: *mut PyObject) -> Self {
+        // SAFETY: as the caller guarantees.
+        unsafe { Py_INCREF(object) };
+        Self(object)
+    }
+
     /// Lends the object.
     pub fn as_ptr(&self) -> *mut PyObject {
         self.0
@@ -64,6 +76,14 @@ impl<T> Locked<T> {
     /// Returns a pointer to the value. References made from it must end before Python code runs.
     pub const fn get(&self) -> *mut T {
         self.0.get().cast()
+    }
+}
+
+impl<T, const N: usize> Locked<[T; N]> {
+    /// Returns a pointer to an element, whose index is taken modulo the length.
+    pub const fn element(&self, index: usize) -> *mut T {
+        const { assert!(N.is_power_of_two()) };
+        self.get().cast::<T>().wrapping_add(index & (N - 1))
     }
 }
 

@@ -2,7 +2,7 @@
 //! item.
 
 use super::{classes, element, sequence};
-use crate::python::{Locked, new_ref, new_type, visit_all};
+use crate::python::{Locked, Owned, new_ref, new_type, visit_all};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use pyo3_ffi::*;
@@ -92,20 +92,17 @@ unsafe extern "C" fn next(object: *mut PyObject) -> *mut PyObject {
 /// Gets an item by upstream's function, which raises the error if a list has shrunk.
 #[cold]
 unsafe fn by_upstream(owner: *mut PyObject, index: i64) -> *mut PyObject {
-    // SAFETY: the objects are alive.
+    // SAFETY: the objects are alive. Another thread may end the iterator meanwhile, which lets go of
+    // the sequence.
     unsafe {
-        let number = PyLong_FromLongLong(index);
-        if number.is_null() {
-            return number;
-        }
-        let item = PyObject_CallFunctionObjArgs(
+        let owner = Owned::borrowed(owner);
+        let Some(number) = Owned::from_new(PyLong_FromLongLong(index)) else { return null_mut() };
+        PyObject_CallFunctionObjArgs(
             classes().list_item,
-            owner,
-            number,
+            owner.as_ptr(),
+            number.as_ptr(),
             null_mut::<PyObject>(),
-        );
-        Py_DECREF(number);
-        item
+        )
     }
 }
 

@@ -32,7 +32,7 @@ unsafe fn get(object: *mut PyObject, key: *mut PyObject) -> Option<*mut PyObject
         let cell = sequence(object)?;
         let size = (*cell).size as isize;
         if Py_TYPE(key) == &raw mut PySlice_Type {
-            return slice(object, key, size);
+            return if has_plain_bounds(key) { slice(object, key, size) } else { None };
         }
         if Py_TYPE(key) != &raw mut PyLong_Type {
             return None;
@@ -52,7 +52,19 @@ unsafe fn get(object: *mut PyObject, key: *mut PyObject) -> Option<*mut PyObject
     }
 }
 
-/// A slice, as a list. `None` if a bound is not an integer, or if the sequence shrinks meanwhile.
+/// Returns whether the bounds of a slice are integers or None, and no object whose `__index__` would
+/// run, and run again in upstream's function if it fails.
+unsafe fn has_plain_bounds(key: *mut PyObject) -> bool {
+    let key: *mut PySliceObject = key.cast();
+    // SAFETY: a slice has three objects.
+    unsafe {
+        [(*key).start, (*key).stop, (*key).step]
+            .into_iter()
+            .all(|bound| bound == Py_None() || Py_TYPE(bound) == &raw mut PyLong_Type)
+    }
+}
+
+/// A slice, as a list. `None` if its step is zero, or if the sequence shrinks meanwhile.
 unsafe fn slice(object: *mut PyObject, key: *mut PyObject, size: isize) -> Option<*mut PyObject> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
     // SAFETY: elements are read by their index in bounds, since converting one may run Python code.

@@ -90,16 +90,32 @@ pub unsafe fn from_borrowed(value: TVMFFIAny) -> *mut PyObject {
 pub unsafe fn new_wrapper(class: *mut PyTypeObject) -> *mut PyObject {
     // SAFETY: a class that can be instantiated has the slot.
     unsafe {
-        match (*class).tp_new {
-            Some(new) => new(class, state::get().no_arguments, null_mut()),
-            None => {
-                PyErr_SetString(
-                    PyExc_TypeError,
-                    c"a wrapper class cannot be instantiated".as_ptr(),
-                );
-                null_mut()
-            }
+        let Some(new) = (*class).tp_new else { return not_a_wrapper(null_mut()) };
+        let made = new(class, state::get().no_arguments, null_mut());
+        if made.is_null() || Py_TYPE(made) == class || is_a(made, state::get().object_base) {
+            made
+        } else {
+            not_a_wrapper(made)
         }
+    }
+}
+
+/// Returns whether an object is an instance of a class. A `__new__` in Python may return any object.
+#[cold]
+unsafe fn is_a(object: *mut PyObject, class: *mut PyTypeObject) -> bool {
+    // SAFETY: both are alive.
+    unsafe { PyType_IsSubtype(Py_TYPE(object), class) != 0 }
+}
+
+/// Releases an object that cannot hold an object of the library, and raises an error. Returns null.
+#[cold]
+unsafe fn not_a_wrapper(made: *mut PyObject) -> *mut PyObject {
+    // SAFETY: the object is null or owned.
+    unsafe {
+        Py_XDECREF(made);
+        let message = c"a class that is registered for objects has made another object";
+        PyErr_SetString(PyExc_TypeError, message.as_ptr());
+        null_mut()
     }
 }
 
@@ -109,7 +125,7 @@ pub unsafe fn new_wrapper(class: *mut PyTypeObject) -> *mut PyObject {
 /// The state must be set, the lock held, and `class` must be a wrapper class; the caller must own
 /// `handle`, whose reference passes to this function.
 #[inline(always)]
-unsafe fn wrap(class: *mut PyTypeObject, handle: *mut c_void) -> *mut PyObject {
+pub unsafe fn wrap(class: *mut PyTypeObject, handle: *mut c_void) -> *mut PyObject {
     // SAFETY: the layout of wrappers was probed, and the new wrapper is empty.
     unsafe {
         let wrapper = new_wrapper(class);
@@ -134,7 +150,10 @@ unsafe fn tensor(handle: *mut c_void) -> *mut PyObject {
     unsafe {
         let state = state::get();
         let class: *mut PyTypeObject = PyDict_GetItem(state.names, state.tensor_class_name).cast();
-        if class.is_null() || PyType_IsSubtype(class, state.tensor) == 0 {
+        if class.is_null()
+            || PyType_Check(class.cast()) == 0
+            || PyType_IsSubtype(class, state.tensor) == 0
+        {
             let value = TVMFFIAny {
                 type_index: type_index::TENSOR,
                 small_str_len: 0,
@@ -144,6 +163,9 @@ unsafe fn tensor(handle: *mut c_void) -> *mut PyObject {
         }
         let wrapper = wrap(class, handle);
         if !wrapper.is_null() {
+            if Py_TYPE(wrapper) != class && !is_a(wrapper, state.tensor) {
+                return not_a_wrapper(wrapper);
+            }
             let record = wrapper.cast::<u8>().add(DL_TENSOR).cast::<*mut u8>();
             record.write(handle.cast::<u8>().add(CONTENT));
         }
