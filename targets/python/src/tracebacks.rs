@@ -305,10 +305,10 @@ fn parse(line: &[u8]) -> Option<Line<'_>> {
     const MIDDLE: &[u8] = b"\", line ";
     let line = trimmed(line).strip_prefix(b"File \"")?;
     (1..line.len()).find_map(|end| {
-        let (file, rest) = line.split_at(end);
+        let (file, rest) = line.split_at_checked(end)?;
         let rest = rest.strip_prefix(MIDDLE)?;
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let (number, rest) = rest.split_at(digits);
+        let (number, rest) = rest.split_at_checked(digits)?;
         let name = rest.strip_prefix(b", in ").filter(|name| !name.is_empty())?;
         let number = core::str::from_utf8(number).ok()?.parse().ok()?;
         Some(Line { file, number, name })

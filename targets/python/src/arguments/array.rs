@@ -153,13 +153,13 @@ unsafe fn fill(
                 return false;
             }
             has_free_stride |= extent < 2;
-            (*tensor).extents[axis] = extent;
-            (*tensor).strides[axis] = (stride / size) as i64;
+            (&raw mut (*tensor).extents).cast::<i64>().add(axis).write(extent);
+            (&raw mut (*tensor).strides).cast::<i64>().add(axis).write((stride / size) as i64);
         }
         let (extents, strides) = (&(*tensor).extents, &(*tensor).strides);
         if has_free_stride
             && word::<c_int>(object, FLAGS) & CONTIGUOUS != 0
-            && !are_strides_by_shape(&extents[..rank], &strides[..rank])
+            && !are_strides_by_shape(rank, extents, strides)
         {
             return false;
         }
@@ -183,9 +183,9 @@ unsafe fn fill(
 ///
 /// An array with an extent of 0 or 1 is contiguous with any stride there. Some releases of NumPy
 /// export such strides by DLPack, others export none: then the library computes them.
-fn are_strides_by_shape(extents: &[i64], strides: &[i64]) -> bool {
+fn are_strides_by_shape(rank: usize, extents: &[i64; RANKS], strides: &[i64; RANKS]) -> bool {
     let mut expected = 1i64;
-    extents.iter().zip(strides).rev().all(|(extent, stride)| {
+    extents.iter().zip(strides).take(rank).rev().all(|(extent, stride)| {
         let is_expected = *stride == expected;
         expected = expected.wrapping_mul(*extent);
         is_expected
@@ -201,8 +201,8 @@ pub unsafe fn sample() -> Option<*mut c_void> {
     unsafe {
         let tensor = take()?;
         (*tensor).header.combined_ref_count = UNIQUE;
-        (*tensor).extents[0] = 0;
-        (*tensor).strides[0] = 1;
+        (*tensor).extents = [0; RANKS];
+        (*tensor).strides = [1; RANKS];
         (&raw mut (*tensor).tensor).write(DLTensor {
             data: null_mut(),
             device: DLDevice { device_type: 1, device_id: 0 },
@@ -218,6 +218,15 @@ pub unsafe fn sample() -> Option<*mut c_void> {
     }
 }
 
+/// Returns the place of a recycled tensor.
+///
+/// # Safety
+/// `recycled` must be valid, and `index` below `RECYCLED`.
+unsafe fn recycled_place(recycled: *mut Recycled, index: usize) -> *mut *mut ArrayTensor {
+    // SAFETY: as the caller guarantees.
+    unsafe { (&raw mut (*recycled).tensors).cast::<*mut ArrayTensor>().add(index) }
+}
+
 /// Returns a recycled tensor, or a new one; `None` without memory.
 ///
 /// # Safety
@@ -228,7 +237,7 @@ unsafe fn take() -> Option<*mut ArrayTensor> {
         let recycled = RECYCLED_TENSORS.get();
         if (*recycled).count > 0 {
             (*recycled).count -= 1;
-            return Some((*recycled).tensors[(*recycled).count]);
+            return Some(*recycled_place(recycled, (*recycled).count));
         }
         let tensor: *mut ArrayTensor = libc::malloc(size_of::<ArrayTensor>()).cast();
         if tensor.is_null() {
@@ -254,7 +263,7 @@ unsafe fn give(tensor: *mut ArrayTensor) {
     unsafe {
         let recycled = RECYCLED_TENSORS.get();
         if (*recycled).count < RECYCLED {
-            (*recycled).tensors[(*recycled).count] = tensor;
+            *recycled_place(recycled, (*recycled).count) = tensor;
             (*recycled).count += 1;
         } else {
             libc::free(tensor.cast());

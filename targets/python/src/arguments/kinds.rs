@@ -61,17 +61,21 @@ pub unsafe fn clear() {
     unsafe { TABLE.set([entry; ENTRIES]) };
 }
 
+/// Returns the place of a type in the table.
+#[inline(always)]
+fn entry_of(class: *mut PyTypeObject) -> *mut Entry {
+    let address = class.addr();
+    TABLE.element((address >> 4) ^ (address >> 12))
+}
+
 /// Returns the kind of a type.
 ///
 /// # Safety
 /// The extension must be active, the lock held, and the type alive.
 #[inline(always)]
 pub unsafe fn of(class: *mut PyTypeObject) -> Kind {
-    let address = class.addr();
-    let index = ((address >> 4) ^ (address >> 12)) % ENTRIES;
-    // SAFETY: `clear` came first, and the index is in bounds.
-    let entry = unsafe { &raw mut (*TABLE.get())[index] };
-    // SAFETY: the entry is valid.
+    let entry = entry_of(class);
+    // SAFETY: `clear` came first.
     let found = unsafe { *entry };
     if found.class == class {
         return found.kind;
@@ -85,9 +89,8 @@ pub unsafe fn of(class: *mut PyTypeObject) -> Kind {
 /// # Safety
 /// Same requirements as `of`.
 pub unsafe fn api(class: *mut PyTypeObject) -> Option<*const DLPackExchangeAPI> {
-    let address = class.addr();
-    // SAFETY: `clear` came first, and the index is in bounds.
-    let entry = unsafe { (*TABLE.get())[((address >> 4) ^ (address >> 12)) % ENTRIES] };
+    // SAFETY: `clear` came first.
+    let entry = unsafe { *entry_of(class) };
     if entry.class == class && !entry.api.is_null() { Some(entry.api) } else { None }
 }
 

@@ -104,21 +104,31 @@ impl Drop for Elements {
     fn drop(&mut self) {
         for (object, reference) in self.owned.drain(..) {
             // SAFETY: the lock is held while elements are converted, and they own these objects.
-            unsafe {
-                match reference {
-                    Reference::Array => array::release(object),
-                    _ => {
-                        (state::get().library.dec_ref)(object);
-                    }
-                }
+            unsafe { release(object, reference) };
+        }
+    }
+}
+
+/// Releases the object of an element.
+///
+/// # Safety
+/// The extension must be active, the lock held, and the caller must own the object, as `reference`
+/// says.
+unsafe fn release(object: *mut c_void, reference: Reference) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        match reference {
+            Reference::Borrowed => {}
+            Reference::Array => array::release(object),
+            Reference::Owned | Reference::Foreign(_) => {
+                (state::get().library.dec_ref)(object);
             }
         }
     }
 }
 
 /// Calls a constructor with elements. Returns `None` if an element has no fast conversion, or on a
-/// failure,
-/// which upstream's conversion reports.
+/// failure, which upstream's conversion reports.
 unsafe fn construct(
     constructor: TVMFFIObjectHandle,
     items: impl Iterator<Item = *mut PyObject>,
@@ -153,9 +163,11 @@ unsafe fn construct(
 
 /// Converts elements.
 unsafe fn collect(items: impl Iterator<Item = *mut PyObject>) -> Option<Elements> {
-    let mut elements =
-        Elements { values: Vec::with_capacity(items.size_hint().0), owned: Vec::new() };
+    let mut elements = Elements { values: Vec::new(), owned: Vec::new() };
+    elements.values.try_reserve_exact(items.size_hint().0).ok()?;
     for item in items {
+        // Without memory, upstream's conversion raises the error.
+        elements.values.try_reserve(1).ok()?;
         let mut value = NONE;
         // SAFETY: the element is alive.
         let reference = unsafe { convert(item, &mut value)? };
@@ -163,7 +175,13 @@ unsafe fn collect(items: impl Iterator<Item = *mut PyObject>) -> Option<Elements
         let is_foreign = matches!(reference, Reference::Foreign(_));
         if !matches!(reference, Reference::Borrowed) {
             // SAFETY: an owned value has an object.
-            elements.owned.push((unsafe { value.payload.v_ptr }, reference));
+            let object = unsafe { value.payload.v_ptr };
+            if elements.owned.try_reserve(1).is_err() {
+                // SAFETY: the element owns its object.
+                unsafe { release(object, reference) };
+                return None;
+            }
+            elements.owned.push((object, reference));
         }
         if is_foreign {
             // The call would have to follow the framework: upstream's conversion does.

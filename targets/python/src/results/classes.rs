@@ -102,7 +102,8 @@ unsafe fn remember(index: i32, class: Owned) -> bool {
         if classes.len() <= index {
             classes.resize(index + 1, null_mut());
         }
-        core::mem::replace(&mut classes[index], class.into_raw().cast())
+        let Some(place) = classes.get_mut(index) else { return false };
+        core::mem::replace(place, class.into_raw().cast())
     };
     // SAFETY: the list owned it.
     unsafe { Py_XDECREF(former.cast()) };
