@@ -104,7 +104,7 @@ unsafe fn probe(
         for position in 0..PyList_Size(samples) {
             let pair = PyList_GetItem(samples, position);
             let index = PyLong_AsLong(PyTuple_GetItem(pair, 0)) as i32;
-            seen += matching(info(index), PyTuple_GetItem(pair, 1), [getter, setter], property)?;
+            seen += matching(info(index), PyTuple_GetItem(pair, 1), [getter, setter])?;
         }
         if seen == 0 {
             return Err("no field could be probed");
@@ -123,11 +123,9 @@ unsafe fn probe(
 unsafe fn matching(
     record: *const TVMFFITypeInfo,
     info: *mut PyObject,
-    [getter, setter]: [*mut PyObject; 2],
-    property: *mut PyTypeObject,
+    classes: [*mut PyObject; 2],
 ) -> Result<usize, &'static str> {
-    let differs = Err("FieldGetter, FieldSetter or property has another layout");
-    // SAFETY: the record has as many fields; a class's instances have its size.
+    // SAFETY: the record has as many fields.
     unsafe {
         let fields = attribute(info, c"fields").filter(|fields| PyList_Check(fields.as_ptr()) != 0);
         let (Some(fields), false) = (fields, record.is_null()) else { return Ok(0) };
@@ -136,44 +134,50 @@ unsafe fn matching(
             return Ok(0);
         }
         for position in 0..count {
-            let field: *const TVMFFIFieldInfo = (*record).fields.add(position as usize);
             let object = PyList_GetItem(fields.as_ptr(), position);
-            let (Some(get), Some(set)) =
-                (attribute(object, c"getter"), attribute(object, c"setter"))
-            else {
-                return differs;
-            };
-            let is_class =
-                Py_TYPE(get.as_ptr()) == getter.cast() && Py_TYPE(set.as_ptr()) == setter.cast();
-            if !is_class
-                || word::<usize>(get.as_ptr(), FUNCTION)
-                    != (*field).getter.map_or(0, |get| get as usize)
-                || word::<i64>(get.as_ptr(), OFFSET) != (*field).offset
-                || word::<*mut c_void>(set.as_ptr(), FUNCTION) != (*field).setter
-                || word::<i64>(set.as_ptr(), OFFSET) != (*field).offset
-                || word::<i64>(set.as_ptr(), FLAGS) != (*field).flags
-            {
-                return differs;
-            }
-            let made = PyObject_CallFunctionObjArgs(
-                property.cast(),
-                get.as_ptr(),
-                set.as_ptr(),
-                null_mut::<PyObject>(),
-            );
-            if let Some(made) = Owned::from_new(made) {
-                let pair = (
-                    word::<*mut PyObject>(made.as_ptr(), GETTER),
-                    word::<*mut PyObject>(made.as_ptr(), SETTER),
-                );
-                if pair != (get.as_ptr(), set.as_ptr()) {
-                    return differs;
-                }
-            } else {
-                PyErr_Clear();
+            let field = (*record).fields.add(position as usize);
+            if !matches_field(object, field, classes) {
+                return Err("FieldGetter, FieldSetter or property has another layout");
             }
         }
         Ok(count as usize)
+    }
+}
+
+/// Returns whether a field's getter and setter match its C record, and a property keeps both where
+/// it should.
+unsafe fn matches_field(
+    object: *mut PyObject,
+    field: *const TVMFFIFieldInfo,
+    [getter, setter]: [*mut PyObject; 2],
+) -> bool {
+    // SAFETY: the objects are alive, and a class's instances have its size.
+    unsafe {
+        let accessors = (attribute(object, c"getter"), attribute(object, c"setter"));
+        let (Some(get), Some(set)) = accessors else { return false };
+        let (get, set) = (get.as_ptr(), set.as_ptr());
+        Py_TYPE(get).cast() == getter
+            && Py_TYPE(set).cast() == setter
+            && word::<usize>(get, FUNCTION) == (*field).getter.map_or(0, |get| get as usize)
+            && word::<i64>(get, OFFSET) == (*field).offset
+            && word::<*mut c_void>(set, FUNCTION) == (*field).setter
+            && word::<i64>(set, OFFSET) == (*field).offset
+            && word::<i64>(set, FLAGS) == (*field).flags
+            && are_kept(get, set)
+    }
+}
+
+/// Returns whether a property, the base of `FFIProperty`, keeps its getter and setter at the expected
+/// offsets.
+unsafe fn are_kept(get: *mut PyObject, set: *mut PyObject) -> bool {
+    // SAFETY: the objects are alive, and a property has the two.
+    unsafe {
+        let class = (&raw mut PyProperty_Type).cast();
+        let made = PyObject_CallFunctionObjArgs(class, get, set, null_mut::<PyObject>());
+        Owned::from_new(made).is_some_and(|made| {
+            word::<*mut PyObject>(made.as_ptr(), GETTER) == get
+                && word::<*mut PyObject>(made.as_ptr(), SETTER) == set
+        })
     }
 }
 
