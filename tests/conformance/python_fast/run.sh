@@ -10,6 +10,11 @@
 #   wrong       types and interpreters that the extension must leave alone, in wrong/
 #   memory      a million calls of each kind
 #   suite       upstream's own tests, with a census of blocks before and after each file
+#   sanitized   our tests and upstream's on an extension with the address sanitizer, debug assertions
+#               and checks for overflow (a nightly compiler, FERRITE_NIGHTLY, and clang's runtime);
+#               not with --short
+#   devmode     upstream's tests in CPython's development mode, whose allocator checks its blocks;
+#               not with --short
 #   programs    generated Python programs of tests/robustness/python (2,000; PROGRAMS=N another
 #               number); not with --short
 #
@@ -50,7 +55,7 @@ done
 package=$(realpath "$1")
 shift
 parts=("$@")
-[ $# -gt 0 ] || parts=(behaviour wrong memory suite programs)
+[ $# -gt 0 ] || parts=(behaviour wrong memory suite sanitized devmode programs)
 if [ "$all" = 0 ]; then WHOLE=() SHORT=(3.11) CALLS=2000; fi
 if [ -n "$chosen" ]; then WHOLE=("$chosen") SHORT=(); fi
 
@@ -132,25 +137,81 @@ run_memory() {
   "$python" "$here/same.py" memory ${proof[@]+"${proof[@]}"} "$out/memory-0.json" "$out/memory-1.json"
 }
 
-# Upstream's tests in both modes, each with a copy of its sources.
-run_suite() { # run_suite [FILE...]
-  local fast folder
-  for fast in 0 1; do
-    folder=$out/suite-$fast
-    mkdir -p "$folder/log" "$folder/record" "$folder/census" "$work/tmp"
-    cp -a "$sources" "$work/tree-$version-$fast"
-    cp "$pins/Cargo.lock" "$work/tree-$version-$fast/rust/Cargo.lock"
-    # shellcheck disable=SC2046  # words
-    env $(mode_variables $fast) FERRITE_PRELOAD="$blocks" PYTHONMALLOC=malloc FERRITE_MAPS_DIR="$work/tmp" TMPDIR="$work/tmp" \
-      FAST_CENSUS="$folder/census" FAST_RECORD="$folder/state.json" PYTEST_PLUGINS=fast_record,fast_census \
-      TVM_FFI_CACHE_DIR="$work/tvm-ffi-$fast" CARGO_TARGET_DIR="$cache/python-cargo" VIRTUAL_ENV="$environment" \
-      PATH="$environment/bin:$fast_base/bin:$PATH" \
-      "$base_python" "$upstream/support/run_pytest.py" --out "$folder" --jobs "$jobs" --time-limit 3600 --test-timeout 240 \
-      --python "$fast_python" --tree "$work/tree-$version-$fast" --list "$upstream/baseline/python.txt" -- "$@"
-    rm -rf "$work/tree-$version-$fast"
+# Upstream's tests in a mode, with a copy of its sources and more variables. Results go to
+# $out/NAME.
+one_suite() { # one_suite NAME FAST [VARIABLE...] -- [FILE...]
+  local folder=$out/$1 fast=$2 tree=$work/tree-$version-$1 variables=()
+  shift 2
+  while [ "$1" != -- ]; do
+    variables+=("$1")
+    shift
   done
+  mkdir -p "$folder/log" "$folder/record" "$folder/census" "$folder/asan" "$work/tmp"
+  cp -a "$sources" "$tree"
+  cp "$pins/Cargo.lock" "$tree/rust/Cargo.lock"
+  # shellcheck disable=SC2046  # words
+  env $(mode_variables "$fast") FERRITE_PRELOAD="$blocks" PYTHONMALLOC=malloc FERRITE_MAPS_DIR="$work/tmp" TMPDIR="$work/tmp" \
+    FAST_CENSUS="$folder/census" FAST_RECORD="$folder/state.json" PYTEST_PLUGINS=fast_record,fast_census \
+    TVM_FFI_CACHE_DIR="$work/tvm-ffi-$version-${folder##*/}" CARGO_TARGET_DIR="$cache/python-cargo" VIRTUAL_ENV="$environment" \
+    PATH="$environment/bin:$fast_base/bin:$PATH" ${variables[@]+"${variables[@]}"} \
+    "$base_python" "$upstream/support/run_pytest.py" --out "$folder" --jobs "$jobs" --time-limit 3600 --test-timeout 240 \
+    --python "$fast_python" --tree "$tree" --list "$upstream/baseline/python.txt" "$@"
+  rm -rf "$tree"
+}
+
+# Upstream's tests in both modes.
+run_suite() { # run_suite [FILE...]
+  one_suite suite-0 0 -- "$@"
+  one_suite suite-1 1 -- "$@"
   "$python" "$here/same.py" suite ${proof[@]+"${proof[@]}"} "$out/suite-0" "$out/suite-1"
 }
+
+# Upstream's tests with the extension and more variables, compared with those of `suite` without
+# it, which run first unless they have.
+checked_suite() { # checked_suite NAME [VARIABLE...] -- [FILE...]
+  local name=$1 files=("$@")
+  while [ "${files[0]}" != -- ]; do files=("${files[@]:1}"); done
+  [ -f "$out/suite-0/results.jsonl" ] || one_suite suite-0 0 "${files[@]}"
+  one_suite "$name" 1 PYTEST_PLUGINS=fast_record "${@:2}"
+  "$python" "$here/same.py" checked "$out/suite-0" "$out/$name"
+}
+
+# The package with an extension that checks itself: sets `asan_options` and `asan_runtime`.
+make_sanitized_package() { # make_sanitized_package FOLDER
+  local machine built
+  need clang "apt-get install clang"
+  asan_runtime=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
+  [ -f "$asan_runtime" ] || die "clang's sanitizer runtime is missing: apt-get install libclang-rt-dev"
+  asan_options=detect_leaks=0:allocator_may_return_null=1:alloc_dealloc_mismatch=0:log_path=$out/sanitized/asan/report
+  unpack_package "$package" "$1"
+  machine=$(rustc -vV | sed -n 's/^host: //p')
+  RUSTUP_TOOLCHAIN=${FERRITE_NIGHTLY:-nightly} RUSTFLAGS=-Zsanitizer=address CARGO_TARGET_DIR=$root/target/python-sanitized \
+    "$root/targets/host/build.sh" --python "$version" --quiet --profile dev --target "$machine"
+  built=$root/target/python-sanitized/python/$version/$machine/debug/libferrite_python.so
+  nm -D --undefined-only "$built" | grep __asan_report >/dev/null || die "the extension has no checks in it"
+  cp "$built" "$1"/ferrite_tvm_ffi.libs/ferrite_python.cpython-"${version/./}"-*.so
+}
+
+# In a subshell: other parts use another environment and other compilers.
+run_sanitized() ( # run_sanitized [FILE...]
+  rm -rf "$out/sanitized"
+  mkdir -p "$out/sanitized/asan"
+  make_sanitized_package "$work/sanitized-package-$version"
+  environment=$work/sanitized-$version
+  make_fast_environment "$work/sanitized-package-$version" "$environment"
+  FERRITE_PRELOAD=$asan_runtime
+  # shellcheck source=../upstream/support/suite.sh
+  source "$upstream/support/suite.sh"
+  support=$upstream/support
+  work=$work/sanitized-work-$version
+  mkdir -p "$work"
+  spare_compilers
+  # shellcheck disable=SC2046  # words
+  env $(mode_variables 1) PYTHONMALLOC=malloc LD_PRELOAD="$asan_runtime" ASAN_OPTIONS="$asan_options" PYTHONPATH="$here/plugin" \
+    FAST_RECORD="$out/sanitized/ours.json" "$fast_python" -X faulthandler -m pytest -q --tb=short -p no:cacheprovider -p fast_record \
+    -o addopts= -c /dev/null --rootdir "$here" --basetemp "$work/pytest" "$here/behaviour" >"$out/sanitized/ours.log" 2>&1 || true
+  checked_suite sanitized FERRITE_PRELOAD="$asan_runtime" ASAN_OPTIONS="$asan_options" -- "$@"
+)
 
 # A package folder for a mode, without an environment of its own.
 package_for_programs() { # package_for_programs FOLDER FAST
@@ -196,6 +257,8 @@ run_version() { # run_version VERSION whole|short
         counted wrong run_pytest wrong
         ;;
       memory) counted memory run_memory ;;
+      sanitized) if [ "$2" = whole ]; then counted sanitized run_sanitized; fi ;;
+      devmode) if [ "$2" = whole ]; then counted devmode checked_suite devmode PYTHONDEVMODE=1 PYTHONMALLOC=debug FERRITE_PRELOAD= --; fi ;;
       programs) if [ "$2" = whole ]; then counted programs run_programs; fi ;;
       suite) if [ "$2" = short ]; then counted suite run_suite "${SHORT_FILES[@]}"; else counted suite run_suite; fi ;;
       *) usage ;;

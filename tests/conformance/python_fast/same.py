@@ -3,6 +3,7 @@
 usage: same.py ours [--proof] OFF.json ON.json    files of fast_record
        same.py memory [--proof] OFF.json ON.json  files of memory.py
        same.py suite [--proof] OFF ON             folders of run_pytest.py, with state.json and census/
+       same.py checked OFF ON                     the same; ON has reports in asan/, perhaps, and ours.json of fast_record
 
 The last line is `N passed, N failed`. --proof: the package has no extension, so nothing has to be fast.
 """
@@ -116,6 +117,27 @@ def compare_suite(off: Path, on: Path, is_proof: bool) -> int:
     return comparison.end()
 
 
+def compare_checked(off: Path, on: Path, is_proof: bool) -> int:
+    """Compare upstream's tests without the extension and with one that checks itself: nothing may be reported."""
+    comparison = Comparison()
+    (without, problems), (with_it, new_problems) = results.read(off), results.read(on)
+    comparison.state(load(off / "state.json").get("state"), load(on / "state.json").get("state"), is_proof)
+    reasons = {result.id: result.text[-1500:] for result in with_it}
+    comparison.outcomes({result.id: result.status for result in without}, {result.id: result.status for result in with_it}, reasons)
+    for problem in set(new_problems) - set(problems):
+        comparison.fail(problem)
+    if (on / "asan").exists() and not (on / "ours.json").exists() and (on / "ours.log").exists():
+        comparison.fail("our tests did not end", (on / "ours.log").read_text(encoding="utf-8", errors="replace")[-3000:])
+    ours = load(on / "ours.json")
+    for test, outcome in ours.get("outcomes", {}).items():
+        if outcome == "failed":
+            comparison.fail(test, ours["reasons"].get(test, ""))
+        comparison.passed += outcome == "passed"
+    for report in sorted((on / "asan").glob("*")):
+        comparison.fail(f"report {report}", report.read_text(encoding="utf-8", errors="replace")[:3000])
+    return comparison.end()
+
+
 def growth(folder: Path) -> dict[str, dict]:
     """Return the growth by file; that of a file that ran in several processes is of none."""
     found: dict[str, list] = {}
@@ -145,7 +167,7 @@ def main() -> int:
     arguments = sys.argv[1:]
     is_proof = "--proof" in arguments
     kind, off, on = (argument for argument in arguments if argument != "--proof")
-    return {"ours": compare_ours, "memory": compare_memory, "suite": compare_suite}[kind](Path(off), Path(on), is_proof)
+    return {"ours": compare_ours, "memory": compare_memory, "suite": compare_suite, "checked": compare_checked}[kind](Path(off), Path(on), is_proof)
 
 
 if __name__ == "__main__":
