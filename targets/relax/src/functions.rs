@@ -64,6 +64,8 @@ mod defaults {
         group!("vm.builtin.", builtins::debug),
         group!("vm.builtin.", builtins::device),
         group!("vm.builtin.", builtins::kv_cache),
+        group!("vm.builtin.", builtins::kv_state),
+        group!("vm.builtin.", builtins::paged_kv_cache),
         group!("vm.builtin.", builtins::python),
         group!("vm.builtin.", builtins::rnn_state),
         group!("vm.builtin.", builtins::sampling),

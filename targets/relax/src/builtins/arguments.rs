@@ -51,6 +51,15 @@ fn no_tensor(arg: &AnyView<'_>) -> Error {
     refused.err().unwrap_or_else(|| plain_error!(TYPE_ERROR, "No tensor"))
 }
 
+/// Returns the object in an argument, borrowed: its reference count does not change. Returns `None`
+/// for other values.
+#[inline(always)]
+#[cfg(feature = "all-builtins")]
+pub(super) fn object<'a>(arg: &'a AnyView<'_>) -> Option<&'a ObjectRef> {
+    // SAFETY: a view has the form of an owned value, which is borrowed here as long as the view is.
+    unsafe { &*core::ptr::from_ref(arg).cast::<Any>() }.as_object()
+}
+
 /// Returns the object in an argument, borrowed: its reference count does not change.
 ///
 /// # Errors

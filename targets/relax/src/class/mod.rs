@@ -5,16 +5,28 @@ use ferrite_core::class::KeyBinding;
 use ferrite_core::error::Result;
 use ferrite_core::names::type_table::{self, NewTypeRequest};
 
-/// An object class, derived from `ffi.Object`, that is registered on first use.
+/// An object class that is registered on first use.
 pub(crate) struct Class {
     key: &'static str,
     binding: KeyBinding,
+    /// Class that this one is derived from; `ffi.Object` if there is none.
+    parent: Option<&'static Class>,
 }
 
 impl Class {
-    /// Creates the class with this type key.
+    /// Creates the class with this type key, derived from `ffi.Object`.
     pub(crate) const fn new(key: &'static str) -> Class {
-        Class { key, binding: KeyBinding::new() }
+        Class { key, binding: KeyBinding::new(), parent: None }
+    }
+
+    /// Creates the class with this type key, derived from another one.
+    pub(crate) const fn derived(key: &'static str, parent: &'static Class) -> Class {
+        Class { key, binding: KeyBinding::new(), parent: Some(parent) }
+    }
+
+    /// Returns the number of classes above this one.
+    fn depth(&self) -> i32 {
+        self.parent.map_or(1, |parent| parent.depth() + 1)
     }
 
     /// Returns the type index. Returns a sentinel that no object has before registration.
@@ -38,13 +50,17 @@ impl Class {
 
     #[cold]
     fn register_now(&'static self) -> Result<i32> {
+        let parent_type_index = match self.parent {
+            Some(parent) => parent.register()?,
+            None => type_index::OBJECT,
+        };
         let index = type_table::get_or_alloc_index(&NewTypeRequest {
             type_key: self.key.as_bytes(),
             static_type_index: -1,
-            type_depth: 1,
+            type_depth: self.depth(),
             num_child_slots: 0,
             child_slots_can_overflow: true,
-            parent_type_index: type_index::OBJECT,
+            parent_type_index,
         })?;
         self.binding.bind_on_first_use(index, self.key.as_bytes())?;
         Ok(index)

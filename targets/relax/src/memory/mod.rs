@@ -21,9 +21,11 @@ pub(crate) mod testing;
 
 pub use allocator::{Allocator, Block, Kind, Usage, clear, usage};
 pub(crate) use device_memory::required_alignment;
+#[cfg(feature = "all-builtins")]
+pub(crate) use device_memory::send;
 pub use device_memory::{ALIGNMENT, copy, empty};
 pub(crate) use spare_tensors::SpareTensors;
 pub use storage::Storage;
-#[cfg(feature = "all-builtins")]
-pub(crate) use tensor::is_placed;
 pub(crate) use tensor::{Placement, SpareTensor, tensor_over};
+#[cfg(feature = "all-builtins")]
+pub(crate) use tensor::{is_placed, renew_view};

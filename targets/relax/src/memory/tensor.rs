@@ -159,6 +159,32 @@ impl SpareTensor {
     }
 }
 
+/// Returns a compact row-major tensor over memory that `owner` owns, as [`tensor_over`] does. Reuses
+/// the object of `old` if it was made here, nobody else has it, and it has as many dimensions.
+///
+/// # Errors
+/// Same errors as [`tensor_over`].
+///
+/// # Safety
+/// The caller must meet the requirements of [`tensor_over`].
+#[cfg(feature = "all-builtins")]
+pub(crate) unsafe fn renew_view(
+    old: Option<Tensor>,
+    owner: &ObjectRef,
+    placement: &Placement,
+    shape: &[i64],
+) -> Result<Tensor> {
+    if let Some(old) = old
+        && let Ok(spare) = SpareTensor::of(old.into())
+        && spare.ndim() == shape.len()
+    {
+        // SAFETY: the caller guarantees the memory; the dimensions are as many.
+        return Ok(unsafe { spare.place(owner, placement, shape) });
+    }
+    // SAFETY: the caller guarantees the memory.
+    unsafe { tensor_over(Some(owner), placement, shape) }
+}
+
 /// Returns `true` if a tensor was made by [`tensor_over`]. May also return `false` for one if the
 /// compiler duplicated the deleter.
 #[inline(always)]

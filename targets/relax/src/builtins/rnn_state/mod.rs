@@ -6,13 +6,11 @@
 //! | `record` | `RnnState`, the object |
 //! | `sequences` | which slot each sequence has, and how many steps it can take back |
 //! | `storage` | the values, one tensor for each layer and state, and their copies |
-//! | `foreign` | caches of TVM's runtime, which the functions `kv_state_*` forward to it |
 //!
 //! A tensor of values has the shape (slots, history, state…). Kernels of the model read and write
 //! it: they get the tensor, the slots and the history positions of the sequences of a step, and the
 //! values.
 
-mod foreign;
 mod record;
 mod sequences;
 mod storage;
@@ -22,35 +20,18 @@ use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Function, Shape, Tensor, plain_bail, plain_ensure};
 
 use super::Builtin;
+use super::receiver::call_method;
 use crate::builtin;
-use foreign::or_forward;
 use record::RnnState;
 use storage::Storage;
 
 /// Builtins of recurrent states.
 pub const BUILTINS: &[Builtin] = &[
     builtin!("vm.builtin.rnn_state_create", create),
-    builtin!(packed "vm.builtin.rnn_state_get", |args| or_forward("vm.builtin.rnn_state_get", args, get)),
-    builtin!(packed "vm.builtin.rnn_state_set", |args| or_forward("vm.builtin.rnn_state_set", args, set)),
+    builtin!(packed "vm.builtin.rnn_state_get", |args| call_method("vm.builtin.rnn_state_get", args, get)),
+    builtin!(packed "vm.builtin.rnn_state_set", |args| call_method("vm.builtin.rnn_state_set", args, set)),
     builtin!(packed "vm.builtin.rnn_state_debug_get", |args| {
-        or_forward("vm.builtin.rnn_state_debug_get", args, debug_get)
-    }),
-    builtin!(packed "vm.builtin.kv_state_clear", |args| or_forward("vm.builtin.kv_state_clear", args, clear)),
-    builtin!(packed "vm.builtin.kv_state_add_sequence", |args| {
-        or_forward("vm.builtin.kv_state_add_sequence", args, add_sequence)
-    }),
-    builtin!(packed "vm.builtin.kv_state_remove_sequence", |args| {
-        or_forward("vm.builtin.kv_state_remove_sequence", args, remove_sequence)
-    }),
-    builtin!(packed "vm.builtin.kv_state_fork_sequence", |args| {
-        or_forward("vm.builtin.kv_state_fork_sequence", args, fork_sequence)
-    }),
-    builtin!(packed "vm.builtin.kv_state_popn", |args| or_forward("vm.builtin.kv_state_popn", args, take_back)),
-    builtin!(packed "vm.builtin.kv_state_begin_forward", |args| {
-        or_forward("vm.builtin.kv_state_begin_forward", args, begin_forward)
-    }),
-    builtin!(packed "vm.builtin.kv_state_end_forward", |args| {
-        or_forward("vm.builtin.kv_state_end_forward", args, end_forward)
+        call_method("vm.builtin.rnn_state_debug_get", args, debug_get)
     }),
 ];
 
@@ -147,7 +128,7 @@ fn debug_get(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Removes all sequences.
-fn clear(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
+pub(super) fn clear(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [] = args else { return Err(wrong_count(args)) };
     let fresh = state.storage().no_sequences()?;
     let old = state.with_sequences(|all| core::mem::replace(all, fresh));
@@ -156,7 +137,7 @@ fn clear(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Adds a sequence with the initial values. The argument is its number.
-fn add_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
+pub(super) fn add_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [sequence] = args else { return Err(wrong_count(args)) };
     let sequence = sequence.get()?;
     let slot = state.with_sequences(|all| all.take_slot(sequence))?;
@@ -171,7 +152,7 @@ fn add_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Removes a sequence. The argument is its number.
-fn remove_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
+pub(super) fn remove_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [sequence] = args else { return Err(wrong_count(args)) };
     let sequence = sequence.get()?;
     state.with_sequences(|all| all.remove(sequence))?;
@@ -180,7 +161,7 @@ fn remove_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 
 /// Adds a sequence with the values and the history of another one. The arguments are (sequence, new
 /// sequence, position, which is not used).
-fn fork_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
+pub(super) fn fork_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [parent, child, position] = args else { return Err(wrong_count(args)) };
     let (parent, child) = (parent.get()?, child.get()?);
     position.get::<i64>()?;
@@ -196,7 +177,7 @@ fn fork_sequence(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Rolls a sequence back. The arguments are (sequence, number of steps).
-fn take_back(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
+pub(super) fn take_back(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [sequence, steps] = args else { return Err(wrong_count(args)) };
     let (sequence, steps) = (sequence.get()?, steps.get()?);
     state.with_sequences(|all| all.take_back(sequence, steps))?;
@@ -205,7 +186,7 @@ fn take_back(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 
 /// Begins a step. The arguments are (sequences, number of tokens of each[, parents of the tokens in
 /// each, a chain]).
-fn begin_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
+pub(super) fn begin_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let ([sequences, lengths] | [sequences, lengths, _]) = args else {
         plain_bail!(INTERNAL_ERROR, "KVState BeginForward only accepts 3 or 4 arguments");
     };
@@ -222,7 +203,7 @@ fn begin_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
 }
 
 /// Ends the step: its sequences have a new value.
-fn end_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
+pub(super) fn end_forward(state: &RnnState, args: &[AnyView<'_>]) -> Result<Any> {
     let [] = args else { return Err(wrong_count(args)) };
     state.with_sequences(|all| all.end())?;
     Ok(Any::NONE)

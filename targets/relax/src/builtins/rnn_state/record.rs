@@ -24,7 +24,7 @@ object_class! {
     /// # Upstream
     /// `RNNStateImpObj` of `src/runtime/vm/rnn_state.cc`. The class is another one, so each runtime
     /// refuses the states of the other.
-    pub(super) struct RnnState, CLASS.index(), "ferrite.relax.RnnState"
+    pub(in super::super) struct RnnState, CLASS.index(), "ferrite.relax.RnnState"
 }
 
 struct RnnContent {

@@ -17,6 +17,8 @@ pub static GROUPS: &[&[Builtin]] = &[
     debug::BUILTINS,
     device::BUILTINS,
     kv_cache::BUILTINS,
+    kv_state::BUILTINS,
+    paged_kv_cache::BUILTINS,
     python::BUILTINS,
     random::BUILTINS,
     rnn_state::BUILTINS,

@@ -70,3 +70,21 @@ pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
     }
     Ok(())
 }
+
+/// Queues a copy of a compact tensor to another one of the same size on the current stream of the
+/// device. A source in main memory has been read when this returns.
+///
+/// # Errors
+/// Same errors as [`copy`].
+///
+/// # Safety
+/// Both tensors must be valid; no other code may use the data of the destination, except for
+/// commands that are on the stream already.
+#[cfg(feature = "all-builtins")]
+pub(crate) unsafe fn send(from: &DLTensor, to: &DLTensor) -> Result<()> {
+    use ferrite_alloc_ext::device::{Device, stream};
+    // A copy between devices is one of the source.
+    let device = if device::is_main_memory(from.device.device_type) { to } else { from }.device;
+    // SAFETY: as the caller guarantees; the stream is the device's.
+    unsafe { device::copy_tensor(from, to, stream::current(Device::from(device))) }
+}

@@ -1,0 +1,4 @@
+//! Checkpoints.
+
+/// A checkpoint that is being imported.
+pub(super) struct Import {}
