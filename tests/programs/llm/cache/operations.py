@@ -1,0 +1,418 @@
+"""Random operations on a paged key-value cache and on one without pages, whose results are compared after each.
+
+    python operations.py KIND COUNT [--seed N] [--like-upstream] [--record FILE]
+
+With `--like-upstream`, operations keep clear of what TVM's cache computes wrongly; `--record` writes all results.
+"""
+
+import argparse
+import functools
+import random
+
+import numpy as np
+import tvm_ffi
+
+from attention import LOWEST, attend, causal, merged
+from kernels import INLINE, MHA, MLA, NONE, NORMAL, SLIDING, Config, Kernels
+from plain import Plain
+
+CONFIGS = {
+    "mha": Config(heads=2, key_heads=2, rope=NONE),
+    "gqa": Config(heads=6, key_heads=2, rope=NORMAL, scale=0.5, theta=500.0),
+    "wide_pages": Config(heads=4, key_heads=1, page=16, tokens=480),
+    "inline": Config(rope=INLINE, scale=0.5),
+    "window": Config(windows=True),
+    "window_none": Config(windows=True, rope=NONE, page=5),
+    "layer_window": Config(kinds=(SLIDING, MHA, SLIDING), layer_window=11),
+    "latent": Config(kinds=(MLA, MLA), heads=3, key_heads=1, width=12, value_width=8, rope=NONE),
+}
+TOLERANCE = 2e-4
+
+
+@functools.cache
+def builtin(name):
+    return tvm_ffi.get_global_func("vm.builtin." + name)
+
+
+def method(name):
+    return builtin("attention_kv_cache_" + name)
+
+
+def state(name):
+    return builtin("kv_state_" + name)
+
+
+def shape(values):
+    return tvm_ffi.Shape([int(value) for value in values])
+
+
+class Difference(AssertionError):
+    """A result that differs from that of the model."""
+
+
+class Pair:
+    """A paged cache and a plain one, which do the same."""
+
+    def __init__(self, config, seed=0):
+        self.config, self.kernels, self.plain = config, Kernels(config), Plain(config)
+        self.cache = self.kernels.create()
+        self.numbers = np.random.default_rng(seed)
+        self.log, self.record = [], None
+
+    # ---- operations
+
+    def add(self, name):
+        state("add_sequence")(self.cache, name)
+        self.plain.add(name)
+
+    def remove(self, name):
+        state("remove_sequence")(self.cache, name)
+        self.plain.remove(name)
+
+    def fork(self, parent, child, position=-1):
+        state("fork_sequence")(self.cache, parent, child, position)
+        self.plain.fork(parent, child, position)
+
+    def popn(self, name, count):
+        state("popn")(self.cache, name, count)
+        self.plain.popn(name, count)
+
+    def window(self, name, window, sink):
+        method("enable_sliding_window_for_seq")(self.cache, name, window, sink)
+        self.plain.window(name, window, sink)
+
+    def clear(self):
+        state("clear")(self.cache)
+        self.plain.clear()
+
+    def commit(self, names, leaves):
+        method("commit_accepted_token_tree_nodes")(self.cache, shape(names), shape(leaves))
+        self.plain.commit(names, leaves)
+
+    def step(self, names, lengths, parents=None, shared=False, padding=0):
+        """A step of all layers; `shared`: a layer's keys are used by another one, too."""
+        extra = [] if parents is None else [shape(parents)]
+        state("begin_forward")(self.cache, shape(names), shape(lengths), *extra)
+        positions = self.plain.begin(names, lengths, parents)
+        self.same("positions", positions, method("get_query_positions")(self.cache))
+        for layer, kind in enumerate(self.config.kinds):
+            if kind == MLA:
+                self.latent_layer(layer, sum(lengths))
+            else:
+                self.layer(layer, sum(lengths), padding)
+                if shared:
+                    self.shared_layer(layer, sum(lengths))
+        state("end_forward")(self.cache)
+        self.plain.end()
+
+    def drawn(self, *dimensions):
+        return self.numbers.standard_normal(dimensions).astype(self.config.dtype)
+
+    def layer(self, layer, rows, padding):
+        c, factor = self.config, 0.35
+        qkv = self.drawn(rows + padding, c.heads + 2 * c.key_heads, c.width)
+        out = np.full((rows + padding, c.heads, c.value_width), 7.0, c.dtype)
+        given = tvm_ffi.from_dlpack(out)
+        method("attention_with_fused_qkv")(self.cache, layer, factor, tvm_ffi.from_dlpack(qkv), given)
+        self.same(f"layer {layer}", self.plain.attention(layer, qkv[:rows], factor), given, rows)
+        self.equal("padding", (out[rows:] == 7.0).all(), True)
+
+    def shared_layer(self, layer, rows):
+        c, factor = self.config, 0.6
+        q = self.drawn(rows, c.heads, c.width)
+        tokens = [sequence.tokens[len(sequence) - n :, layer] for sequence, n in zip(self.plain.batch, self.plain.lengths)]
+        k, v = (np.ascontiguousarray(np.concatenate(tokens)[:, part]) for part in (0, 1))
+        given = tvm_ffi.from_dlpack(np.zeros((rows, c.heads, c.value_width), c.dtype))
+        method("attention_with_shared_kv")(self.cache, layer, factor, *map(tvm_ffi.from_dlpack, (q, k, v)), given)
+        self.same(f"shared layer {layer}", self.plain.over_tokens(layer, q, factor), given)
+
+    def latent_layer(self, layer, rows):
+        """A layer of multi-head latent attention: new tokens in full width, cached ones as latent rows."""
+        c, factor = self.config, 0.35
+        values = self.drawn(rows, c.width)
+        method("append_mla_kv")(self.cache, layer, tvm_ffi.from_dlpack(values))
+        self.plain.append_latent(layer, values)
+        q, k, v = self.drawn(rows, c.heads, 10), self.drawn(rows, c.heads, 10), self.drawn(rows, c.heads, c.value_width)
+        latent_q = self.drawn(rows, c.heads, c.width)
+        out, sums, other, other_sums = (
+            tvm_ffi.from_dlpack(np.zeros((rows, c.heads, *width), dtype))
+            for width, dtype in (((c.value_width,), c.dtype), ((), "float32")) * 2
+        )
+        decode = all(length == 1 for length in self.plain.lengths)
+        if not decode:
+            method("self_attention")(self.cache, layer, factor, *map(tvm_ffi.from_dlpack, (q, k, v)), out, sums)
+            own, own_sums = np.zeros((rows, c.heads, c.value_width)), np.zeros((rows, c.heads))
+            for begin, end in zip(self.plain.rows, self.plain.rows[1:]):
+                part, length = slice(begin, end), end - begin
+                own[part], own_sums[part] = attend(q[part], k[part], v[part], causal(length, length), factor)
+            self.same(f"own rows {layer}", own, out)
+            self.same(f"own sums {layer}", own_sums, sums)
+        if decode or any(self.plain.past):
+            method("cross_attention")(self.cache, layer, factor, tvm_ffi.from_dlpack(latent_q), other, other_sums)
+            cross, cross_sums = self.plain.cross(layer, latent_q, factor)
+            self.same(f"cross {layer}", cross, other)
+            self.same(f"cross sums {layer}", cross_sums, other_sums)
+        if not decode and any(self.plain.past):
+            both = method("merge_attn_output_inplace")(self.cache, out, sums, other, other_sums)
+            for value, expected in zip(both, merged(own, own_sums, cross, cross_sums)):
+                self.same(f"merged {layer}", expected, value)
+
+    # ---- comparisons
+
+    def note(self, what, value):
+        if self.record is not None:
+            self.record.append((what, np.array(value)))
+
+    def equal(self, what, expected, value):
+        self.note(what, value)
+        if expected != value:
+            raise Difference(f"{what}: {value} in place of {expected}")
+
+    def same(self, what, expected, tensor, rows=None):
+        value = np.from_dlpack(tensor)[:rows]
+        if "sums" in what:
+            # Merging rows that see nothing adds to the lowest score.
+            value, expected = (np.maximum(x, 0.9 * LOWEST) for x in (value, expected))
+        self.note(what, value)
+        if value.shape != expected.shape:
+            raise Difference(f"{what}: shape {value.shape} in place of {expected.shape}")
+        far = float(np.abs(value - expected).max(initial=0))
+        if not far <= TOLERANCE:
+            rows = np.unique(np.argwhere(~(np.abs(value - expected) <= TOLERANCE))[:, 0])
+            raise Difference(f"{what}: off by {far:.2e}, in rows {rows.tolist()}")
+
+    def compare(self):
+        """Lengths and emptiness, which every operation may change."""
+        for name, sequence in self.plain.sequences.items():
+            self.equal(f"length of {name}", len(sequence), method("get_sequence_length")(self.cache, name))
+        self.equal("total", self.plain.total(), method("get_total_sequence_length")(self.cache))
+        free = method("get_num_available_pages")(self.cache)
+        self.note("free pages", free)
+        if not self.plain.sequences:
+            self.equal("free pages", self.config.pages, free)
+        self.equal("empty", not self.plain.sequences, bool(method("empty")(self.cache)))
+
+    def contents(self):
+        """Cached keys and values of each sequence, as the debug functions read them."""
+        c = self.config
+        if SLIDING in c.kinds:
+            return
+        for name, sequence in self.plain.sequences.items():
+            if not len(sequence):
+                continue
+            begin = int(self.numbers.integers(0, len(sequence)))
+            tokens = sequence.tokens[begin:].swapaxes(0, 1)
+            if MLA in c.kinds:
+                given = [tvm_ffi.from_dlpack(np.zeros(tokens[:, :, 0, 0].shape, c.dtype))]
+                method("debug_get_kv_mla")(self.cache, name, begin, len(sequence), *given)
+                self.same(f"latent rows of {name}", tokens[:, :, 0, 0], *given)
+                continue
+            given = [tvm_ffi.from_dlpack(np.zeros(tokens[:, :, 0].shape, c.dtype)) for _ in "kv"]
+            method("debug_get_kv")(self.cache, name, begin, len(sequence), *given)
+            for part, value in enumerate(given):
+                self.same(f"{'kv'[part]} of {name}", tokens[:, :, part], value)
+
+
+class Operations:
+    """Draws operations that a cache must accept, from what the plain cache holds."""
+
+    def __init__(self, pair, seed, like_upstream):
+        self.pair, self.draw, self.like_upstream = pair, random.Random(seed), like_upstream
+        self.plain, self.config = pair.plain, pair.config
+        self.forks = {}  # how often each sequence was forked, or is from a fork
+        self.last_tree = []  # names of the last step, if that had trees
+
+    def fresh_name(self):
+        while True:
+            name = self.draw.choice([self.draw.randrange(20), self.draw.randrange(2**63)])
+            if not self.like_upstream and self.draw.random() < 0.3:
+                name = -1 - name
+            if name not in self.plain.sequences:
+                return name
+
+    def pages_at_most(self):
+        """More pages than the sequences and the shared pages can have."""
+        return sum(len(s) // self.config.page + 3 for s in self.plain.sequences.values())
+
+    def capacity(self):
+        """Tokens that fit in any case."""
+        return (self.config.pages - self.pages_at_most()) * self.config.page
+
+    def committed(self):
+        return [name for name, s in self.plain.sequences.items() if not s.parents]
+
+    def position(self, length):
+        page = self.config.page
+        return self.draw.choice([-1, length, 0, length // page * page, length // page // 2 * page, self.draw.randint(0, length)])
+
+    def operation(self):
+        """Does one operation. Returns its name and arguments, or None if it is not possible now."""
+        names = ["add"] * 2 + ["remove"] + ["fork"] * 3 + ["popn"] * 2 + ["step"] * 8 + ["contents"]
+        if self.config.sliding:
+            names += ["window"] * 2
+        if set(self.config.kinds) == {MHA} and not self.config.windows and not self.config.inline:
+            names += ["tree"] * 3 + ["commit"] * 3
+        if self.draw.random() < 0.004:
+            names = ["clear"]
+        return getattr(self, self.draw.choice(names))()
+
+    def do(self, name, *arguments, **other):
+        self.pair.log.append((name, arguments, other))
+        getattr(self.pair, name)(*arguments, **other)
+        return True
+
+    def add(self):
+        if len(self.plain.sequences) >= self.config.sequences:
+            return None
+        name = self.fresh_name()
+        self.forks[name] = 0
+        return self.do("add", name)
+
+    def remove(self):
+        if not self.plain.sequences:
+            return None
+        return self.do("remove", self.draw.choice(list(self.plain.sequences)))
+
+    def fork(self):
+        names = self.committed()
+        if not names or len(self.plain.sequences) >= self.config.sequences or self.capacity() < self.config.page * 2:
+            return None
+        parent = self.draw.choice(names)
+        sequence = self.plain.sequences[parent]
+        position = self.position(len(sequence))
+        if sequence.window:
+            position = self.draw.randint(0, min(sequence.pinned, len(sequence)))
+        if self.like_upstream and self.is_fork_of_window_wrong(parent):
+            return None
+        child = self.fresh_name()
+        self.forks[parent] += 1
+        self.forks[child] = self.forks[parent]
+        return self.do("fork", parent, child, position)
+
+    def is_fork_of_window_wrong(self, parent):
+        """Upstream is wrong for forks with layer windows, for forks of a window that has slid, and for forks of forks."""
+        return SLIDING in self.config.kinds or self.config.sliding and (self.forks[parent] or self.plain.sequences[parent].slid)
+
+    def popn(self):
+        names = self.committed()
+        if not names or self.capacity() < self.config.page:
+            return None
+        name = self.draw.choice(names)
+        sequence = self.plain.sequences[name]
+        if self.config.sliding and (self.like_upstream or sequence.window or sequence.prefix):
+            return None
+        count = self.draw.choice([0, 1, self.draw.randint(0, len(sequence)), len(sequence)])
+        return self.do("popn", name, min(count, len(sequence)))
+
+    def window(self):
+        names = [name for name, s in self.plain.sequences.items() if not s.window and len(s) < 40]
+        if not names:
+            return None
+        name = self.draw.choice(names)
+        sequence = self.plain.sequences[name]
+        sink = self.draw.choice([0, 0, 1, self.draw.randint(0, 9)])
+        window = max(sink, sequence.prefix) + self.draw.randint(1, 20)
+        return self.do("window", name, window, sink)
+
+    def lengths(self, count):
+        if self.draw.random() < 0.5:
+            return [1] * count
+        return [self.draw.choice([1, 2, self.draw.randint(1, 24)]) for _ in range(count)]
+
+    def batch(self, names):
+        names = list(names)
+        self.draw.shuffle(names)
+        return names[: self.draw.randint(1, len(names))]
+
+    def fits(self, lengths):
+        return sum(lengths) <= min(self.config.chunk, self.capacity() - self.config.page * (len(lengths) + 1))
+
+    def step(self):
+        if not self.committed() or self.like_upstream and self.last_tree:
+            return self.commit() if self.last_tree else None
+        names = self.batch(self.committed())
+        lengths = self.lengths(len(names))
+        if not self.fits(lengths):
+            return self.remove()
+        shared = MLA not in self.config.kinds and not self.config.sliding and self.draw.random() < 0.2
+        padding = self.draw.choice([0, 0, 0, 3])
+        return self.do("step", names, lengths, shared=shared, padding=padding)
+
+    def tree(self):
+        names = self.plain.sequences if not self.last_tree or not self.like_upstream else []
+        if not names:
+            return None
+        names = self.batch(names)
+        if self.like_upstream and any(self.plain.sequences[name].parents for name in names):
+            return None
+        lengths = [self.draw.choice([1, 2, 3, self.draw.randint(1, 9)]) for _ in names]
+        if not self.fits(lengths):
+            return None
+        parents = []
+        for name, length in zip(names, lengths):
+            nodes = len(self.plain.sequences[name].parents)
+            chain = self.draw.random() < 0.3
+            parents += [node - 1 if chain else self.draw.randint(-1, node - 1) for node in range(nodes, nodes + length)]
+        if self.like_upstream and self.is_chain(parents[-lengths[-1] :]):
+            return None
+        self.last_tree = names
+        return self.do("step", names, lengths, parents, shared=self.draw.random() < 0.2)
+
+    def is_chain(self, parents):
+        return all(parent == node - 1 for node, parent in enumerate(parents))
+
+    def commit(self):
+        names = [name for name in self.last_tree if name in self.plain.sequences] if self.like_upstream else []
+        if self.like_upstream and len(names) != len(self.last_tree):
+            # Upstream pops by the step's order, so that the rest cannot be committed.
+            self.last_tree = []
+            return self.do("clear")
+        if not self.like_upstream:
+            names = [name for name, s in self.plain.sequences.items() if s.parents]
+            names = self.batch(names) if names else []
+        self.last_tree = []
+        if not names:
+            return None
+        return self.do("commit", names, [self.draw.randint(-1, len(self.plain.sequences[name].parents) - 1) for name in names])
+
+    def contents(self):
+        return self.do("contents")
+
+    def clear(self):
+        self.last_tree = []
+        return self.do("clear")
+
+
+def run(kind, count, seed=0, like_upstream=False, record=None):
+    """Does `count` operations. Returns the number of each, and of calls of kernels."""
+    pair = Pair(CONFIGS[kind], seed)
+    pair.record = record
+    operations, done = Operations(pair, f"{kind} {seed}", like_upstream), {}
+    while sum(done.values()) < count:
+        if operations.operation():
+            name = pair.log[-1][0]
+            done[name] = done.get(name, 0) + 1
+            pair.compare()
+    for name in list(pair.plain.sequences):
+        pair.remove(name)
+        pair.compare()
+    return done, pair.kernels.calls
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kind", choices=CONFIGS)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--like-upstream", action="store_true")
+    parser.add_argument("--record")
+    a = parser.parse_args()
+    record = [] if a.record else None
+    done, calls = run(a.kind, a.count, a.seed, a.like_upstream, record)
+    if a.record:
+        np.savez(a.record, names=[name for name, _ in record], **{str(i): value for i, (_, value) in enumerate(record)})
+    print(a.kind, done, dict(calls))
+
+
+if __name__ == "__main__":
+    main()
