@@ -15,9 +15,6 @@ import tempfile
 
 LOADER = "ffi.Module.load_from_bytes.relax.VMExecutable"
 
-# Builtins that only TVM has: paged caches.
-OTHERS = ("vm.builtin.paged_attention_kv_cache_", "vm.builtin.kv_cache_")
-
 
 def of_this_library(tvm, module, folder, numbers):
     """Returns the executable as one of this library. `module` is of any kind; RPC modules and loaded libraries stay as they are."""
@@ -57,7 +54,7 @@ def install(tvm):
     find = tvm.get_global_func
 
     def find_ours(name, allow_missing=False):
-        if name.startswith("vm.builtin.") and not name.startswith(OTHERS):
+        if name.startswith("vm.builtin."):
             return builtins[name]
         return find(name, allow_missing)
 

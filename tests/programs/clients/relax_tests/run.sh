@@ -14,7 +14,8 @@ source "$here/../tvm_tests/support.sh"
 read_arguments "$@"
 need g++ "apt-get install g++"
 relax=tests/python/relax
-prepare relax-tests "$relax/conftest.py" "$relax/test_vm_*.py" "$relax/test_runtime_builtin.py" "$relax/test_runtime_builtin_rnn_state.py"
+prepare relax-tests "$relax/conftest.py" "$relax/test_vm_*.py" "$relax/test_runtime_builtin.py" "$relax/test_runtime_builtin_rnn_state.py" \
+  "$relax/test_runtime_builtin_paged_attention_kv_cache_cpu.py"
 states=$work/tree/$relax/test_runtime_builtin_rnn_state
 # The tests of recurrent states are for CUDA. Their copy is for the CPU.
 sed -e 's/tvm\.cuda()/tvm.cpu()/; s/Target("cuda")/Target("llvm")/; /need cuda/d; s/mod = dl\.Apply.*/pass/' \
@@ -36,4 +37,6 @@ export TVM_TEST_TARGETS=llvm
 export OCL_ICD_VENDORS=/dev/null VK_DRIVER_FILES=/dev/null VK_ICD_FILENAMES=/dev/null CUDA_VISIBLE_DEVICES=
 # Tests of a file that forgets to import it.
 export PYTEST_ADDOPTS="-p tvm.testing"
+# The 67 tests of paged caches alone take 19 minutes.
+time_limit=5400
 run_tests llvm "$here/not_passed.txt"

@@ -70,11 +70,11 @@ prepare() { # prepare NAME PATTERN...: of files of the repository
   unpack_tvm "$revision" "$work/tree" "${@:2}"
 }
 
-# Runs the tests, and compares the results with the list FILE.
+# Runs the tests, for at most $time_limit seconds, and compares the results with the list FILE.
 run_tests() { # run_tests KINDS FILE
   FERRITE_MAPS_DIR=$work/maps FERRITE_PRELOAD=$maps_dump PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore \
     "$python" "$support/run_pytest.py" --python "$tests_python" --tree "$work/tree" --list /dev/null --out "$out" \
-    --jobs "$jobs" --test-timeout 120 --time-limit 900 -- "${patterns[@]}"
+    --jobs "$jobs" --test-timeout 120 --time-limit "${time_limit:-900}" -- "${patterns[@]}"
   "$python" "$support/check_maps.py" "$work/maps" "$replaced" "$upstream_library"
   PYTHONPATH=$support "$python" "$tvm_tests/judge.py" "$library" "$1" "$out" "$2" "${patterns[@]}"
 }
