@@ -3,9 +3,11 @@
 import ctypes
 import gc
 
+import tvm_ffi
+
 from kernels import MLA
 from operations import CONFIGS, Operations
-from pair import Pair
+from pair import Pair, method, shape, state
 
 MOST = 2000
 
@@ -83,8 +85,6 @@ def check_after(pair, name, arguments, lengths):
     """The cache is as before the operation. A step may have begun: its tokens are counted then, and all of them."""
     if name == "contents":
         return
-    from pair import method
-
     found = {key: method("get_sequence_length")(pair.cache, key) for key in lengths}
     if name == "step":
         grown = {key: value + dict(zip(arguments[0], arguments[1])).get(key, 0) for key, value in lengths.items()}
@@ -151,3 +151,34 @@ def clear_leaves_nothing(heap, kind):
         gc.collect()
         sizes.append((heap.live(), heap.bytes()))
     assert sizes[-1] <= sizes[1], sizes
+
+
+def allocations_of_steps(heap, batch, steps=40):
+    """Number of allocations of the library in decode steps, with kernels that do nothing.
+
+    The sequences have been as long before: their lists of pages grow, by doubling.
+    """
+    pair = Pair(CONFIGS["gqa"])
+    idle = {name: tvm_ffi.convert(lambda *_: None) for name in ("split", "append", "decode", "prefill", "ragged", "merge")}
+    cache, c = pair.kernels.create(**idle), pair.config
+    for name in range(batch):
+        state("add_sequence")(cache, name)
+    names, ones = shape(range(batch)), shape([1] * batch)
+    qkv = pair.drawn(batch, c.heads + 2 * c.key_heads, c.width)
+    qkv, out = tvm_ffi.from_dlpack(qkv), tvm_ffi.from_dlpack(pair.drawn(batch, c.heads, c.value_width))
+    begin, attend, end = state("begin_forward"), method("attention_with_fused_qkv"), state("end_forward")
+
+    def step():
+        begin(cache, names, ones)
+        attend(cache, 0, 0.5, qkv, out)
+        attend(cache, 1, 0.5, qkv, out)
+        end(cache)
+
+    for _ in range(steps):
+        step()
+    for name in range(batch):
+        state("popn")(cache, name, steps)
+    before = heap.allocations()
+    for _ in range(steps):
+        step()
+    return heap.allocations() - before
