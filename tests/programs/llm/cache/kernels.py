@@ -25,7 +25,7 @@ class Config:
     windows: bool = False
     layer_window: int = 1024
     sequences: int = 6
-    tokens: int = 240
+    tokens: int = 200
     chunk: int = 64
     page: int = 4
     theta: float = 10000.0

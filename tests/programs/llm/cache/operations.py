@@ -60,6 +60,8 @@ class Operations:
     def operation(self):
         """Does one operation. Returns its name and arguments, or None if it is not possible now."""
         names = ["add"] * 2 + ["remove"] + ["fork"] * 3 + ["popn"] * 2 + ["step"] * 8 + ["contents"]
+        if not self.like_upstream:
+            names += ["tight_step"]
         if self.config.sliding:
             names += ["window"] * 2
         if set(self.config.kinds) == {MHA} and not self.config.windows and not self.config.inline:
@@ -149,6 +151,20 @@ class Operations:
         shared = MLA not in self.config.kinds and not self.config.sliding and self.draw.random() < 0.2
         padding = self.draw.choice([0, 0, 0, 3])
         return self.do("step", names, lengths, shared=shared, padding=padding)
+
+    def tight_step(self):
+        """Does a step that takes about all free pages: one that does not fit changes nothing."""
+        names, free = self.committed(), self.pair.free_pages()
+        if not names:
+            return None
+        names, size = self.batch(names), self.config.page
+        lengths = [self.draw.randint(1, max(1, free * size // len(names) + size)) for _ in names]
+        if sum(lengths) > self.config.chunk:
+            return None
+        old = [len(self.plain.sequences[name]) for name in names]
+        needed = sum(-(-(n + length) // size) + -n // size for n, length in zip(old, lengths))
+        fits = None if self.config.sliding else needed <= free
+        return self.do("step", names, lengths, fits=fits, may_be_refused=True)
 
     def tree(self):
         names = self.plain.sequences if not self.last_tree or not self.like_upstream else []
