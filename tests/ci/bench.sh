@@ -20,6 +20,14 @@ check_python-calls() {
   tests/bench/python_calls/run.sh --goals "$target"/wheels/*.whl
 }
 
+# decode steps of a language model take at most half of the instructions that they take with TVM's
+# runtime, outside kernels, and no more than tests/bench/llm/limits.txt says
+# needs: valgrind wheel; for: lib targets/relax tests/bench/llm tests/programs/llm; counts: one
+check_llm-instructions() {
+  build_wheel
+  tests/bench/llm/run.sh "$target"/wheels/*.whl
+}
+
 # prints the bytes of each build
 # needs: strip g++; for: lib; counts: one
 check_size() {

@@ -21,6 +21,18 @@ check_relax() {
   tests/programs/clients/run.sh "$target"/wheels/*.whl relax relax_c
 }
 
+# language models with a paged key-value cache, compared with TVM's results; the cache with kernels
+# in Python, beside a model without pages and beside TVM's runtime, from PyPI
+# needs: cc wheel; for: lib targets/relax tests/programs/llm tests/programs/clients/llm
+check_llm() { clients llm; }
+
+# 10,000 random operations on paged key-value caches of each kind, and calls with any arguments
+# needs: cc wheel; for: lib targets/relax tests/programs/llm tests/programs/clients/llm
+check_llm-operations() {
+  build_wheel
+  LLM_OPERATIONS=10000 LLM_SEED=$RANDOM CLIENT_SECONDS=7200 tests/programs/clients/run.sh "$target"/wheels/*.whl llm
+}
+
 # TVM's own tests of the Relax virtual machine, from FERRITE_TVM_GIT, on the machine of our wheel
 # needs: wheel; for: targets/relax tests/programs/clients/relax_tests
 check_relax-tvm-tests() {

@@ -4,8 +4,8 @@
 # Runs clients of libtvm_ffi.so from PyPI with the library of the wheel of targets/host/python. A
 # SET is a folder next to this file: each of its scripts runs in an interpreter of its own, once for
 # each of its requirements*.txt, which pin the packages. The set's *_stub folders stand in for
-# packages that are too large. Environments are created once and kept in the cache. The last line is
-# the sum.
+# packages that are too large. Environments are created once and kept in the cache. A script has
+# CLIENT_SECONDS, 300 unless given. The last line is the sum.
 source "$(dirname "${BASH_SOURCE[0]}")/../../conformance/upstream/support/cache.sh"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -16,7 +16,7 @@ install_clients() { # install_clients FOLDER: of the pins in $requirements
 }
 
 run_script() { # run_script SCRIPT NAME: with the interpreter $clients/bin/python, which finds packages in $path first
-  if PYTHONPATH=$path "$here/../../watchdog/watched.py" 300 "$clients/bin/python" "$1" >"$work/log" 2>&1; then
+  if PYTHONPATH=$path "$here/../../watchdog/watched.py" "${CLIENT_SECONDS:-300}" "$clients/bin/python" "$1" >"$work/log" 2>&1; then
     passed=$((passed + 1))
     echo "ok      $2"
   else
