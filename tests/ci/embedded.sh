@@ -44,6 +44,7 @@ check_guide() { tests/ci/guide.sh targets/boards/README.md '4 squared is 16'; }
 check_model-tool() {
   python3 targets/boards/model/tests.py
   python3 targets/boards/model/hostile.py
+  python3 targets/boards/model/language_tests.py
 }
 
 # the commands of the guide in targets/boards/model lead from an ONNX model to firmware, a program

@@ -1,5 +1,7 @@
 """Compiles a model by TVM, and writes a project that runs it: firmware for a board, or a program for this machine.
 
+A folder with a `config.json` is a language model, which becomes a folder for `ferrite chat`.
+
 `ferrite model` runs this program. It needs Python 3.10 or later with apache-tvm, and wasmtime for boards; it installs nothing.
 """
 
@@ -17,6 +19,7 @@ import signature
 import targets
 from executable import BUILTIN, MAGIC, Executable, Malformed
 from failure import Failure
+from language import chat, command, options
 
 FRONTENDS = (".onnx", ".py")
 
@@ -31,7 +34,8 @@ def shape(text):
 
 def arguments():
     parser = argparse.ArgumentParser(prog="ferrite model", description="Compiles a model, and writes a project that runs it.")
-    parser.add_argument("file", type=pathlib.Path, help="ONNX file, Python file that defines `model`, or library by export_library")
+    text = "ONNX file, Python file that defines `model`, library by export_library, or folder of a language model"
+    parser.add_argument("file", type=pathlib.Path, help=text)
     parser.add_argument("--target", required=True, help=", ".join([*(targets.boards() or ["boards (in a clone of Ferrite)"]), targets.HOST, *targets.DEVICES]))
     parser.add_argument("-o", "--output", type=pathlib.Path, help="folder of the project; default: NAME-TARGET")
     parser.add_argument("--name", help="name of the model, a C identifier; default: that of the file")
@@ -39,7 +43,19 @@ def arguments():
     parser.add_argument("--shape", type=shape, action="append", default=[], help="shape of an ONNX model's input, such as x=1,3,32,32")
     parser.add_argument("--input", type=pathlib.Path, action="append", default=[], help=".npy file with an example of the next input")
     parser.add_argument("--arena", type=int, help="bytes of a board's arena, in place of the planned number")
+    language_arguments(parser.add_argument_group("language models"))
     return parser.parse_args()
+
+
+def language_arguments(group):
+    add = group.add_argument
+    add("--quantization", choices=options.QUANTIZATIONS, default="f16", help="bits of a weight: 32, 16 or 4; default: f16")
+    add("--context", type=int, metavar="N", help="tokens of a conversation; default: those of the model, at most 4096")
+    add("--prefill-chunk", type=int, metavar="N", help="tokens of a step; default: 512")
+    add("--batch", type=int, metavar="N", default=16, help="conversations in a step; default: 16")
+    add("--conversation", choices=chat.CONVERSATIONS, help="form of a conversation; default: that of the tokenizer's chat template")
+    add("--mode", choices=("bytecode", "compiled"), default="bytecode", help="functions of the model as bytecode or as machine code")
+    add("--cpu", metavar="NAME", help="LLVM's name of the processor, such as x86-64-v3; default: any of this machine's architecture")
 
 
 def compiled(args):
@@ -123,6 +139,9 @@ def host(args, name, folder):
 
 def run(args):
     targets.check(args.target)
+    if args.file.is_dir():
+        command.run(args)
+        return
     if not args.file.is_file():
         raise Failure(f"there is no file {args.file}")
     if args.file.suffix not in (*FRONTENDS, ".so"):

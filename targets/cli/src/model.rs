@@ -23,6 +23,10 @@ const FILES: &[(&str, &str)] = embedded! {
         "__main__.py" "compiler.py" "executable.py" "failure.py" "frontend.py" "plan.py" "project.py" "quote.py" "signature.py"
         "targets.py"
     ]
+    "targets/boards/model/language/" => "model/language/" [
+        "__init__.py" "chat.py" "checkpoint.py" "command.py" "description.py" "kernels.py" "network.py" "options.py"
+        "parameters.py"
+    ]
     "targets/boards/model/project/" => "model/project/" [
         "board.c" "board.md" "board.sh" "device.c" "host.c" "host.h" "host.md" "host.sh" "model.h" "results.c" "results.h"
     ]
@@ -145,12 +149,16 @@ mod tests {
     #[test]
     fn every_file_of_the_program_is_embedded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for folder in ["targets/boards/model", "targets/boards/model/project"] {
-            for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+        for part in ["", "/language", "/project"] {
+            let folder = format!("targets/boards/model{part}");
+            for entry in std::fs::read_dir(root.join(&folder)).unwrap() {
                 let path = entry.unwrap().path();
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();
                 let is_needed = path.is_file()
-                    && !matches!(name.as_str(), "README.md" | "tests.py" | "hostile.py");
+                    && !matches!(
+                        name.as_str(),
+                        "README.md" | "tests.py" | "hostile.py" | "language_tests.py"
+                    );
                 let is_embedded = FILES.iter().any(|(file, _)| *file == format!("{folder}/{name}"));
                 assert_eq!(is_embedded, is_needed, "{folder}/{name}");
             }

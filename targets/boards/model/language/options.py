@@ -1,0 +1,70 @@
+"""What the user chooses of a compiled model."""
+
+import dataclasses
+
+from failure import Failure
+
+QUANTIZATIONS = {"none": 32, "f16": 16, "q4": 4}
+"""Values of `--quantization`, each with the bits of a weight."""
+LANGUAGE_TARGETS = ("host", "opencl", "cuda")
+PAGE = 16
+"""Tokens of a page, which the frontend's kernels have built in."""
+
+
+@dataclasses.dataclass
+class Options:
+    """Bits of a weight, data type of the calculation, and sizes. `target` is TVM's."""
+
+    bits: int
+    dtype: str
+    context: int
+    chunk: int
+    batch: int
+    target: object = None
+
+    @property
+    def quantization(self):
+        """Returns MLC-LLM's name."""
+        kind = "f16" if self.dtype == "float16" else "f32"
+        return f"q4{kind}_1" if self.bits == 4 else f"q0{kind}"
+
+    def metadata(self, description):
+        """Returns what the function `_metadata` of the model says of it, without the parameters."""
+        return {
+            "model_type": description.kind,
+            "quantization": self.quantization,
+            "context_window_size": self.context,
+            "sliding_window_size": -1,
+            "attention_sink_size": -1,
+            "prefill_chunk_size": self.chunk,
+            "max_batch_size": self.batch,
+            "tensor_parallel_shards": 1,
+            "pipeline_parallel_stages": 1,
+            "kv_state_kind": "kv_cache",
+            "kv_cache": {
+                "num_hidden_layers": description.layers,
+                "num_attention_heads": description.heads,
+                "num_key_value_heads": description.kv_heads,
+                "head_dim": description.head,
+            },
+        }
+
+
+def choose(args, description):
+    """Returns the options for a model, with their defaults."""
+    if args.target not in LANGUAGE_TARGETS:
+        raise Failure(f"language models are compiled for {', '.join(LANGUAGE_TARGETS)}, not for {args.target}")
+    longest = min(description.positions, description.window or description.positions)
+    context = min(4096, longest) if args.context is None else args.context
+    if not 1 <= context <= longest:
+        limit = "sliding window" if description.window and description.window == longest else "max_position_embeddings"
+        raise Failure(f"--context {context} is not from 1 to {longest}, the model's {limit}")
+    chunk = min(512, context) if args.prefill_chunk is None else args.prefill_chunk
+    if not 1 <= chunk <= context:
+        raise Failure(f"--prefill-chunk {chunk} is not from 1 to the context, {context}")
+    if args.batch < 1:
+        raise Failure(f"--batch {args.batch} is not positive")
+    bits = QUANTIZATIONS[args.quantization]
+    # 16 bits are calculated in 16 bits; 4 bits in what suits the device.
+    dtype = "float16" if bits == 16 or (bits == 4 and args.target != "host") else "float32"
+    return Options(bits, dtype, context, chunk, args.batch)

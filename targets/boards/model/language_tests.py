@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Tests of language models in `ferrite model` that need neither TVM nor numpy. Prints the sum at the end."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+from failure import Failure
+from language import chat, description, options, parameters
+from language.checkpoint import Checkpoint
+
+HERE = pathlib.Path(__file__).resolve().parent
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 8,
+    "intermediate_size": 12,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+    "vocab_size": 16,
+    "eos_token_id": [1, 2],
+}
+
+
+def file(table, data=b""):
+    text = json.dumps(table).encode() if isinstance(table, dict) else table
+    return len(text).to_bytes(8, "little") + text + data
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, content):
+        content = content if isinstance(content, bytes) else json.dumps(content).encode()
+        (self.folder / name).write_bytes(content)
+
+
+class Descriptions(unittest.TestCase):
+    def refused(self, message, **more):
+        config = {key: value for key, value in (CONFIG | more).items() if value is not None}
+        with self.assertRaisesRegex(Failure, message):
+            description.described(config)
+
+    def test_sizes_have_their_defaults(self):
+        found = description.described(CONFIG)
+        self.assertEqual((found.kv_heads, found.head, found.qkv_rows, found.theta), (2, 4, 24, 10000.0))
+        self.assertEqual((found.eos, found.bos, found.tied, found.qkv_bias, found.window), ((1, 2), None, False, False, None))
+
+    def test_families_differ(self):
+        self.assertTrue(description.described(CONFIG | {"model_type": "qwen2"}).qkv_bias)
+        self.assertIsNone(description.described(CONFIG | {"model_type": "qwen2", "sliding_window": 64}).window)
+        self.assertEqual(description.described(CONFIG | {"model_type": "mistral", "sliding_window": 64}).window, 64)
+
+    def test_rotary_positions_are_read_from_either_place(self):
+        scaling = {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}
+        old = description.described(CONFIG | {"rope_theta": 500000.0, "rope_scaling": scaling})
+        new = description.described(CONFIG | {"rope_parameters": scaling | {"rope_theta": 500000.0}})
+        self.assertEqual((old.theta, old.scaling), (500000.0, scaling))
+        self.assertEqual((new.theta, new.scaling), (old.theta, old.scaling))
+        self.refused("'llama3' lack factor, low_freq_factor", rope_scaling={"type": "llama3", "high_freq_factor": 4, "original_max_position_embeddings": 1})
+
+    def test_what_is_not_supported_is_named(self):
+        self.refused(r"model_type 'gpt2' \(GPT2LMHeadModel\) is not supported; supported are: llama, mistral, qwen2", model_type="gpt2", architectures=["GPT2LMHeadModel"])
+        self.refused("model_type None", model_type=None)
+        self.refused("lacks hidden_size", hidden_size=None)
+        self.refused("vocab_size is '16', not a positive integer", vocab_size="16")
+        self.refused("hidden_size 9 is not a multiple", hidden_size=9)
+        self.refused("head_dim 3 is odd", head_dim=3)
+        self.refused("hidden_act 'gelu' is not supported", hidden_act="gelu")
+        self.refused("mlp_bias is not supported", mlp_bias=True)
+        self.refused("partial_rotary_factor 0.5", partial_rotary_factor=0.5)
+        self.refused(r"quantised already \(gptq\)", quantization_config={"quant_method": "gptq"})
+        self.refused("rms_norm_eps is '1e-5', not a number", rms_norm_eps="1e-5")
+
+
+class Checkpoints(Folder):
+    def refused(self, message):
+        with self.assertRaisesRegex(Failure, message):
+            Checkpoint(self.folder)
+
+    def test_files_of_other_kinds_are_refused(self):
+        self.refused("has no file model.safetensors")
+        for content, message in (
+            (b"", "not a complete file"),
+            ((1 << 60).to_bytes(8, "little") + b"{}", "not a complete file"),
+            (file(b"[1]"), "not a file of safetensors"),
+            (file({"x": {"dtype": "F32"}}), "not a file of safetensors"),
+            (file({"x": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}}, b"1234"), "the tensor x has other bytes"),
+            (file({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}), "the tensor x has other bytes"),
+            (file({"x": {"dtype": "F32", "shape": [-1, -1], "data_offsets": [-4, 0]}}, b"1234"), "the tensor x has other bytes"),
+        ):
+            self.write("model.safetensors", content)
+            self.refused(message)
+
+    def test_shards_stay_in_their_folder(self):
+        self.write("model.safetensors.index.json", {"weight_map": {"x": "../../etc/passwd"}})
+        self.refused("names files outside of its folder")
+        self.write("model.safetensors.index.json", {"weight_map": {"x": "a.safetensors"}})
+        self.refused("has no file a.safetensors")
+        self.write("model.safetensors.index.json", [])
+        self.refused("cannot be read")
+
+    def test_a_tensor_in_two_shards_is_refused(self):
+        entry = {"x": {"dtype": "F16", "shape": [1], "data_offsets": [0, 2]}}
+        for name in ("a.safetensors", "b.safetensors"):
+            self.write(name, file(entry, b"12"))
+        self.write("model.safetensors.index.json", {"weight_map": {"x": "a.safetensors", "y": "b.safetensors"}})
+        self.refused("the tensor x is in two files: a.safetensors and b.safetensors")
+
+    def test_tensors_are_those_of_the_description(self):
+        sources = parameters.Sources(description.described(CONFIG))
+        shapes = dict(pair for pairs in sources.table.values() for pair in pairs)
+
+        def check(shapes, dtype="I8"):
+            at, table = 0, {}
+            for name, shape in shapes.items():
+                size = shape[0] * (shape[1] if len(shape) > 1 else 1)
+                table[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + size * (1 if dtype == "I8" else 2)]}
+                at = table[name]["data_offsets"][1]
+            self.write("model.safetensors", file(table, bytes(at)))
+            sources.check(Checkpoint(self.folder))
+
+        check(shapes, "BF16")
+        check(shapes | {"model.layers.0.self_attn.rotary_emb.inv_freq": (4,)}, "F16")
+        with self.assertRaisesRegex(Failure, "the tensor model.norm.bias is not part of the model"):
+            check(shapes | {"model.norm.bias": (8,)}, "F16")
+        with self.assertRaisesRegex(Failure, r"the tensor model.norm.weight has the shape \[9\], and config.json means \[8\]"):
+            check(shapes | {"model.norm.weight": (9,)}, "F16")
+        with self.assertRaisesRegex(Failure, "lacks the tensor lm_head.weight"):
+            check({name: shape for name, shape in shapes.items() if name != "lm_head.weight"}, "F16")
+        with self.assertRaisesRegex(Failure, "has the data type I8; weights are one of F64, F32, F16, BF16"):
+            check(shapes)
+
+
+class Options(Folder):
+    def choose(self, decoder=None, **more):
+        args = {"target": "host", "quantization": "f16", "context": None, "prefill_chunk": None, "batch": 16}
+        return options.choose(types.SimpleNamespace(**args | more), decoder or description.described(CONFIG))
+
+    def test_sizes_are_limited_by_the_model(self):
+        self.assertEqual((self.choose().context, self.choose().chunk), (2048, 512))
+        self.assertEqual((self.choose(context=64).context, self.choose(context=64).chunk), (64, 64))
+        window = description.described(CONFIG | {"model_type": "mistral", "sliding_window": 40})
+        self.assertEqual(self.choose(window).context, 40)
+        for message, more in (
+            ("--context 41 is not from 1 to 40, the model's sliding window", {"decoder": window, "context": 41}),
+            ("--context 0 is not", {"context": 0}),
+            ("--prefill-chunk 65 is not from 1 to the context, 64", {"context": 64, "prefill_chunk": 65}),
+            ("--batch 0 is not positive", {"batch": 0}),
+            ("language models are compiled for host, opencl, cuda, not for riscv32", {"target": "riscv32"}),
+        ):
+            with self.assertRaisesRegex(Failure, message):
+                self.choose(**more)
+
+    def test_quantisations_have_the_names_of_mlc(self):
+        names = {name: self.choose(quantization=name).quantization for name in options.QUANTIZATIONS}
+        self.assertEqual(names, {"none": "q0f32", "f16": "q0f16", "q4": "q4f32_1"})
+        self.assertEqual(self.choose(quantization="q4", target="cuda").quantization, "q4f16_1")
+
+    def test_conversations_come_from_the_chat_template(self):
+        decoder = description.described(CONFIG)
+        config = chat.config(self.folder, decoder, self.choose(), chat.template_of(self.folder))
+        self.assertEqual((config["conv_template"]["name"], config["conv_template"]["stop_token_ids"]), ("LM", [1, 2]))
+        self.write("tokenizer_config.json", {"chat_template": "{% for m in messages %}<|im_start|>..."})
+        self.write("generation_config.json", {"temperature": 0.6, "eos_token_id": 7, "stop_strings": ["\n"]})
+        config = chat.config(self.folder, decoder, self.choose(), chat.template_of(self.folder))
+        self.assertEqual(config["conv_template"]["name"], "chatml")
+        self.assertEqual(config["conv_template"]["stop_str"], ["<|im_end|>", "\n"])
+        self.assertEqual((config["eos_token_id"], config["temperature"], config["tokenizer_files"]), ([7], 0.6, ["tokenizer_config.json"]))
+
+
+class Command(Folder):
+    def fails(self, message, *arguments):
+        # Without the packages of the user, such as TVM.
+        command = [sys.executable, "-I", "-S", "-B", str(HERE), str(self.folder), *arguments]
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+        self.assertNotEqual(outcome.returncode, 0)
+        self.assertRegex(outcome.stderr, message)
+        self.assertNotIn("Traceback", outcome.stderr)
+
+    def test_mistakes_are_explained(self):
+        self.fails("config.json cannot be read", "--target", "host")
+        self.write("config.json", CONFIG)
+        self.fails("not for riscv32", "--target", "riscv32")
+        self.fails("has no file tokenizer.json", "--target", "host")
+        self.write("tokenizer.json", {})
+        self.fails("has no file model.safetensors", "--target", "host")
+        self.fails("invalid choice: 'q3'", "--target", "host", "--quantization", "q3")
+        tensors = {name: shape for pairs in parameters.Sources(description.described(CONFIG)).table.values() for name, shape in pairs}
+        table, at = {}, 0
+        for name, shape in tensors.items():
+            end = at + 2 * shape[0] * (shape[1] if len(shape) > 1 else 1)
+            table[name] = {"dtype": "F16", "shape": shape, "data_offsets": [at, end]}
+            at = end
+        self.write("model.safetensors", file(table, bytes(at)))
+        self.fails("package tvm is missing: pip install apache-tvm", "--target", "host")
+
+
+if __name__ == "__main__":
+    outcome = unittest.main(exit=False, verbosity=1).result
+    failed = len(outcome.failures) + len(outcome.errors)
+    print(f"language: {outcome.testsRun - failed} passed, {failed} failed")
+    sys.exit(failed != 0)
