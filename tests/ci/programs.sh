@@ -33,6 +33,21 @@ check_llm-operations() {
   LLM_OPERATIONS=10000 LLM_SEED=$RANDOM CLIENT_SECONDS=7200 tests/programs/clients/run.sh "$target"/wheels/*.whl llm
 }
 
+# language models that `ferrite model` compiles: logits of random weights equal numpy's, the small
+# decoder writes the text that numpy writes
+# needs: wheel; for: targets/relax targets/boards/model tests/programs/clients/language
+check_language-models() {
+  build_wheel
+  tests/programs/clients/run.sh "$target"/wheels/*.whl language
+}
+
+# MiniLM embeds sentences as ONNX Runtime does; downloads 130 MB
+# needs: wheel; for: targets/relax targets/boards/model tests/programs/clients/minilm
+check_minilm() {
+  build_wheel
+  tests/programs/clients/run.sh "$target"/wheels/*.whl minilm
+}
+
 # TVM's own tests of the Relax virtual machine, from FERRITE_TVM_GIT, on the machine of our wheel
 # needs: wheel; for: targets/relax tests/programs/clients/relax_tests
 check_relax-tvm-tests() {

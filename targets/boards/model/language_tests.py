@@ -114,7 +114,7 @@ class Checkpoints(Folder):
         self.refused("the tensor x is in two files: a.safetensors and b.safetensors")
 
     def test_tensors_are_those_of_the_description(self):
-        sources = parameters.Sources(description.described(CONFIG))
+        sources = parameters.Sources(parameters.decoder(description.described(CONFIG)))
         shapes = dict(pair for pairs in sources.table.values() for pair in pairs)
 
         def check(shapes, dtype="I8"):
@@ -194,7 +194,7 @@ class Command(Folder):
         self.write("tokenizer.json", {})
         self.fails("has no file model.safetensors", "--target", "host")
         self.fails("invalid choice: 'q3'", "--target", "host", "--quantization", "q3")
-        tensors = {name: shape for pairs in parameters.Sources(description.described(CONFIG)).table.values() for name, shape in pairs}
+        tensors = {name: shape for pairs in parameters.Sources(parameters.decoder(description.described(CONFIG))).table.values() for name, shape in pairs}
         table, at = {}, 0
         for name, shape in tensors.items():
             end = at + 2 * shape[0] * (shape[1] if len(shape) > 1 else 1)

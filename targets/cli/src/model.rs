@@ -24,8 +24,8 @@ const FILES: &[(&str, &str)] = embedded! {
         "targets.py"
     ]
     "targets/boards/model/language/" => "model/language/" [
-        "__init__.py" "chat.py" "checkpoint.py" "command.py" "description.py" "kernels.py" "network.py" "options.py"
-        "parameters.py"
+        "__init__.py" "bert.py" "chat.py" "checkpoint.py" "command.py" "description.py" "encoder.py" "kernels.py"
+        "network.py" "options.py" "parameters.py"
     ]
     "targets/boards/model/project/" => "model/project/" [
         "board.c" "board.md" "board.sh" "device.c" "host.c" "host.h" "host.md" "host.sh" "model.h" "results.c" "results.h"

@@ -72,6 +72,10 @@ def optional(path):
     return value
 
 
+def tokenizer_files(folder):
+    return [name for name in TOKENIZERS if (folder / name).is_file()]
+
+
 def template_of(folder):
     """Returns the name of the conversation that the tokenizer's chat template shows; `LM` without one."""
     template = optional(folder / "tokenizer_config.json").get("chat_template") or ""
@@ -103,7 +107,7 @@ def config(folder, description, options, name):
         "frequency_penalty": 0.0,
         "repetition_penalty": generation.get("repetition_penalty", 1.0),
         "top_p": generation.get("top_p", 1.0),
-        "tokenizer_files": [file for file in TOKENIZERS if (folder / file).is_file()],
+        "tokenizer_files": tokenizer_files(folder),
         "conv_template": conversation,
         "pad_token_id": generation.get("pad_token_id") or 0,
         "bos_token_id": description.bos,

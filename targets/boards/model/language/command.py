@@ -11,18 +11,24 @@ import quote
 import targets
 from failure import Failure
 from frontend import TVM, require
-from language import chat, description, options, parameters
+from language import bert, chat, description, options, parameters
 from language.checkpoint import Checkpoint
 
 
 def run(args):
     """Compiles the language model in a folder."""
     folder = args.file
-    decoder = description.read(folder / "config.json")
-    chosen = options.choose(args, decoder)
+    config = description.content(folder / "config.json")
+    is_encoder = config.get("model_type") == bert.KIND
+    family = bert if is_encoder else description
+    model = family.described(config, folder / "config.json")
+    chosen = options.choose(args, model)
     if not (folder / "tokenizer.json").is_file():
         raise Failure(f"{folder} has no file tokenizer.json")
-    checkpoint, sources = Checkpoint(folder), parameters.Sources(decoder)
+    if is_encoder:
+        bert.check_pooling(folder)
+    checkpoint = Checkpoint(folder)
+    sources = parameters.Sources(bert.parameters(model) if is_encoder else parameters.decoder(model))
     sources.check(checkpoint)
     tvm = require("tvm", TVM)
     chosen.target = tvm.target.Target(host(args) if args.target == targets.HOST else targets.description(args.target))
@@ -31,20 +37,20 @@ def run(args):
     # What fails leaves nothing behind.
     with tempfile.TemporaryDirectory(prefix=".model-", dir=output) as place:
         place = pathlib.Path(place)
-        mod, table = module(decoder, chosen)
+        mod, table = module(model, chosen, is_encoder)
         total = weights(checkpoint, sources, table, place)
         library(mod, chosen, args.mode, place / "model.so")
-        conversation = args.conversation or chat.template_of(folder)
-        config = chat.config(folder, decoder, chosen, conversation)
-        (place / "mlc-chat-config.json").write_text(json.dumps(config, indent=2) + "\n")
-        for name in config["tokenizer_files"]:
+        if not is_encoder:
+            config = chat.config(folder, model, chosen, args.conversation or chat.template_of(folder))
+            (place / "mlc-chat-config.json").write_text(json.dumps(config, indent=2) + "\n")
+        for name in chat.tokenizer_files(folder):
             shutil.copyfile(folder / name, place / name)
         replace(output, place)
-    print(f"model        {decoder.kind}, {decoder.layers} layers of width {decoder.width}, {chosen.quantization}")
+    print(f"model        {model.kind}, {model.layers} layers of width {model.width}, {chosen.quantization}")
     print(f"weights      {total} bytes")
     print(f"library      {(output / 'model.so').stat().st_size} bytes")
-    print(f"context      {chosen.context} tokens, prompts in steps of {chosen.chunk}, conversation {conversation}")
-    print(f"folder       {quote.visible(output)}: run ferrite chat {quote.shell(output)}")
+    print(f"context      {chosen.context} tokens" + ("" if is_encoder else f", prompts in steps of {chosen.chunk}"))
+    print(f"folder       {quote.visible(output)}" + ("" if is_encoder else f": run ferrite chat {quote.shell(output)}"))
 
 
 def replace(output, place):
@@ -71,12 +77,12 @@ def compiling():
         raise Failure(f"TVM cannot compile the model: {str(error).strip().splitlines()[-1]}") from error
 
 
-def module(decoder, chosen):
+def module(model, chosen, is_encoder):
     """Returns the model as TVM's IRModule, and the table of its parameters."""
-    from language import network
+    from language import encoder, network
 
     with compiling(), chosen.target:
-        return network.module(decoder, chosen)
+        return (encoder if is_encoder else network).module(model, chosen)
 
 
 def library(mod, chosen, mode, path):

@@ -41,13 +41,18 @@ class Description:
 
 def read(path):
     """Returns the description in a `config.json`."""
+    return described(content(path), path)
+
+
+def content(path):
+    """Returns the JSON object of a `config.json`."""
     try:
         config = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise Failure(f"{path} cannot be read: {error}") from None
     if not isinstance(config, dict):
         raise Failure(f"{path} is not a JSON object")
-    return described(config, path)
+    return config
 
 
 def described(config, path="config.json"):

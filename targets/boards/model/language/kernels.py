@@ -66,10 +66,14 @@ def cpu_product(inputs, outputs, x_dtype, shapes, dtype, target):
     x = tvm.te.placeholder((rows, inputs), x_dtype, "x")
     weights = [tvm.te.placeholder(shape, weight_dtype, "w") for shape, weight_dtype in shapes]
     at = weight_at(weights, "float32")
+    if len(weights) > 1:
+        # Converted once for all rows of `x`.
+        unpacked = tvm.te.compute((outputs, inputs), at, name="unpacked")
+    weight = at if len(weights) == 1 else lambda row, column: unpacked[row, column]
     k, lane = tvm.te.reduce_axis((0, inputs // lanes), "k"), tvm.te.reduce_axis((0, lanes), "lane")
     partial = tvm.te.compute(
         (rows, outputs, lanes),
-        lambda i, j, v: tvm.te.sum(x[i, k * lanes + v].astype("float32") * at(j, k * lanes + v), k),
+        lambda i, j, v: tvm.te.sum(x[i, k * lanes + v].astype("float32") * weight(j, k * lanes + v), k),
         name="partial",
     )
     total = tvm.te.compute((rows, outputs), lambda i, j: tvm.te.sum(partial[i, j, lane], lane), name="total")
@@ -90,6 +94,12 @@ def cpu_product(inputs, outputs, x_dtype, shapes, dtype, target):
     if target.kind.name == "llvm":
         schedule.vectorize(v)
     schedule.decompose_reduction(block, k)
+    if len(weights) > 1:
+        block = schedule.get_sblock("unpacked")
+        schedule.compute_at(block, j)
+        _, group = schedule.split(schedule.get_loops(block)[-1], [None, GROUP])
+        if target.kind.name == "llvm":
+            schedule.vectorize(group)
     return schedule.mod["main"].without_attr("global_symbol").with_attr("tirx.is_scheduled", True)
 
 

@@ -151,11 +151,16 @@ def module(description, options):
     decoder = Decoder(description, options)
     mod, params = decoder.export_tvm(spec=decoder.spec(), allow_extern=False)[:2]
     table = [{"name": name, "shape": [int(n) for n in p.shape], "dtype": str(p.dtype)} for name, p in params]
-    mod["_metadata"] = constant("_metadata", json.dumps(options.metadata(description) | {"params": table}))
-    for variable, function in list(mod.functions.items()):
-        if isinstance(function, relax.Function) and variable.name_hint in STEPS:
-            mod[variable] = function.with_attr("tir_var_upper_bound", {"seq_len": options.chunk, "batch_size": options.batch})
+    finish(mod, options.metadata(description) | {"params": table}, STEPS, {"seq_len": options.chunk, "batch_size": options.batch})
     return mod, table
+
+
+def finish(mod, metadata, functions, bounds):
+    """Adds the function `_metadata`, and the largest sizes for which memory is planned."""
+    mod["_metadata"] = constant("_metadata", json.dumps(metadata))
+    for variable, function in list(mod.functions.items()):
+        if isinstance(function, relax.Function) and variable.name_hint in functions:
+            mod[variable] = function.with_attr("tir_var_upper_bound", bounds)
 
 
 def constant(name, text):

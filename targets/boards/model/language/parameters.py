@@ -9,32 +9,41 @@ PER_WORD = 8
 """Weights of 4 bits in a uint32, the lowest bits first."""
 LARGEST = 7
 """A quantised weight is (q - LARGEST) * scale, with q from 0 to 2 * LARGEST."""
-IGNORED = ("rotary_emb.inv_freq",)
-"""Ends of names of tensors that can be computed."""
+IGNORED = ("rotary_emb.inv_freq", "embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias")
+"""Ends of names of tensors that can be computed, or that no function uses."""
+
+
+def decoder(d):
+    """Returns the tensors from which each parameter of a decoder is made, with their shapes, one below the other."""
+    table = {"model.embed_tokens.weight": [("model.embed_tokens.weight", (d.vocab, d.width))]}
+    for layer in range(d.layers):
+        at = f"model.layers.{layer}."
+        table |= {f"{at}{name}.weight": [(f"{at}{name}.weight", (d.width,))] for name in ("input_layernorm", "post_attention_layernorm")}
+        table |= attention(d, at + "self_attn.")
+        table[f"{at}mlp.gate_up_proj.weight"] = [(f"{at}mlp.{name}.weight", (d.hidden, d.width)) for name in ("gate_proj", "up_proj")]
+        table[f"{at}mlp.down_proj.weight"] = [(f"{at}mlp.down_proj.weight", (d.width, d.hidden))]
+    table["model.norm.weight"] = [("model.norm.weight", (d.width,))]
+    if not d.tied:
+        table["lm_head.weight"] = [("lm_head.weight", (d.vocab, d.width))]
+    return table
+
+
+def attention(d, at):
+    rows = (("q_proj", d.heads * d.head), ("k_proj", d.kv_heads * d.head), ("v_proj", d.kv_heads * d.head))
+    table = {f"{at}qkv_proj.weight": [(f"{at}{name}.weight", (count, d.width)) for name, count in rows]}
+    if d.qkv_bias:
+        table[f"{at}qkv_proj.bias"] = [(f"{at}{name}.bias", (count,)) for name, count in rows]
+    table[f"{at}o_proj.weight"] = [(f"{at}o_proj.weight", (d.width, d.heads * d.head))]
+    if d.output_bias:
+        table[f"{at}o_proj.bias"] = [(f"{at}o_proj.bias", (d.width,))]
+    return table
 
 
 class Sources:
-    """The tensors of a checkpoint from which each parameter is made, by the parameter's name without `weight` or `bias`."""
+    """The tensors of a checkpoint from which parameters are made."""
 
-    def __init__(self, description):
-        d = description
-        attention, feed = {}, {}
-        qkv = (("q_proj", d.heads), ("k_proj", d.kv_heads), ("v_proj", d.kv_heads))
-        self.table = {"model.embed_tokens.weight": [("model.embed_tokens.weight", (d.vocab, d.width))]}
-        for layer in range(d.layers):
-            at = f"model.layers.{layer}."
-            self.table |= {f"{at}{name}.weight": [(f"{at}{name}.weight", (d.width,))] for name in ("input_layernorm", "post_attention_layernorm")}
-            attention[f"{at}self_attn.qkv_proj.weight"] = [(f"{at}self_attn.{name}.weight", (heads * d.head, d.width)) for name, heads in qkv]
-            if d.qkv_bias:
-                attention[f"{at}self_attn.qkv_proj.bias"] = [(f"{at}self_attn.{name}.bias", (heads * d.head,)) for name, heads in qkv]
-            attention[f"{at}self_attn.o_proj.weight"] = [(f"{at}self_attn.o_proj.weight", (d.width, d.heads * d.head))]
-            if d.output_bias:
-                attention[f"{at}self_attn.o_proj.bias"] = [(f"{at}self_attn.o_proj.bias", (d.width,))]
-            feed[f"{at}mlp.gate_up_proj.weight"] = [(f"{at}mlp.{name}.weight", (d.hidden, d.width)) for name in ("gate_proj", "up_proj")]
-            feed[f"{at}mlp.down_proj.weight"] = [(f"{at}mlp.down_proj.weight", (d.width, d.hidden))]
-        self.table |= attention | feed | {"model.norm.weight": [("model.norm.weight", (d.width,))]}
-        if not d.tied:
-            self.table["lm_head.weight"] = [("lm_head.weight", (d.vocab, d.width))]
+    def __init__(self, table):
+        self.table = table
 
     def check(self, checkpoint):
         """Refuses a checkpoint whose tensors are not those of the description."""

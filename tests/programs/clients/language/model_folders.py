@@ -66,7 +66,7 @@ def write(folder, config, dtype="F32", shards=1, change=dict):
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "tokenizer.json").write_text("{}")
     generator, tensors = np.random.default_rng(7), {}
-    for sources in parameters.Sources(description.described(config)).table.values():
+    for sources in parameters.Sources(parameters.decoder(description.described(config))).table.values():
         for name, shape in sources:
             noise = generator.standard_normal(shape)
             tensors[name] = 1 + 0.1 * noise if len(shape) == 1 and "norm" in name else noise * (0.2 if len(shape) == 1 else shape[-1] ** -0.5)
@@ -91,7 +91,7 @@ class Reference:
 
     def __init__(self, folder, quantization):
         self.d = description.read(folder / "config.json")
-        sources, checkpoint = parameters.Sources(self.d), Checkpoint(folder)
+        sources, checkpoint = parameters.Sources(parameters.decoder(self.d)), Checkpoint(folder)
         self.weights = {name: self.rounded(name, sources.array(name, checkpoint), quantization) for name in sources.table}
 
     @staticmethod

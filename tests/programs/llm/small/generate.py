@@ -12,8 +12,21 @@ import json
 import pathlib
 import time
 
-import numpy as np
-import tvm_ffi
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--prompt", default="A tensor is")
+    parser.add_argument("--tokens", type=int, default=200)
+    parser.add_argument("--runtime", default="ferrite_tvm_ffi")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    importlib.import_module(arguments().runtime)
+
+import numpy as np  # noqa: E402
+import tvm_ffi  # noqa: E402
 
 CPU, POOLED = 1, 2
 PAGE = 16
@@ -92,13 +105,7 @@ def greedy(model, prompt, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--prompt", default="A tensor is")
-    parser.add_argument("--tokens", type=int, default=200)
-    parser.add_argument("--runtime", default="ferrite_tvm_ffi")
-    args = parser.parse_args()
-    importlib.import_module(args.runtime)
+    args = arguments()
     model, begin = Model(args.folder), time.perf_counter()
     found = list(greedy(model, list(args.prompt.encode()), args.tokens))
     seconds = time.perf_counter() - begin
