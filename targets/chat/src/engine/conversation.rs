@@ -1,0 +1,165 @@
+//! A conversation: its tokens, and the reply that is being made.
+
+use ferrite::{Error, Result};
+
+use crate::sampling::{Sampler, Sampling};
+use crate::stream::TextStream;
+use crate::tokenizer::Tokenizer;
+
+/// Settings of a conversation.
+#[derive(Clone, Debug, Default)]
+pub struct ConversationOptions {
+    /// System message; `None` for that of the configuration.
+    pub system: Option<String>,
+    /// Sampling; `None` for that of the configuration.
+    pub sampling: Option<Sampling>,
+    /// Maximum number of tokens of a reply.
+    pub max_tokens: Option<usize>,
+    /// Further strings that end a reply.
+    pub stop: Vec<String>,
+}
+
+/// Why a reply ended.
+#[derive(Clone, Debug)]
+pub enum Reason {
+    /// A stop token or a stop string came.
+    Stop,
+    /// The reply has as many tokens as were allowed.
+    Length,
+    /// The conversation fills the model's context window. Reset it, or begin another.
+    Context,
+    /// The cache has no room left, because of other conversations. A later message begins by reading
+    /// the conversation again.
+    CacheFull,
+    /// [`Engine::cancel`](super::Engine::cancel) was called.
+    Cancelled,
+    /// The model failed. A later message begins by reading the conversation again.
+    Failed(Error),
+}
+
+impl Reason {
+    /// Returns the reason in a word.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Reason::Stop => "stop",
+            Reason::Length => "length",
+            Reason::Context => "context",
+            Reason::CacheFull => "cache-full",
+            Reason::Cancelled => "cancelled",
+            Reason::Failed(_) => "failed",
+        }
+    }
+}
+
+/// State of a conversation. The first `cached` of its tokens are in the cache.
+pub(super) struct Conversation {
+    pub(super) system: String,
+    pub(super) max_tokens: Option<usize>,
+    pub(super) stops: Vec<String>,
+    pub(super) sampler: Sampler,
+    /// Tokens of the conversation so far.
+    pub(super) tokens: Vec<u32>,
+    pub(super) cached: usize,
+    /// Sequence of the cache; `None` before the first step, and after the tokens were removed.
+    pub(super) sequence: Option<i64>,
+    /// Number of tokens at the beginning that other conversations may have, too.
+    pub(super) shared: usize,
+    pub(super) reply: Option<ReplyState>,
+}
+
+/// A reply that is being made.
+pub(super) struct ReplyState {
+    stream: TextStream,
+    /// Number of tokens before the reply.
+    start: usize,
+    /// Position in the reply's bytes at which each token ends.
+    ends: Vec<usize>,
+}
+
+impl ReplyState {
+    pub(super) fn new(stops: &[String], start: usize) -> ReplyState {
+        ReplyState { stream: TextStream::new(stops), start, ends: Vec::new() }
+    }
+
+    pub(super) fn token_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns whether it has tokens: the next step is then a decode step.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.ends.is_empty()
+    }
+}
+
+impl Conversation {
+    /// Returns the tokens that are not in the cache yet.
+    pub(super) fn pending(&self) -> &[u32] {
+        &self.tokens[self.cached..]
+    }
+
+    pub(super) fn is_decoding(&self) -> bool {
+        self.pending().len() == 1 && self.reply.as_ref().is_some_and(ReplyState::has_begun)
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.reply.is_some() && !self.is_decoding()
+    }
+
+    /// Chooses the next token of the reply. Returns the text that it makes certain, and why the reply
+    /// ended if it did.
+    ///
+    /// # Errors
+    /// Errors of [`Sampler::choose`].
+    pub(super) fn advance(
+        &mut self,
+        logits: &mut [f32],
+        rules: &Rules<'_>,
+    ) -> Result<(String, Option<Reason>)> {
+        let token = self.sampler.choose(logits)?;
+        let Some(reply) = &mut self.reply else { return Ok(Default::default()) };
+        if rules.stop_tokens.contains(&token) {
+            return Ok((reply.stream.finish(), Some(Reason::Stop)));
+        }
+        let mut bytes = rules.tokenizer.text(token);
+        if !reply.has_begun() && rules.tokenizer.strips_first_space() {
+            bytes = bytes.strip_prefix(b" ").unwrap_or(bytes);
+        }
+        reply.ends.push(reply.ends.last().unwrap_or(&0) + bytes.len());
+        self.tokens.push(token);
+        let mut text = reply.stream.push(bytes);
+        if let Some(stop) = reply.stream.stop() {
+            let kept = reply.ends.iter().take_while(|end| **end <= stop).count();
+            self.tokens.truncate(reply.start + kept);
+            return Ok((text, Some(Reason::Stop)));
+        }
+        let reason = match self.max_tokens {
+            Some(most) if reply.ends.len() >= most => Some(Reason::Length),
+            _ => rules
+                .context_window
+                .filter(|window| self.tokens.len() > *window)
+                .map(|_| Reason::Context),
+        };
+        if reason.is_some() {
+            text.push_str(&reply.stream.finish());
+        }
+        Ok((text, reason))
+    }
+
+    /// Ends the reply, and returns the text that was held back.
+    pub(super) fn end(&mut self) -> String {
+        self.reply.take().map(|mut reply| reply.stream.finish()).unwrap_or_default()
+    }
+
+    /// Forgets that tokens are in the cache. Returns the sequence, which is to be removed.
+    pub(super) fn detach(&mut self) -> Option<i64> {
+        self.cached = 0;
+        self.sequence.take()
+    }
+}
+
+/// What ends replies, and how tokens become text.
+pub(super) struct Rules<'a> {
+    pub(super) tokenizer: &'a Tokenizer,
+    pub(super) stop_tokens: &'a [u32],
+    pub(super) context_window: Option<usize>,
+}
