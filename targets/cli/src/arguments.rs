@@ -42,6 +42,7 @@ pub enum Command {
     Inspect(Inspect),
     Call(Call),
     Bench(Bench),
+    Chat(Chat),
     Check(Check),
     Stubs(Stubs),
     List(List),
@@ -171,6 +172,70 @@ Arguments of the function:
 Examples:
   ferrite call libkernels.so dot '[1,2]' '[3,4]'
   ferrite call libkernels.so add_one @x.npy 'float32[1024]'";
+
+/// Talk with a language model: text in, text out as it comes
+///
+/// MODEL is a folder as MLC-LLM writes it: mlc-chat-config.json, tokenizer.json, tensor-cache.json
+/// with its shards, and the library model.so. Each line of standard input is a message. Loads the
+/// library and runs its code: use only what you trust.
+#[derive(Args)]
+#[command(after_help = TALK)]
+pub struct Chat {
+    /// Folder of the model
+    pub model: PathBuf,
+    /// Answer this message, and end
+    #[arg(long, value_name = "TEXT")]
+    pub prompt: Option<String>,
+    /// System message instead of the model's
+    #[arg(long, value_name = "TEXT")]
+    pub system: Option<String>,
+    /// Device of the model, such as opencl or cuda:1
+    #[arg(long, default_value = "cpu")]
+    pub device: String,
+    /// Library of the model, instead of model-DEVICE.so or model.so in its folder
+    #[arg(long, value_name = "FILE")]
+    pub library: Option<PathBuf>,
+    /// 0 chooses the likeliest token; higher numbers draw less likely ones more often
+    #[arg(long, value_name = "T")]
+    pub temperature: Option<f32>,
+    /// Draw among the likeliest tokens whose probabilities sum up to this
+    #[arg(long, value_name = "P")]
+    pub top_p: Option<f32>,
+    /// Draw among this number of likeliest tokens
+    #[arg(long, value_name = "K")]
+    pub top_k: Option<usize>,
+    /// Numbers above 1 make tokens of the reply less likely to come again
+    #[arg(long, value_name = "R")]
+    pub repetition_penalty: Option<f32>,
+    /// Seed of random numbers: the same seed gives the same text
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Maximum number of tokens of a reply
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<usize>,
+    /// String that ends a reply, besides those of the model; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub stop: Vec<String>,
+    /// Print speed and memory after the reply to --prompt
+    #[arg(long)]
+    pub stats: bool,
+    /// Print a line of JSON for each reply
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Commands of a conversation, for the help text.
+const TALK: &str = "\
+Lines with a meaning:
+  /reset  begin anew, with the same system message
+  /stats  print speed and memory
+  /quit   end
+  /help   list these
+
+Examples:
+  ferrite chat model
+  ferrite chat model --prompt 'Count to five.' --temperature 0 --stats
+  echo 'Count to five.' | ferrite chat model --json";
 
 /// Find mistakes against the ABI in a library
 ///

@@ -5,6 +5,7 @@
 mod arguments;
 mod bench;
 mod call;
+mod chat;
 mod check;
 mod child;
 mod demangled;
@@ -65,6 +66,7 @@ fn run(arguments: Arguments) -> Outcome<()> {
         Command::Inspect(options) => inspect::run(&options),
         Command::Call(options) => call::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Chat(options) => chat::run(&options),
         Command::Check(options) => check::run(&options),
         Command::Stubs(options) => stubs::run(&options),
         Command::List(options) => list::run(&options),
