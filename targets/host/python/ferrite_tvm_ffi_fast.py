@@ -33,14 +33,17 @@ class Watcher:
 
     def __init__(self) -> None:
         self.is_done = False
+        self.before: list[int] | None = None  # collections before tvm_ffi.core
         self.outcome: str | None = "tvm_ffi.core was executed unseen"
 
     def find_spec(self, name, path=None, target=None):
         core = None if self.is_done else sys.modules.get("tvm_ffi.core")
+        if core is None and name == "tvm_ffi.core":
+            self.before = collections()
         if core is not None and hasattr(core, "Function"):
             self.is_done = True  # the list of hooks cannot change here: it is being read
             try:
-                self.outcome = enlarged(core.Function)
+                self.outcome = enlarged(core.Function, younger(self.before))
             except Exception as error:  # noqa: BLE001 - the import of tvm_ffi must not fail for this
                 self.outcome = f"the extension cannot be used: {error!r}"
         return None
@@ -50,9 +53,25 @@ class Watcher:
             sys.meta_path.remove(self)
 
 
-def enlarged(function) -> str | None:
-    """Give the class `Function` a place for a vectorcall; return why that is impossible, or None."""
-    if any(type(one) is function for one in gc.get_objects()) or function.__subclasses__():
+def collections() -> list[int]:
+    """Return how often the collector has looked at the middle and at the old generation."""
+    return [generation["collections"] for generation in gc.get_stats()[1:]]
+
+
+def younger(before: list[int] | None) -> list:
+    """Return the objects of the collector that may be younger than this result of `collections`.
+
+    An object leaves the first two generations only when the second is collected. A program may have a million older objects, which
+    take 50 ms. CPython 3.14 has other generations.
+    """
+    if before != collections() or sys.version_info >= (3, 14):
+        return gc.get_objects()
+    return gc.get_objects(generation=0) + gc.get_objects(generation=1)
+
+
+def enlarged(function, objects: list) -> str | None:
+    """Give the class `Function` a place for a vectorcall; return why that is impossible, or None. Its instances are among `objects`."""
+    if function in map(type, objects) or function.__subclasses__():
         return "Function has instances already"
     return extension().enlarge(function)
 

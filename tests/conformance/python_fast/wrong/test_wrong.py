@@ -149,6 +149,24 @@ def test_an_extension_compiled_with_a_moved_handle():
     assert not report["fast"]
 
 
+@pytest.mark.parametrize("collection", ["", "gc.collect(0)", "gc.collect(1)", "gc.collect()"])
+def test_an_instance_before_the_class_is_enlarged(collection):
+    """It has no place for a vectorcall. The collector's generations tell where it may be."""
+    report = run(
+        f"""
+class Early:
+    def find_spec(self, module, path=None, target=None):
+        core = sys.modules.get("tvm_ffi.core")
+        if core is not None and hasattr(core, "Function") and not kept:
+            kept.append(core.Function.__new__(core.Function))
+            {collection}
+kept = []
+sys.meta_path.insert(0, Early())
+"""
+    )
+    is_left_alone(report, "Function has instances")
+
+
 # A slot replaced by another tool.
 
 
