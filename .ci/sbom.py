@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the software bill of materials of a release: a CycloneDX document of the crates in Cargo.lock that the library can have.
+"""Prints the software bill of materials of a release: a CycloneDX document of the crates that the library and the wheel's extension can have.
 
 usage: sbom.py VERSION
 """
@@ -11,17 +11,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LIBRARY = "ferrite-ffi-capi"
+# Folders of workspaces, and the package of each that is released.
+RELEASED = {".": "ferrite-ffi-capi", "targets/python": "ferrite-ffi-python"}
 
 
-def metadata():
+def metadata(folder):
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--all-features"]
-    return json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout)
+    return json.loads(subprocess.run(command, cwd=ROOT / folder, capture_output=True, check=True, text=True).stdout)
 
 
 def checksums():
-    """Returns the checksums of Cargo.lock by name and version."""
-    text = (ROOT / "Cargo.lock").read_text()
+    """Returns the checksums of the lock files by name and version."""
+    text = "\n".join((ROOT / folder / "Cargo.lock").read_text() for folder in RELEASED)
     pattern = r'name = "(.*)"\nversion = "(.*)"\nsource = ".*"\nchecksum = "(.*)"'
     return {(name, version): checksum for name, version, checksum in re.findall(pattern, text)}
 
@@ -64,12 +65,25 @@ def component(package, known):
     return entry
 
 
-def document(version):
-    found = metadata()
+def released(folder):
+    """Returns the package that is released of a workspace, and what is in it: packages, and what each depends on, by reference."""
+    found = metadata(folder)
     packages = {package["id"]: package for package in found["packages"]}
     edges = runtime_edges(found["resolve"]["nodes"])
-    library = next(one for one in packages if packages[one]["name"] == LIBRARY)
-    ids = sorted(reachable(library, edges), key=lambda one: reference(packages[one]))
+    root = next(one for one in packages if packages[one]["name"] == RELEASED[folder])
+    ids = reachable(root, edges)
+    depends = {reference(packages[one]): {reference(packages[two]) for two in edges[one]} for one in ids}
+    return reference(packages[root]), {reference(packages[one]): packages[one] for one in ids}, depends
+
+
+def document(version):
+    roots, packages, depends = [], {}, {}
+    for folder in RELEASED:
+        root, found, edges = released(folder)
+        roots.append(root)
+        packages |= found
+        for one, others in edges.items():
+            depends.setdefault(one, set()).update(others)
     known = checksums()
     return {
         "bomFormat": "CycloneDX",
@@ -78,13 +92,10 @@ def document(version):
         "metadata": {
             "component": {"type": "library", "bom-ref": "ferrite", "name": "ferrite", "version": version},
         },
-        "components": [component(packages[one], known) for one in ids],
+        "components": [component(packages[one], known) for one in sorted(packages)],
         "dependencies": [
-            {"ref": "ferrite", "dependsOn": [reference(packages[library])]},
-            *(
-                {"ref": reference(packages[one]), "dependsOn": sorted(reference(packages[two]) for two in edges[one])}
-                for one in ids
-            ),
+            {"ref": "ferrite", "dependsOn": roots},
+            *({"ref": one, "dependsOn": sorted(depends[one])} for one in sorted(packages)),
         ],
     }
 
