@@ -120,7 +120,8 @@ check_python-fast() {
 
 # the same with every CPython from 3.9 to 3.13 that is installed, all of upstream's tests, also with
 # the address sanitizer and CPython's checks, a million calls of each kind, and generated programs
-# needs: cc g++ wheel clang nightly; for: lib targets/python targets/host/python tests/conformance/python_fast
+# needs: cc g++ wheel clang nightly
+# for: lib targets/python targets/host/python tests/conformance/python_fast
 check_python-fast-all() {
   build_wheel all
   OUT=$target/python-fast/all tests/conformance/python_fast/run.sh "$target"/wheels/*.whl
