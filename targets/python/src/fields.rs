@@ -167,8 +167,8 @@ unsafe fn matches_field(
     }
 }
 
-/// Returns whether a property, the base of `FFIProperty`, keeps its getter and setter at the expected
-/// offsets.
+/// Returns whether a property, the base of `FFIProperty`, keeps its getter and setter at the
+/// expected offsets.
 unsafe fn are_kept(get: *mut PyObject, set: *mut PyObject) -> bool {
     // SAFETY: the objects are alive, and a property has the two.
     unsafe {
