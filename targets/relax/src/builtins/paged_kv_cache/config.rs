@@ -20,6 +20,17 @@ pub(super) enum Kind {
     Windowed,
 }
 
+impl Kind {
+    /// Returns the name in the metadata of checkpoints.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Heads => "mha",
+            Kind::Latent => "mla",
+            Kind::Windowed => "mha_sliding",
+        }
+    }
+}
+
 /// Place where rotary embeddings are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RotaryMode {
@@ -29,6 +40,17 @@ pub(super) enum RotaryMode {
     Normal,
     /// In the attention kernels: keys are cached without rotation.
     Inline,
+}
+
+impl RotaryMode {
+    /// Returns the name in the metadata of checkpoints.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            RotaryMode::None => "none",
+            RotaryMode::Normal => "normal",
+            RotaryMode::Inline => "inline",
+        }
+    }
 }
 
 /// Configuration of rotary embeddings.

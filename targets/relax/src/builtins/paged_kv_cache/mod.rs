@@ -80,6 +80,12 @@ pub const BUILTINS: &[Builtin] = &[
     method!("vm.builtin.attention_kv_cache_commit_accepted_token_tree_nodes", commit::commit_trees),
     method!("vm.builtin.attention_kv_cache_debug_get_kv", debug::get_keys_and_values),
     method!("vm.builtin.attention_kv_cache_debug_get_kv_mla", debug::get_latent),
+    method!("vm.builtin.attention_kv_cache_get_checkpoint_metadata", checkpoint::get_metadata),
+    method!("vm.builtin.attention_kv_cache_get_layout_hash", checkpoint::get_layout_hash),
+    method!("vm.builtin.attention_kv_cache_export_page_group", checkpoint::export_group),
+    method!("vm.builtin.attention_kv_cache_prepare_import", checkpoint::prepare_import),
+    method!("vm.builtin.attention_kv_cache_import_page_group", checkpoint::import_group),
+    method!("vm.builtin.attention_kv_cache_finish_import", checkpoint::finish_import),
     method!("vm.builtin.kv_cache_disagg_prepare_recv", transfer::refuse),
     method!("vm.builtin.kv_cache_disagg_mark_send", transfer::refuse),
 ];

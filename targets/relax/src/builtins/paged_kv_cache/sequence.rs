@@ -144,6 +144,20 @@ impl Sequence {
         Ok(())
     }
 
+    /// Gives an empty sequence `length` tokens, in pages that the pool must have.
+    ///
+    /// # Errors
+    /// MemoryError.
+    pub(super) fn fill(&mut self, pool: &mut PagePool, page_size: i32, length: i32) -> Result<()> {
+        let count = pages_for(length, page_size);
+        self.reserve_pages(count)?;
+        for page in (0..count).map_while(|_| pool.take()) {
+            self.pages.try_push(page)?;
+        }
+        self.length = length;
+        Ok(())
+    }
+
     /// Reserves capacity for a number of pages in all.
     ///
     /// # Errors

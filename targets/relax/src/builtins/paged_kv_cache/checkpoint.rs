@@ -1,4 +1,0 @@
-//! Checkpoints.
-
-/// A checkpoint that is being imported.
-pub(super) struct Import {}
