@@ -159,8 +159,9 @@ impl SpareTensor {
     }
 }
 
-/// Returns a compact row-major tensor over memory that `owner` owns, as [`tensor_over`] does. Reuses
-/// the object of `old` if it was made here, nobody else has it, and it has as many dimensions.
+/// Returns a compact row-major tensor over memory that `owner` owns, as [`tensor_over`] does.
+/// Reuses the object of `old` if it was made here, nobody else has it, and it has as many
+/// dimensions.
 ///
 /// # Errors
 /// Same errors as [`tensor_over`].

@@ -4,8 +4,8 @@ use ferrite_core::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
 
-use super::checkpoint::Import;
 use super::config::Config;
+use super::import::Import;
 use super::kernels::Kernels;
 use super::sequences::Sequences;
 use super::step::{Request, Step};
@@ -57,7 +57,7 @@ impl Cache {
     /// Begins a step.
     ///
     /// # Errors
-    /// InternalError during the import of a checkpoint; as for [`Step::begin`].
+    /// InternalError during the import of a checkpoint; errors of [`Step::begin`].
     pub(super) fn begin(&mut self, request: Request<'_>) -> Result<()> {
         plain_ensure!(
             self.import.is_none(),
@@ -71,7 +71,7 @@ impl Cache {
     /// Adds a sequence with the first tokens of another one.
     ///
     /// # Errors
-    /// As for [`Sequences::fork`].
+    /// Same errors as [`Sequences::fork`].
     pub(super) fn fork(&mut self, parent: i64, child: i64, position: i64) -> Result<()> {
         let (storage, kernels) = (&self.storage, &self.kernels);
         let copy = |from, to, slots| storage.copy_page(kernels, from, to, slots);
@@ -81,7 +81,7 @@ impl Cache {
     /// Removes the last tokens of a sequence.
     ///
     /// # Errors
-    /// As for [`Sequences::shorten`].
+    /// Same errors as [`Sequences::shorten`].
     pub(super) fn shorten(&mut self, id: i64, count: i64) -> Result<()> {
         let (storage, kernels) = (&self.storage, &self.kernels);
         let copy = |from, to, slots| storage.copy_page(kernels, from, to, slots);

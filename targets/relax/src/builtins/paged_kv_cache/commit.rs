@@ -5,10 +5,10 @@ use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Shape, plain_ensure};
 
+use super::arity::wrong_count;
 use super::cache::Cache;
 use super::device_array::{matrix, vector};
 use super::record::PagedCache;
-use super::wrong_count;
 
 /// Accepts a branch of the tree of each sequence. The arguments are (sequences, leaves); a leaf of
 /// -1 accepts no node.

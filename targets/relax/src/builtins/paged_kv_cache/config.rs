@@ -9,6 +9,10 @@ use ferrite_core::{AnyView, Shape, Tensor, plain_bail, plain_ensure};
 /// Window of layers that have one, unless the configuration has another.
 const LAYER_WINDOW: i64 = 1024;
 
+/// Message of the error for functions that transfer pages.
+pub(super) const TRANSFER_IS_LACKING: &str =
+    "Transfer of a KV cache between processes needs NVSHMEM, which this library does not support";
+
 /// Attention of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -210,7 +214,7 @@ impl Config {
                 "Check failed: (!enable_kv_transfer) is false: KV transfer not supported yet for MLA"
             );
         }
-        plain_ensure!(!transfer, INTERNAL_ERROR, "{}", super::transfer::LACKING);
+        plain_ensure!(!transfer, INTERNAL_ERROR, "{}", TRANSFER_IS_LACKING);
         plain_ensure!(
             self.rotary.factors.is_none() || self.rotary.mode == RotaryMode::Normal,
             INTERNAL_ERROR,

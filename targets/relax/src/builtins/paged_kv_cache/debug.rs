@@ -4,11 +4,11 @@ use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Tensor, plain_ensure};
 
+use super::arity::wrong_count;
 use super::cache::Cache;
 use super::config::Kind;
 use super::device_array::vector;
 use super::record::PagedCache;
-use super::wrong_count;
 
 /// Copies keys and values of all layers into tensors of the shape (layers, tokens, key heads,
 /// width). The arguments are (sequence, first position, end, keys, values).

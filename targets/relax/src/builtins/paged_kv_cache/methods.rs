@@ -3,11 +3,11 @@
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Shape, plain_bail, plain_ensure};
 
+use super::arity::wrong_count;
 use super::arrays::Name;
 use super::cache::Cache;
 use super::record::PagedCache;
 use super::step::Request;
-use super::wrong_count;
 use crate::builtins::arguments::borrowed;
 use crate::builtins::integer;
 

@@ -19,6 +19,8 @@
 //! | `storage` | tensors of pages, and buffers of a step |
 //! | `attention` | calls of the kernels |
 //! | `debug`, `checkpoint` | cached values of a sequence, for tests and for files |
+//! | `import` | state of the import of a checkpoint |
+//! | `arity` | error of a wrong number of arguments |
 //! | `transfer` | refusal to transfer pages between processes |
 //! | `device_array` | int32 arrays of calls outside of steps |
 //!
@@ -26,6 +28,7 @@
 //! `src/runtime/vm/paged_kv_cache.cc`. Sequences have tables of counted pages here, where upstream
 //! has a tree of blocks; see the page of differences for what upstream computes otherwise.
 
+mod arity;
 mod arrays;
 mod attention;
 mod cache;
@@ -35,6 +38,7 @@ mod config;
 mod debug;
 mod device_array;
 mod growth;
+mod import;
 mod kernels;
 pub(super) mod methods;
 mod pages;
@@ -46,8 +50,8 @@ mod storage;
 mod transfer;
 mod tree;
 
-use ferrite_core::error::{Error, Result};
-use ferrite_core::{Any, AnyView, plain_error};
+use ferrite_core::error::Result;
+use ferrite_core::{Any, AnyView};
 
 use super::Builtin;
 use super::receiver::call_method;
@@ -96,12 +100,5 @@ fn create(args: &[AnyView<'_>]) -> Result<Any> {
     PagedCache::new(Cache::from_arguments(args)?).map(Any::from)
 }
 
-/// Returns the error of a wrong number of arguments.
-#[cold]
-fn wrong_count(args: &[AnyView<'_>]) -> Error {
-    plain_error!(
-        TYPE_ERROR,
-        "A function of a KV cache got {} arguments besides the cache",
-        args.len()
-    )
-}
+#[cfg(test)]
+mod tests;

@@ -16,18 +16,13 @@ use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, String, Tensor, plain_ensure};
 
+use super::arity::wrong_count;
 use super::cache::Cache;
 use super::config::{Config, Kind};
+use super::import::Import;
 use super::record::PagedCache;
 use super::sequence::Sequence;
 use super::sequences::Sequences;
-use super::wrong_count;
-
-/// A checkpoint that is being imported.
-pub(super) struct Import {
-    /// Whether the tensor of each layer was imported.
-    imported: Buffer<bool>,
-}
 
 /// Returns the metadata of a sequence as JSON. The argument is its id, 0.
 pub(super) fn get_metadata(cache: &PagedCache, args: &[AnyView<'_>]) -> Result<Any> {

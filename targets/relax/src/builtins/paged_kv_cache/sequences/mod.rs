@@ -324,3 +324,6 @@ pub(super) fn full() -> Error {
         "Check failed: (!free_page_ids_.empty()) is false: The KV cache is full. No page can be allocated."
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,11 +4,27 @@ use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
 use ferrite_core::platform::memory::Buffer;
 
-use super::Request;
-use super::prefix::Group;
 use crate::builtins::paged_kv_cache::config::Config;
 use crate::builtins::paged_kv_cache::growth::Growth;
 use crate::builtins::paged_kv_cache::sequences::Sequences;
+
+/// Arguments of a step: sequences, numbers of new tokens, and parents of the tokens in trees.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Request<'a> {
+    pub(in super::super) ids: &'a [i64],
+    pub(in super::super) lengths: &'a [i64],
+    pub(in super::super) parents: Option<&'a [i64]>,
+}
+
+/// Neighbours in a batch with a common prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    /// Index in the batch of the first one.
+    pub(super) first: u32,
+    pub(super) count: u32,
+    /// Number of pages of the prefix.
+    pub(super) pages: u32,
+}
 
 /// A sequence of a batch.
 #[derive(Clone, Copy)]

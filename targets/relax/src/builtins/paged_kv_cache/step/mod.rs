@@ -22,8 +22,8 @@ use super::arrays::{Arrays, Layout, Name};
 use super::config::{Config, RotaryMode};
 use super::kernels::Kernels;
 use super::sequences::{Sequences, full};
-use batch::{Member, Summary};
-use prefix::Group;
+pub(super) use batch::Request;
+use batch::{Group, Member, Summary};
 
 /// The current step of a cache.
 pub(super) struct Step {
@@ -42,14 +42,6 @@ pub(super) struct Step {
     /// Whether kernels need the masks of token trees.
     pub(super) has_masks: bool,
     pub(super) arrays: Arrays,
-}
-
-/// Arguments of a step: sequences, numbers of new tokens, and parents of the tokens in trees.
-#[derive(Clone, Copy)]
-pub(super) struct Request<'a> {
-    pub(super) ids: &'a [i64],
-    pub(super) lengths: &'a [i64],
-    pub(super) parents: Option<&'a [i64]>,
 }
 
 impl Step {

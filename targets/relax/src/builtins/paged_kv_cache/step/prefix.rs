@@ -4,23 +4,13 @@
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 
-use super::batch::Member;
+use super::batch::{Group, Member};
 use crate::builtins::paged_kv_cache::sequences::Sequences;
 
 /// Smallest ratio of the pages that decode kernels read without and with groups. Below it, one
 /// decode kernel is faster than a prefill kernel, a decode kernel and a merge. It is that of TVM's
 /// runtime.
 const DECODE_RATIO: usize = 32;
-
-/// Neighbours in a batch with a common prefix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Group {
-    /// Index in the batch of the first one.
-    pub(super) first: u32,
-    pub(super) count: u32,
-    /// Number of pages of the prefix.
-    pub(super) pages: u32,
-}
 
 /// Finds the groups of a batch, and sets the prefix of each member.
 ///

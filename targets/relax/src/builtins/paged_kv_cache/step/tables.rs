@@ -4,8 +4,7 @@ use crate::builtins::paged_kv_cache::arrays::{Layout, Name};
 use crate::builtins::paged_kv_cache::config::Config;
 use crate::builtins::paged_kv_cache::sequences::Sequences;
 
-use super::batch::{LayerWindow, Member};
-use super::prefix::Group;
+use super::batch::{Group, LayerWindow, Member};
 
 /// Writer of the arrays of a step.
 pub(super) struct Tables<'a> {
