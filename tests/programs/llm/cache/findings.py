@@ -60,16 +60,6 @@ def commit_of_one_tree():
     pair.step([0, 1], [1, 1])
 
 
-def commit_of_a_tree_of_two_steps():
-    """Commits a tree whose nodes are from two steps: upstream counts and finds only those of the last one."""
-    pair = with_sequences(Config(), 5)
-    pair.step([0], [3], [-1, 0, 0])
-    pair.step([0], [2], [2, 3])
-    pair.commit([0], [4])
-    pair.compare()
-    pair.step([0], [1])
-
-
 def commit_after_another_step():
     """Commits a tree after a step of another sequence: upstream moves that one's keys."""
     pair = with_sequences(Config(), 5, 6)

@@ -201,7 +201,7 @@ class Operations:
         self.last_tree = []
         if not names:
             return None
-        return self.do("commit", names, [self.draw.randint(-1, len(self.plain.sequences[name].parents) - 1) for name in names])
+        return self.do("commit", names, [self.draw.randint(-1, self.plain.sequences[name].newest - 1) for name in names])
 
     def contents(self):
         return self.do("contents")

@@ -13,7 +13,7 @@ class Sequence:
         self.tokens = tokens  # (tokens, layers, parts, heads, width): keys and values, or one latent row
         self.prefix, self.window, self.pinned, self.slid = 0, 0, 0, False
         self.parents = []  # of the nodes of a tree, which are the last tokens
-        self.continued = False  # whether the tree is from several steps
+        self.newest = 0  # number of nodes from the last step
 
     def __len__(self):
         return len(self.tokens)
@@ -67,11 +67,12 @@ class Plain:
         self.sequences.clear()
 
     def commit(self, names, leaves):
+        """Keeps a path of each tree. As upstream's tests have it, nodes of a tree of several steps are counted from the last one."""
         for name, leaf in zip(names, leaves):
             sequence = self.sequences[name]
-            kept = [sequence.base + node for node in sequence.path(leaf)]
-            sequence.tokens = sequence.tokens[[*range(sequence.base), *kept]]
-            sequence.parents, sequence.continued = [], False
+            begin = len(sequence) - sequence.newest
+            sequence.tokens = sequence.tokens[[*range(begin), *(begin + node for node in sequence.path(leaf))]]
+            sequence.parents = []
 
     # ---- a step
 
@@ -88,7 +89,7 @@ class Plain:
             if parents is None:
                 positions += range(len(sequence) - length, len(sequence))
                 continue
-            sequence.continued = bool(sequence.parents)
+            sequence.newest = length
             nodes = range(len(sequence.parents), len(sequence.parents) + length)
             sequence.parents = sequence.parents + list(parents[at : at + length])
             positions += [base + sequence.depth(node) for node in nodes]
