@@ -91,7 +91,7 @@ def library(mod, chosen, mode, path):
 
     with compiling(), chosen.target:
         pipeline = relax.pipeline.get_default_pipeline(chosen.target)
-        relax.build(mod, target=chosen.target, relax_pipeline=pipeline, exec_mode=mode).export_library(str(path))
+        relax.build(mod, target=chosen.target, relax_pipeline=pipeline, exec_mode=mode).export_library(str(path), options=["-s"])
 
 
 def weights(checkpoint, sources, table, folder):
