@@ -39,7 +39,7 @@ CONVERSATIONS = {
         "add_role_after_system_message": False,
     },
 }
-"""Conversations by MLC-LLM's names, with what differs from plain continuation of a text, `LM`."""
+"""Conversations by MLC-LLM's names, with what differs from plain continuation, `LM`."""
 MARKS = (("<|start_header_id|>", "llama-3"), ("<|im_start|>", "chatml"), ("<<SYS>>", "llama-2"), ("[INST]", "mistral_default"))
 """Pieces of chat templates of Hugging Face, each with the conversation that it shows."""
 PLAIN = {

@@ -1,4 +1,4 @@
-"""What the user chooses of a compiled model."""
+"""The choices of the user for a compiled model."""
 
 import dataclasses
 

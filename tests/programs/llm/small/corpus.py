@@ -6,7 +6,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 END = "\0"
-"""Ends a page, and is the model's token for the end of a text."""
+"""Ends a page, and is the model's end token."""
 
 
 def paragraphs(markdown):

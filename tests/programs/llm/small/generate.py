@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Continues a text with a language model that `ferrite model` compiled, on whatever runtime the process has.
+"""Continues a prompt with a language model that `ferrite model` compiled, on whatever runtime the process has.
 
-    python3 generate.py FOLDER [--prompt TEXT] [--tokens N] [--runtime MODULE]
+    python3 generate.py FOLDER [--prompt TEXT] [--tokens N] [--device NAME] [--runtime MODULE]
 
 MODULE is imported first: `ferrite_tvm_ffi` for Ferrite, the default, or `tvm` for TVM's own runtime.
 """
@@ -12,12 +12,17 @@ import json
 import pathlib
 import time
 
+CPU, POOLED = 1, 2
+DEVICES = {"cpu": CPU, "cuda": 2, "opencl": 4}
+PAGE = 16
+
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--prompt", default="A tensor is")
     parser.add_argument("--tokens", type=int, default=200)
+    parser.add_argument("--device", choices=DEVICES, default="cpu")
     parser.add_argument("--runtime", default="ferrite_tvm_ffi")
     return parser.parse_args()
 
@@ -27,9 +32,6 @@ if __name__ == "__main__":
 
 import numpy as np  # noqa: E402
 import tvm_ffi  # noqa: E402
-
-CPU, POOLED = 1, 2
-PAGE = 16
 
 
 def builtin(name):
@@ -49,14 +51,14 @@ def tensor(values, dtype):
 class Model:
     """A compiled model, with its weights loaded."""
 
-    def __init__(self, folder):
-        folder = pathlib.Path(folder)
+    def __init__(self, folder, device=CPU):
+        folder, self.device = pathlib.Path(folder), device
         self.config = json.loads((folder / "mlc-chat-config.json").read_text())
         self.machine = tvm_ffi.load_module(str(folder / "model.so"))["vm_load_executable"]()
-        self.machine["vm_initialization"](CPU, 0, POOLED)
+        self.machine["vm_initialization"](*(part for kind in dict.fromkeys((device, CPU)) for part in (kind, 0, POOLED)))
         names = [entry["name"] for entry in json.loads(str(self.machine["_metadata"]()))["params"]]
         builtin("tensor_cache.clear")()
-        builtin("tensor_cache.load")(str(folder), CPU, 0)
+        builtin("tensor_cache.load")(str(folder), device, 0)
         self.weights = builtin("param_array_from_cache_by_name")(tvm_ffi.convert(names))
         builtin("tensor_cache.clear")()
 
@@ -69,14 +71,17 @@ class Model:
         builtin("kv_state_add_sequence")(cache, sequence)
 
     def embedded(self, tokens, *shape):
-        rows = self.machine["embed"](tensor(tokens, np.int32), self.weights)
+        rows = self.machine["embed"](self.moved(tensor(tokens, np.int32), self.device), self.weights)
         return builtin("reshape")(rows, tvm_ffi.Shape([*shape, int(rows.shape[-1])]))
+
+    def moved(self, value, device):
+        return value if self.device == CPU else builtin("to_device")(value, device, 0)
 
     def step(self, cache, sequences, lengths, function, *arguments):
         builtin("kv_state_begin_forward")(cache, tvm_ffi.Shape(sequences), tvm_ffi.Shape(lengths))
         logits = self.machine[function](*arguments, cache, self.weights)[0]
         builtin("kv_state_end_forward")(cache)
-        return np.array(np.from_dlpack(logits)).reshape(-1, self.config["vocab_size"])
+        return np.array(np.from_dlpack(self.moved(logits, CPU))).reshape(-1, self.config["vocab_size"])
 
     def prefill(self, cache, sequence, tokens):
         """Appends a prompt, in steps of the model's size, and returns the logits of its last token."""
@@ -106,7 +111,7 @@ def greedy(model, prompt, count):
 
 def main():
     args = arguments()
-    model, begin = Model(args.folder), time.perf_counter()
+    model, begin = Model(args.folder, DEVICES[args.device]), time.perf_counter()
     found = list(greedy(model, list(args.prompt.encode()), args.tokens))
     seconds = time.perf_counter() - begin
     print(args.prompt + bytes(found).decode(errors="replace"))
