@@ -1,4 +1,4 @@
-//! `mlc-chat-config.json`: limits of the model, defaults of sampling, and the conversation template.
+//! `mlc-chat-config.json`: limits of the model, defaults of sampling, conversation template.
 #![forbid(unsafe_code)]
 
 use std::path::Path;
@@ -7,11 +7,9 @@ use ferrite::{Result, bail, error};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::keys::{FILE, Keys};
 use crate::sampling::Sampling;
 use crate::template::Template;
-
-/// Name of the file in a model's folder.
-pub const FILE: &str = "mlc-chat-config.json";
 
 /// Tokens of a page of the cache: the frontend of TVM compiles its kernels for this number.
 const PAGE_TOKENS: usize = 16;
@@ -44,93 +42,6 @@ pub struct Window {
     pub sink: usize,
 }
 
-/// A JSON object of the file, with its path for messages.
-pub(crate) struct Keys<'a> {
-    object: &'a Map<String, Value>,
-    path: String,
-}
-
-impl<'a> Keys<'a> {
-    /// Returns a required value.
-    ///
-    /// # Errors
-    /// KeyError if it is missing; ValueError for a value of another type.
-    pub(crate) fn required<T: for<'d> Deserialize<'d>>(&self, key: &str) -> Result<T> {
-        self.optional(key)?
-            .ok_or_else(|| error!(KeyError, "{FILE} lacks the key `{}`", self.at(key)))
-    }
-
-    /// Returns a value; `None` if it is missing or null.
-    ///
-    /// # Errors
-    /// ValueError for a value of another type.
-    pub(crate) fn optional<T: for<'d> Deserialize<'d>>(&self, key: &str) -> Result<Option<T>> {
-        match self.object.get(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => T::deserialize(value)
-                .map(Some)
-                .map_err(|error| error!(ValueError, "{FILE}: `{}`: {error}", self.at(key))),
-        }
-    }
-
-    /// Returns a number of tokens; `None` if it is missing or -1.
-    ///
-    /// # Errors
-    /// ValueError for a value of another type, and for other numbers below `least`.
-    fn tokens(&self, key: &str, least: i64) -> Result<Option<usize>> {
-        match self.optional::<i64>(key)? {
-            None | Some(-1) => Ok(None),
-            Some(count) if (least..=i64::from(i32::MAX)).contains(&count) => {
-                Ok(usize::try_from(count).ok())
-            }
-            Some(count) => bail!(
-                ValueError,
-                "{FILE}: `{}` is {count}, which must be at least {least}",
-                self.at(key)
-            ),
-        }
-    }
-
-    /// Returns a number in a range.
-    ///
-    /// # Errors
-    /// ValueError for a value of another type, and for numbers outside the range.
-    fn number(&self, key: &str, default: f32, range: (f32, f32)) -> Result<f32> {
-        let number = self.optional::<f32>(key)?.unwrap_or(default);
-        if number < range.0 || number > range.1 {
-            bail!(
-                ValueError,
-                "{FILE}: `{}` is {number}, which must be between {} and {}",
-                self.at(key),
-                range.0,
-                range.1
-            );
-        }
-        Ok(number)
-    }
-
-    /// Returns the object of a key.
-    ///
-    /// # Errors
-    /// KeyError if it is missing; ValueError if the value is not an object.
-    pub(crate) fn object(&'a self, key: &str) -> Result<Keys<'a>> {
-        match self.object.get(key) {
-            None | Some(Value::Null) => bail!(KeyError, "{FILE} lacks the key `{}`", self.at(key)),
-            Some(Value::Object(object)) => Ok(Keys { object, path: format!("{}.", self.at(key)) }),
-            Some(Value::String(name)) => bail!(
-                ValueError,
-                "{FILE}: `{}` is the name `{name}`, but must be an object: `mlc_llm gen_config` of a current release writes it",
-                self.at(key)
-            ),
-            Some(_) => bail!(ValueError, "{FILE}: `{}` must be an object", self.at(key)),
-        }
-    }
-
-    fn at(&self, key: &str) -> String {
-        format!("{}{key}", self.path)
-    }
-}
-
 impl Config {
     /// Reads the file in a model's folder.
     ///
@@ -151,7 +62,7 @@ impl Config {
     pub fn parse(text: &str) -> Result<Config> {
         let object = serde_json::from_str::<Map<String, Value>>(text)
             .map_err(|error| error!(ValueError, "{FILE}: {error}"))?;
-        let keys = Keys { object: &object, path: String::new() };
+        let keys = Keys::new(&object);
         let sliding_window = match keys.tokens("sliding_window_size", 2)? {
             None => None,
             Some(size) => {

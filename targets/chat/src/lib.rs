@@ -3,6 +3,7 @@
 
 pub mod config;
 mod engine;
+mod keys;
 pub mod model;
 pub mod sampling;
 pub mod stream;

@@ -44,7 +44,7 @@ impl TextStream {
         self.give(self.held.len())
     }
 
-    /// Returns the position of the stop string in the bytes of the reply; `None` if it has not come.
+    /// Returns the position of the stop string in the bytes of the reply, once it has come.
     pub fn stop(&self) -> Option<usize> {
         self.stop
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use ferrite::{Result, bail, error};
 
-use crate::config::{FILE, Keys};
+use crate::keys::{FILE, Keys};
 
 /// A piece of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,8 +96,8 @@ impl Template {
         pieces
     }
 
-    /// Returns the pieces of a user's message, up to the place where the reply begins. `is_first` is
-    /// whether no message precedes it, and `has_system` whether a system message does.
+    /// Returns the pieces of a user's message, up to the place where the reply begins. `is_first`
+    /// is whether no message precedes it, and `has_system` whether a system message does.
     pub fn user(&self, message: &str, is_first: bool, has_system: bool) -> Vec<Piece> {
         let mut pieces = Vec::new();
         if !is_first {
@@ -124,8 +124,8 @@ fn push(text: &str, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// Appends a string of the template, with a message in each placeholder. Placeholders for functions,
-/// which are not supported, become empty.
+/// Appends a string of the template, with a message in each placeholder. Placeholders for
+/// functions, which are not supported, become empty.
 fn fill(template: &str, placeholder: &str, message: &str, pieces: &mut Vec<Piece>) {
     for (at, text) in template.replace(FUNCTION, "").split(placeholder).enumerate() {
         if at > 0 && !message.is_empty() {

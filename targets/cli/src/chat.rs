@@ -32,8 +32,9 @@ struct Session<'a> {
 ///
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) for a model folder that lacks a file or has a
-/// malformed one; [`Kind::Missing`](crate::failure::Kind::Missing) for a device that does not exist;
-/// [`Kind::Load`](crate::failure::Kind::Load) for a library that does not load; errors of the model.
+/// malformed one; [`Kind::Missing`](crate::failure::Kind::Missing) for a device that does not
+/// exist; [`Kind::Load`](crate::failure::Kind::Load) for a library that does not load; errors of
+/// the model.
 pub fn run(options: &Chat) -> Outcome<()> {
     let mut session = Session::open(options)?;
     if let Some(prompt) = &options.prompt {
@@ -163,6 +164,7 @@ impl Session<'_> {
         let (stats, memory) = (self.engine.stats(), self.engine.memory());
         let speed = |count, time| format!("{count:>8} tokens, {:.1} per second", rate(count, time));
         let bytes = |bytes: usize| format!("{:>8} KiB", bytes.div_ceil(1024));
+        let cache = memory.cache.map_or("unknown".into(), bytes);
         let used = self.engine.tokens(self.conversation).map_or(0, <[u32]>::len);
         output::print(&format!(
             "prefill  {}\ndecode   {}\ncontext  {used:>8} tokens{}\nweights  {}\ncache    {}\narena    {}\n",
@@ -173,7 +175,7 @@ impl Session<'_> {
                 .context_window
                 .map_or(String::new(), |window| format!(" of {window}")),
             bytes(memory.weights),
-            bytes(memory.cache),
+            cache,
             bytes(memory.arena),
         ))
     }

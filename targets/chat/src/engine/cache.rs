@@ -2,18 +2,13 @@
 
 use ferrite::Result;
 
+use super::conversation::Prefix;
 use super::{ConversationId, Engine};
 use crate::config::Window;
 use crate::model::{Appended, LanguageModel};
 
 /// Number of beginnings that are kept.
 const PREFIXES: usize = 4;
-
-/// The beginning of conversations in a sequence, from which their sequences are forked.
-pub(super) struct Prefix {
-    tokens: Vec<u32>,
-    sequence: i64,
-}
 
 impl<M: LanguageModel> Engine<M> {
     /// Returns the number of sequences that the cache needs for a number of conversations.
@@ -145,8 +140,7 @@ impl<M: LanguageModel> Engine<M> {
         self.remove_sequence(sequence);
     }
 
-    /// Removes a sequence from the cache. A sequence that the cache does not know, after an error, is
-    /// none.
+    /// Removes a sequence from the cache. After an error the cache may not know it.
     pub(super) fn remove_sequence(&mut self, sequence: Option<i64>) {
         if let Some(sequence) = sequence {
             let _ = self.model.remove(sequence);

@@ -28,8 +28,8 @@ pub enum Reason {
     Length,
     /// The conversation fills the model's context window. Reset it, or begin another.
     Context,
-    /// The cache has no room left, because of other conversations. A later message begins by reading
-    /// the conversation again.
+    /// The cache has no room left, because of other conversations. A later message begins by
+    /// reading the conversation again.
     CacheFull,
     /// [`Engine::cancel`](super::Engine::cancel) was called.
     Cancelled,
@@ -65,6 +65,12 @@ pub(super) struct Conversation {
     /// Number of tokens at the beginning that other conversations may have, too.
     pub(super) shared: usize,
     pub(super) reply: Option<ReplyState>,
+}
+
+/// The beginning of conversations in a sequence, from which their sequences are forked.
+pub(super) struct Prefix {
+    pub(super) tokens: Vec<u32>,
+    pub(super) sequence: i64,
 }
 
 /// A reply that is being made.
@@ -105,8 +111,8 @@ impl Conversation {
         self.reply.is_some() && !self.is_decoding()
     }
 
-    /// Chooses the next token of the reply. Returns the text that it makes certain, and why the reply
-    /// ended if it did.
+    /// Chooses the next token of the reply. Returns the text that it makes certain, and the reason
+    /// if the reply ended.
     ///
     /// # Errors
     /// Errors of [`Sampler::choose`].
@@ -157,7 +163,7 @@ impl Conversation {
     }
 }
 
-/// What ends replies, and how tokens become text.
+/// Parts of the model that end replies and turn tokens into text.
 pub(super) struct Rules<'a> {
     pub(super) tokenizer: &'a Tokenizer,
     pub(super) stop_tokens: &'a [u32],

@@ -24,8 +24,7 @@ use crate::config::Config;
 use crate::model::{CompiledModel, LanguageModel, Memory};
 use crate::sampling::Sampler;
 use crate::tokenizer::Tokenizer;
-use cache::Prefix;
-use conversation::{Conversation, ReplyState};
+use conversation::{Conversation, Prefix, ReplyState};
 
 pub use conversation::{ConversationOptions, Reason};
 pub use load::{ModelFolder, Options};
@@ -120,7 +119,7 @@ impl Stats {
 }
 
 impl<M: LanguageModel> Engine<M> {
-    /// Creates an engine over a model with room for `capacity` conversations. The cache of the model
+    /// Creates an engine over a model with room for `capacity` conversations. The model's cache
     /// needs [`sequences`](Engine::sequences) sequences.
     pub fn with_model(
         model: M,

@@ -132,7 +132,7 @@ impl<M: LanguageModel> Engine<M> {
         Ok(())
     }
 
-    /// Runs a step for a sequence that is no conversation's.
+    /// Runs a step for the sequence of a shared beginning.
     ///
     /// # Errors
     /// Errors of the model.

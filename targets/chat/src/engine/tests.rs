@@ -171,7 +171,7 @@ fn ask(
     (text, reason.name(), tokens)
 }
 
-/// Runs all replies, and returns their texts and reasons.
+/// Runs all replies, and returns the string and the reason of each.
 fn run(engine: &mut Engine<FakeModel>) -> BTreeMap<ConversationId, (String, Option<Reason>)> {
     let mut found = BTreeMap::<_, (String, Option<Reason>)>::new();
     while let Some((id, event)) = engine.next_event() {

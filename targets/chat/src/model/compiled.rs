@@ -96,8 +96,8 @@ pub(crate) struct CacheSizes {
 }
 
 impl CompiledModel {
-    /// Loads a library and the weights of a folder, and creates a cache. Lowers the prefill chunk of
-    /// the configuration to that of the library.
+    /// Loads a library and the weights of a folder, and creates a cache. Lowers the prefill chunk
+    /// of the configuration to that of the library.
     ///
     /// # Errors
     /// Errors of [`Module::load`]; ValueError for a library that is not a language model, which
@@ -132,19 +132,10 @@ impl CompiledModel {
         };
         let create = find("create_paged_kv_cache")?;
         let (params, weights) = weights(folder, device, &metadata)?;
-        let before = memory::usage(device.into()).used;
         let cache = create_cache(&create, config, sizes)?;
-        let cache_bytes = memory::usage(device.into()).used - before;
-        let memory = Memory { weights, cache: cache_bytes, arena: 0 };
-        Ok(CompiledModel {
-            device,
-            functions,
-            builtins: Builtins::new()?,
-            params,
-            cache,
-            memory,
-            tokens: Vec::new(),
-        })
+        let builtins = Builtins::new()?;
+        let memory = Memory { weights, cache: cache_bytes(&cache, &builtins), arena: 0 };
+        Ok(CompiledModel { device, functions, builtins, params, cache, memory, tokens: Vec::new() })
     }
 
     /// Returns a tensor on the model's device.
@@ -238,7 +229,7 @@ impl LanguageModel for CompiledModel {
     }
 
     fn memory(&self) -> Memory {
-        let arena = memory::usage(self.device.into()).peak.saturating_sub(self.memory.cache);
+        let arena = memory::usage(self.device.into()).peak;
         Memory { arena, ..self.memory }
     }
 }
@@ -276,7 +267,7 @@ fn function(machine: &Module, library: &Path, name: &str) -> Result<Function> {
     })
 }
 
-/// One engine at a time loads weights: the builtins pass them on by name, in a table of the process.
+/// Lock of loading weights: the builtins pass them on by name, in a table of the process.
 static LOADING: Mutex<()> = Mutex::new(());
 
 /// Loads the weights of a folder, in the order of the library, and returns them with their bytes.
@@ -311,4 +302,32 @@ fn create_cache(create: &Function, config: &Config, sizes: CacheSizes) -> Result
         number(config.page_size)?,
         number(config.sliding_window.is_some().into())?
     )
+}
+
+/// Returns the bytes of a new cache's pages; `None` for caches that do not describe themselves,
+/// such as those with sliding windows.
+fn cache_bytes(cache: &Any, builtins: &Builtins) -> Option<usize> {
+    const SEQUENCE: i64 = 0;
+    let describe = "vm.builtin.attention_kv_cache_get_checkpoint_metadata";
+    let () = call!(builtins.add, cache, SEQUENCE).ok()?;
+    let text =
+        Function::global(describe).and_then(|describe| describe.call::<String>((cache, SEQUENCE)));
+    let () = call!(builtins.remove, cache, SEQUENCE).ok()?;
+    let pages: Pages = serde_json::from_slice(text.ok()?.as_bytes()).ok()?;
+    let bits: usize =
+        pages.dtype.trim_start_matches(|letter: char| !letter.is_ascii_digit()).parse().ok()?;
+    let token = pages.num_kv_heads * (pages.qk_head_dim + pages.v_head_dim) * bits / 8;
+    Some(pages.num_layers * pages.num_total_pages * pages.page_size * token)
+}
+
+/// The part of a cache's description that says how large it is.
+#[derive(Deserialize)]
+struct Pages {
+    num_layers: usize,
+    num_total_pages: usize,
+    page_size: usize,
+    num_kv_heads: usize,
+    qk_head_dim: usize,
+    v_head_dim: usize,
+    dtype: std::string::String,
 }

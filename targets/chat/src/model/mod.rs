@@ -23,8 +23,8 @@ pub struct Appended<'a> {
 pub struct Memory {
     /// Weights.
     pub weights: usize,
-    /// Pages of the cache for keys and values.
-    pub cache: usize,
+    /// Pages of the cache for keys and values; `None` if it is not known, as with sliding windows.
+    pub cache: Option<usize>,
     /// Largest sum of intermediate results so far, of all models of the process on the device.
     pub arena: usize,
 }

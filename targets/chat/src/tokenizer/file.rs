@@ -7,9 +7,13 @@ use ferrite::{Result, bail, error};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::bytes;
 use super::merge::Merges;
+use super::pairs::{Added, Pairs};
 use super::split::{Behavior, Normalizer, Prepends, Splitter};
-use super::{Added, FILE, Pairs, bytes};
+
+/// Name of the file in a model's folder.
+pub const FILE: &str = "tokenizer.json";
 
 /// Pattern of byte-level pre-tokenizers that have none in the file: that of GPT-2.
 const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";

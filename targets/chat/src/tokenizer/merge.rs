@@ -19,7 +19,7 @@ pub(super) struct Merges {
     pub(super) ignores_merges: bool,
 }
 
-/// A token of a word, in a list linked by indices. A merged token has moved into its left neighbour.
+/// A token of a word, in a list linked by indices. Merged tokens are part of their left neighbour.
 #[derive(Clone, Copy)]
 struct Link {
     token: u32,

@@ -42,7 +42,7 @@ pub(super) enum Splitter {
     Spaces { replacement: String, prepends: Prepends, splits: bool },
 }
 
-/// What becomes of the matches of a pattern.
+/// Treatment of the matches of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behavior {
     Isolated,
@@ -52,7 +52,7 @@ pub(super) enum Behavior {
     Contiguous,
 }
 
-/// Where a replaced space is put before a text that has none.
+/// Condition for a replaced space before a string that has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prepends {
     Always,
@@ -60,7 +60,7 @@ pub(super) enum Prepends {
     Never,
 }
 
-/// Splits a text into words. `is_start` is whether it begins the whole text.
+/// Splits a string into words. `is_start` is whether it begins the whole string.
 pub(super) fn split(splitters: &[Splitter], text: String, is_start: bool) -> Vec<String> {
     let mut words = vec![text];
     for splitter in splitters {
@@ -113,8 +113,8 @@ fn before_each(text: &str, mark: &str) -> Vec<String> {
     starts.into_iter().map(word).filter(|word| !word.is_empty()).collect()
 }
 
-/// Returns the parts of a text, each with whether it is a match. A pattern that gives up, because it
-/// would take too long, leaves the rest in one part.
+/// Returns the parts of a string, each with whether it is a match. A pattern that gives up,
+/// because it would take too long, leaves the rest in one part.
 fn cut<'a>(pattern: &Regex, text: &'a str, is_inverted: bool) -> Vec<(&'a str, bool)> {
     let mut parts = Vec::new();
     let mut at = 0;
