@@ -41,11 +41,22 @@ ROWS = [
     ("f(3 PyTorch tensors)", "take_tensor(torch_tensor, torch_tensor, torch_tensor)", 1),
     ("f(object)", "take_pair(pair)", 1),
     ("f(object) -> object", "echo_pair(pair)", 1),
+    ("f(None) -> None", "echo_any(None)", 1),
+    ("f(True) -> True", "echo_any(True)", 1),
+    ("f(1.5) -> 1.5", "echo_any(1.5)", 1),
+    ("f(integer of 70 bits)", "ignore(big)", 1),
+    ("f(integer of 70 bits) -> same", "echo_any(big)", 1),
+    ("f(4 bytes) -> same", "echo_any(b'byte')", 1),
+    ("f(40 bytes) -> same", "echo_any(long_bytes)", 1),
+    ("f(data type) -> data type", "echo_any(data_type)", 1),
+    ("f(device) -> device", "echo_any(device)", 1),
+    ("f(nested list, tuple and dict)", "ignore(nested)", 1),
     ("Pair(1, 2)", "Pair(1, 2)", 1),
     ("object.a", "pair.a", 1),
     ("object.a = 3", "pair.a = 3", 1),
     ("object.sum()", "pair.sum()", 1),
     ("Point(1, 2)", "Point(1, 2)", 1),
+    ("Point(x=1, y=2)", "Point(x=1, y=2)", 1),
     ("point.x", "point.x", 1),
     ("sequence[3]", "sequence[3]", 1),
     ("len(sequence)", "len(sequence)", 1),
@@ -53,6 +64,10 @@ ROWS = [
     ("3 in sequence", "3 in sequence", 1),
     ("mapping['key']", "mapping['key']", 1),
     ("'key' in mapping", "'key' in mapping", 1),
+    ("list(mapping), 2 entries", "list(mapping)", 1),
+    ("list(mapping.keys())", "list(mapping.keys())", 1),
+    ("list(mapping.values())", "list(mapping.values())", 1),
+    ("list(mapping.items())", "list(mapping.items())", 1),
     ("f([8 ints]) -> sequence", "take_list(ints)", 1),
     ("f({'key': 1})", "ignore(plain_dict)", 1),
     ("C calls Python f(i) -> int", "repeat(identity, 100)", 100),
@@ -60,10 +75,12 @@ ROWS = [
 ]
 FUNCTIONS = "nop one three real text echo tensor bad repeat take_pair".split()
 # Words of the statements that are not names of a column.
-OTHER_WORDS = {"len", "list", "in", "try", "except", "ValueError", "pass", "None", "True", "a", "x", "sum", "b"}
+OTHER_WORDS = {"len", "list", "in", "try", "except", "ValueError", "pass", "None", "True", "a", "x", "y", "sum", "b"} | {
+    *("keys", "values", "items")
+}
 # Variants with the interpreter's lock released, or called through an object: only of these rows.
 VARIANTS = ("floor +gil", "nanobind +gil", "floor, object")
-VARIANT_ROWS = ("f()", "f(1)", "object.sum()")
+VARIANT_ROWS = ("f()", "f(1)", "object.sum()", "C calls Python f(i) -> int")
 REPEATED = {row: calls for row, _, calls in ROWS}
 COUNTED = 100
 IMPORT = "import"
@@ -78,6 +95,7 @@ def values():
     import numpy
 
     names = {"long_text": "0123456789" * 4, "array": numpy.zeros(16, "float32"), "ints": list(range(8))}
+    names |= {"long_bytes": b"0123456789" * 4, "big": 1 << 69, "nested": [[1, 2], (3, {"key": 4.5}), "text"]}
     return {**names, "plain_dict": {"key": 1}, "identity": identity}
 
 
@@ -104,11 +122,12 @@ def front_names(tvm_ffi, classes, release_gil):
         if release_gil is not None:
             names[name].release_gil = release_gil
     names["ignore"] = names["nop"]
-    names["echo_text"] = names["echo_pair"] = names["echo_tensor"] = names["take_list"] = names["echo"]
+    names["echo_text"] = names["echo_pair"] = names["echo_tensor"] = names["take_list"] = names["echo_any"] = names["echo"]
     names["take_numpy"] = names["take_tensor"] = names["tensor"]
     names["Pair"], names["Point"] = classes
     names["pair"], names["point"] = names["Pair"](1, 2), names["Point"](1, 2)
     names["sequence"], names["mapping"] = tvm_ffi.Array(range(8)), tvm_ffi.Map({"key": 1, "other": 2})
+    names["data_type"], names["device"] = tvm_ffi.dtype("float32"), tvm_ffi.device("cuda", 1)
     names["own_tensor"] = tvm_ffi.from_dlpack(names["array"])
     names["foreign"] = tvm_ffi.core.DLTensorTestWrapper(tvm_ffi.core.from_dlpack(names["array"]))
     if "torch" in sys.modules:
@@ -153,7 +172,7 @@ def columns(tvm_ffi, front, others):
     found |= {"floor": binding_names(floor), "nanobind": binding_names(nanobind), "pybind11": binding_names(pybind11)}
     found["floor +gil"] = {"nop": floor.nop_nogil, "one": floor.one_nogil, "pair": floor.PairNoGil(1, 2)}
     found["floor, object"] = {"nop": floor.nop_object, "one": floor.one_object}
-    found["nanobind +gil"] = {"nop": nanobind.nop_nogil, "one": nanobind.one_nogil}
+    found["nanobind +gil"] = {"nop": nanobind.nop_nogil, "one": nanobind.one_nogil, "repeat": nanobind.repeat_nogil, "identity": identity}
     return found
 
 

@@ -63,7 +63,7 @@ def expanded(goals: list[Goal], results) -> list[Goal]:
 
 
 def check(results, pattern: str = "") -> int:
-    """Print each goal with its value; return 1 if one is above its limit, was not measured, or has a limit that it does not need."""
+    """Print each goal with its value; return 1 if one is above its limit, or was not measured."""
     failed = not any(results.values())
     print(f"\n{'row':34}{'column':>10}{'relative to':>16}{'value':>14}{'goal':>14}")
     for goal in expanded(read(), results):
@@ -85,13 +85,12 @@ def judge(goal: Goal, value: float) -> str:
         return f"FAILED: above {goal.text(goal.allowed)}"
     if goal.limit == "-":
         return ""
-    if value <= float(goal.goal):
-        return "FAILED: reaches its goal, so needs no limit"
-    return f"misses its goal: limit {goal.text(goal.allowed)}"
+    verdict = "reaches" if value <= float(goal.goal) else "misses"
+    return f"{verdict} its goal: limit {goal.text(goal.allowed)}"
 
 
 def record(results) -> None:
-    """Write the values of today as limits of the goals that are missed. The comments of the file stay."""
+    """Write the values of today, and 4 % more, as limits. The comments of the file stay."""
     lines = []
     for line in FILE.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
@@ -104,8 +103,9 @@ def record(results) -> None:
 
 
 def limit(goal: Goal, value: float) -> str:
-    if value <= float(goal.goal):
-        return "-"
+    """Return the limit of a ratio. That of a reached goal is not above it; a difference that reaches its goal has none."""
+    is_reached = value <= float(goal.goal)
     if goal.goal.startswith("+"):
-        return f"+{math.ceil(value * SLACK)}"
-    return f"{math.ceil(value * SLACK * 100) / 100:.2f}"
+        return "-" if is_reached else f"+{math.ceil(value * SLACK)}"
+    limited = math.ceil(value * SLACK * 100) / 100
+    return f"{min(limited, float(goal.goal)) if is_reached else limited:.2f}"
