@@ -102,7 +102,8 @@ def install(tvm_ffi) -> None:
         return
     try:
         fast = extension()
-        frames = {index: frame for index, probe in enumerate((failing_call, failing_setter)) if (frame := frame_of(probe, tvm_ffi))}
+        probes = ((failing_call, ".__call__"), (failing_setter, ".__call__"), (failing_method, ".wrapper"))
+        frames = {index: frame for index, probe in enumerate(probes) if (frame := frame_of(*probe, tvm_ffi))}
         parts = fast.activate(tvm_ffi.core, tvm_ffi.LIB._handle)
     except Exception as error:  # noqa: BLE001 - a wrong file, or a release that lacks what the probes need
         INSTALLED["fast calls"] = f"the extension cannot be used: {error!r}"
@@ -135,20 +136,47 @@ def failing_setter(tvm_ffi) -> None:
     field.setter(step, "text")
 
 
-def frame_of(probe, tvm_ffi) -> tuple[str, str, int] | None:
-    """Return file, name and line of the frame that upstream's extension adds to the traceback of an error."""
+def failing_method(tvm_ffi) -> None:
+    method = object.__new__(tvm_ffi.core.TypeMethod)
+    method.name, method.doc, method.is_static, method.func = "probe", None, False, tvm_ffi._ffi_api.ArrayGetItem
+    tvm_ffi.core.TypeMethod.as_callable(method, tvm_ffi.Array)(tvm_ffi.Array([]), 0)
+
+
+def failing_constructor(tvm_ffi, is_of_python: bool) -> None:
+    from tvm_ffi.access_path import AccessStep  # noqa: PLC0415 - part of the probe
+
+    info = tvm_ffi.core._type_cls_to_type_info(AccessStep)
+    make_init = getattr(tvm_ffi._dunder._make_init, "__wrapped__", tvm_ffi._dunder._make_init)
+    make_init(AccessStep, info, tvm_ffi._ffi_api.ArrayGetItem, is_of_python)(AccessStep.__new__(AccessStep))
+
+
+def frames_of(probe, *arguments) -> list[tuple[str, str, int]]:
+    """Return file, name and line of the frames that a probe's error has in its traceback, outermost first."""
+    found = []
     try:
-        probe(tvm_ffi)
+        probe(*arguments)
     except Exception as error:  # noqa: BLE001 - only its traceback counts
         traceback = error.__traceback__
-    else:
-        return None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code.co_name.startswith("tvm_ffi.core.") and code.co_name.endswith(".__call__"):
-            return code.co_filename, code.co_name, traceback.tb_lineno
-        traceback = traceback.tb_next
-    return None
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            found.append((code.co_filename, code.co_name, traceback.tb_lineno))
+            traceback = traceback.tb_next
+    return found
+
+
+def frame_of(probe, ending: str, tvm_ffi) -> tuple[str, str, int] | None:
+    """Return the frame of the function of upstream's extension whose name has that ending."""
+    frames = frames_of(probe, tvm_ffi)
+    return next((frame for frame in frames if frame[1].startswith("tvm_ffi.core.") and frame[1].endswith(ending)), None)
+
+
+def constructor_frames(tvm_ffi, is_of_python: bool) -> str:
+    """Return the lines of the frames that upstream's constructors have in a traceback, innermost first."""
+    own = tvm_ffi._dunder.__file__
+    frames = frames_of(failing_constructor, tvm_ffi, is_of_python)
+    return "\n".join(
+        f'File "{file}", line {line}, in {name}' for file, name, line in reversed(frames) if file == own or name.startswith("tvm_ffi.core.")
+    )
 
 
 # Lines that upstream's parser of backtraces takes, or does not.
@@ -233,7 +261,10 @@ MAPS = (
     ("__bool__", "truth", None),
     ("__contains__", "map contains", "Count"),
     ("get", "map get", "GetItemOrMissing"),
+    ("__iter__", "map iterator", "ForwardIterFunctor"),
 )
+# Classes of views, and the fast path of their `__iter__`.
+VIEWS = (("KeysView", "keys", "keys iterator"), ("ValuesView", "values", "values iterator"), ("ItemsView", "items", "items iterator"))
 
 
 def containers(extension, tvm_ffi) -> str | None:
@@ -255,6 +286,16 @@ def containers(extension, tvm_ffi) -> str | None:
             if reason := difference(method, original, sample):
                 return f"{cls.__name__}.{name} {reason}"
             made.append((cls, name, method))
+    for name, method_name, path in VIEWS:
+        cls = getattr(tvm_ffi.container, name)
+        original = vars(cls)["__iter__"]
+        if getattr(original, "__globals__", None) is not vars(tvm_ffi.container):
+            return f"{name}.__iter__ is not upstream's function"
+        method = extension.method(path, original, None)
+        for sample in (map_({"a": 3, 1: 2.5}), dict_({"a": 3, 1: 2.5}), dict_({})):
+            if reason := difference(method, original, getattr(sample, method_name)()):
+                return f"{name}.__iter__ {reason}"
+        made.append((cls, "__iter__", method))
     for cls, name, method in made:
         setattr(cls, name, method)
     extension.sequence_slots(array)
@@ -332,24 +373,35 @@ def constructors(extension, tvm_ffi) -> str | None:
     if missing := [name for name in HOOKS if not is_plain and not hasattr(dunder, name)]:
         return f"_dunder has no {', '.join(missing)}"
 
+    def passes_values(fields) -> bool:
+        return all(field.ty is None or field.ty.origin_type_index < STATIC_TYPES_END for field in fields)
+
     def does_more(type_cls, type_info) -> bool:
         if hasattr(type_cls, "__post_init__"):
             return True
         if is_plain:
             return False
         positional, _ = dunder._init_normalization_fields(type_info)
-        passes_values = all(field.ty is None or field.ty.origin_type_index < STATIC_TYPES_END for field in positional)
-        return not passes_values or bool(dunder._collect_init_property_funcs(type_cls))
+        return not passes_values(positional) or bool(dunder._collect_init_property_funcs(type_cls))
 
-    for info in registered(tvm_ffi.core):  # a trial
+    def takes_names(type_info) -> bool:
+        return has_names and passes_values(dunder._init_normalization_fields(type_info)[1].values())
+
+    core = tvm_ffi.core
+    has_names = not is_plain and hasattr(core, "KWARGS") and hasattr(core, "MISSING")
+    for info in registered(core):  # a trial
         does_more(info.type_cls, info)
+        takes_names(info)
+    frames = [constructor_frames(tvm_ffi, is_of_python) for is_of_python in (False, True)]
+    extension.constructors(getattr(core, "KWARGS", None), getattr(core, "MISSING", None), *frames)
 
     @functools.wraps(make_init)
     def _make_init(type_cls, type_info, ffi_init, py_class_mode=False):
         made = make_init(type_cls, type_info, ffi_init, py_class_mode)
         if type(ffi_init) is not tvm_ffi.core.Function or does_more(type_cls, type_info):
             return made
-        return extension.method("constructor", made, ffi_init, type_cls)
+        path = ("Python" if py_class_mode else "native") + " constructor" + " by name" * takes_names(type_info)
+        return extension.method(path, made, ffi_init, type_cls)
 
     dunder._make_init = _make_init
     return None

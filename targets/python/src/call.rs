@@ -51,12 +51,25 @@ pub unsafe fn invoke(
     items: *const *mut PyObject,
     count: usize,
 ) -> Option<*mut PyObject> {
-    // SAFETY: the state is set, since this replaced a slot.
-    let state = unsafe { state::get() };
-    // SAFETY: `function` is an object. A subclass may have a `release_gil` of its own.
-    if unsafe { Py_TYPE(function) } != state.function {
+    // SAFETY: the state is set, since this replaced a slot; `function` is an object. A subclass may
+    // have a `release_gil` of its own.
+    if unsafe { Py_TYPE(function) != state::get().function } {
         return None;
     }
+    // SAFETY: as the caller guarantees.
+    unsafe { invoke_exact(function, items, count) }
+}
+
+/// Calls a function as `invoke` does, without a check of its class.
+///
+/// # Safety
+/// Same requirements as `invoke`; `function` must be an instance of `Function` itself.
+#[inline(always)]
+pub unsafe fn invoke_exact(
+    function: *mut PyObject,
+    items: *const *mut PyObject,
+    count: usize,
+) -> Option<*mut PyObject> {
     // SAFETY: the layout of `Function` was probed.
     let handle: *mut c_void = unsafe { word(function, HANDLE) };
     if handle.is_null() {

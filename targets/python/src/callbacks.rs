@@ -6,6 +6,7 @@ use crate::python::{Locked, Owned, attribute, word};
 use crate::state::{self, ANY, HANDLE};
 use crate::{errors, results};
 use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, Ordering};
 use ferrite_core::abi::{
@@ -122,51 +123,87 @@ unsafe extern "C" fn callback(
     }
 }
 
-/// Python objects made of a callback's arguments, with a free place before them.
+/// Python objects made of a callback's arguments.
 struct Objects {
-    near: [*mut PyObject; CAPACITY + 1],
-    far: Vec<*mut PyObject>,
+    /// The first object; the place before it is free, as CPython asks for.
+    first: *mut *mut PyObject,
     count: usize,
 }
 
-impl Objects {
-    fn start(&mut self) -> *mut *mut PyObject {
-        if self.far.is_empty() { self.near.as_mut_ptr() } else { self.far.as_mut_ptr() }
-    }
-}
-
 impl Drop for Objects {
+    #[inline(always)]
     fn drop(&mut self) {
-        let start = self.start();
-        for index in 1..=self.count {
+        for index in 0..self.count {
             // SAFETY: these places own their objects.
-            unsafe { Py_DECREF(*start.add(index)) };
+            unsafe { Py_DECREF(*self.first.add(index)) };
         }
     }
 }
 
 /// Calls a callable with borrowed values, and stores its result.
+///
+/// # Safety
+/// The extension must be active, the lock held, and `callable` alive; `values` must point to
+/// `count` valid values, and `result` must be valid for writes.
+#[inline(always)]
 unsafe fn serve(
     callable: *mut PyObject,
     values: *const TVMFFIAny,
     count: usize,
     result: *mut TVMFFIAny,
 ) -> c_int {
-    let far = if count > CAPACITY { vec![null_mut(); count + 1] } else { Vec::new() };
-    let mut objects = Objects { near: [null_mut(); CAPACITY + 1], far, count: 0 };
+    let mut places = MaybeUninit::<[*mut PyObject; CAPACITY + 1]>::uninit();
+    // SAFETY: as the caller guarantees; there is a place more than arguments.
+    unsafe {
+        if count > CAPACITY {
+            return serve_many(callable, values, count, result);
+        }
+        serve_in(places.as_mut_ptr().cast(), callable, values, count, result)
+    }
+}
+
+/// Does the work of `serve` for any number of arguments.
+///
+/// # Safety
+/// Same requirements as `serve`.
+#[cold]
+#[inline(never)]
+unsafe fn serve_many(
+    callable: *mut PyObject,
+    values: *const TVMFFIAny,
+    count: usize,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    let mut places = vec![null_mut(); count + 1];
+    // SAFETY: as the caller guarantees; there is a place more than arguments.
+    unsafe { serve_in(places.as_mut_ptr(), callable, values, count, result) }
+}
+
+/// Calls a callable. `places` gets the objects of the arguments, after a place that stays free.
+///
+/// # Safety
+/// Same requirements as `serve`; `places` must be valid for writes of `count + 1` pointers.
+#[inline(always)]
+unsafe fn serve_in(
+    places: *mut *mut PyObject,
+    callable: *mut PyObject,
+    values: *const TVMFFIAny,
+    count: usize,
+    result: *mut TVMFFIAny,
+) -> c_int {
     // SAFETY: as the caller guarantees.
     unsafe {
-        let start = objects.start();
+        let mut objects = Objects { first: places.add(1), count: 0 };
         for index in 0..count {
-            let object = argument(values.add(index).read());
+            let object = argument(&*values.add(index));
             if object.is_null() {
                 return forward();
             }
-            start.add(index + 1).write(object);
+            objects.first.add(index).write(object);
             objects.count = index + 1;
         }
         let flags = count | PY_VECTORCALL_ARGUMENTS_OFFSET;
-        let returned = PyObject_Vectorcall(callable, start.add(1), flags, null_mut());
+        let returned = PyObject_Vectorcall(callable, objects.first, flags, null_mut());
         match Owned::from_new(returned) {
             Some(returned) => store(returned.as_ptr(), result),
             None => forward(),
@@ -175,8 +212,25 @@ unsafe fn serve(
 }
 
 /// Makes a Python object of an argument. Returns null with a Python error.
+///
+/// # Safety
+/// The extension must be active, the lock held, and the value valid.
 #[inline(always)]
-unsafe fn argument(value: TVMFFIAny) -> *mut PyObject {
+unsafe fn argument(value: &TVMFFIAny) -> *mut PyObject {
+    if value.type_index == type_index::INT {
+        // SAFETY: the type index says which payload there is.
+        return unsafe { PyLong_FromLongLong(value.payload.v_int64) };
+    }
+    // SAFETY: as the caller guarantees.
+    unsafe { argument_of_kind(value) }
+}
+
+/// Makes a Python object of an argument that is not an integer.
+///
+/// # Safety
+/// Same requirements as `argument`.
+#[inline(never)]
+unsafe fn argument_of_kind(value: &TVMFFIAny) -> *mut PyObject {
     // SAFETY: the type index says which payload there is.
     unsafe {
         match value.type_index {
@@ -186,7 +240,7 @@ unsafe fn argument(value: TVMFFIAny) -> *mut PyObject {
                 PyBytes_FromStringAndSize(bytes.data, bytes.size as Py_ssize_t)
             }
             type_index::OBJECT_RVALUE_REF => moved(value.payload.v_ptr.cast()),
-            _ => results::from_borrowed(value),
+            _ => results::from_borrowed(*value),
         }
     }
 }
@@ -210,6 +264,11 @@ unsafe fn moved(place: *mut *mut TVMFFIObject) -> *mut PyObject {
 }
 
 /// Stores what a callable has returned as an owned value.
+///
+/// # Safety
+/// The extension must be active, the lock held, and `returned` alive; `result` must be valid for
+/// writes.
+#[inline(always)]
 unsafe fn store(returned: *mut PyObject, result: *mut TVMFFIAny) -> c_int {
     let mut value = NONE;
     // SAFETY: the result can be written; a borrowed value's object is alive until this returns.

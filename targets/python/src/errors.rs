@@ -23,6 +23,8 @@ pub enum Frame {
     Call,
     /// `FieldSetter.__call__`.
     Setter,
+    /// The function that upstream makes for a method.
+    Method,
     /// No frame.
     None,
 }
@@ -74,7 +76,11 @@ pub unsafe extern "C" fn frame(_: *mut PyObject, arguments: *mut PyObject) -> *m
 }
 
 /// Adds a frame to the traceback of the error that is set.
-unsafe fn add(frame: Frame) {
+///
+/// # Safety
+/// The extension must be active, and the lock held.
+#[cold]
+pub unsafe fn add(frame: Frame) {
     // SAFETY: an error is set; upstream's frames have the names of its module, too.
     unsafe {
         let frame = *FRAMES.element(frame as usize);
@@ -138,6 +144,30 @@ unsafe fn raise_taken(taken: Option<*mut c_void>, frame: Frame) -> *mut PyObject
         add(frame);
     }
     null_mut()
+}
+
+/// Adds the frames that upstream's functions have in a traceback to that of the error that is set.
+/// `frames` is a string with their lines, innermost first, or None.
+///
+/// # Safety
+/// The extension must be active, the lock held, and `frames` alive; an error must be set.
+#[cold]
+pub unsafe fn add_lines(frames: *mut PyObject) {
+    // SAFETY: the string owns its bytes. What is looked up leaves no error.
+    unsafe {
+        let mut size: Py_ssize_t = 0;
+        if PyUnicode_Check(frames) == 0 {
+            return;
+        }
+        let data = PyUnicode_AsUTF8AndSize(frames, &mut size);
+        if data.is_null() {
+            return;
+        }
+        let lines = core::slice::from_raw_parts(data.cast::<u8>(), size as usize);
+        if let Some(frames) = tracebacks::items(lines) {
+            tracebacks::append(&frames);
+        }
+    }
 }
 
 /// Raises an error as an exception that keeps it.

@@ -4,7 +4,7 @@
 
 use crate::arguments::{numpy, sample_tensor};
 use crate::library::Library;
-use crate::python::{Owned, attribute, word};
+use crate::python::{Owned, attribute, slot_offset, word};
 use crate::state::{ANY, DL_TENSOR, HANDLE, RELEASE_LOCK, State};
 use crate::vectorcall;
 use core::ffi::{CStr, c_int, c_void};
@@ -51,6 +51,7 @@ pub unsafe fn probe(core: *mut PyObject, library: Library) -> Result<State, Reas
             error: class(c"Error", 24)?,
             any,
             string,
+            bytes: class_named(core, c"Bytes").unwrap_or(null_mut()),
             device: passed_as(c"Device", c"cpu", type_index::DEVICE)?,
             data_type: passed_as(c"DataType", c"int32", type_index::DATA_TYPE)?,
             cached_object: slot_offset(string, c"_tvm_ffi_cached_object"),
@@ -60,6 +61,10 @@ pub unsafe fn probe(core: *mut PyObject, library: Library) -> Result<State, Reas
                 .map_or(null_mut(), Owned::into_raw),
             info_by_key: found(core, c"_lookup_or_register_type_info_from_type_key")?,
             tensor_class_name: PyUnicode_InternFromString(c"_CLASS_TENSOR".as_ptr()),
+            device_class_name: PyUnicode_InternFromString(c"_CLASS_DEVICE".as_ptr()),
+            data_type_class_name: PyUnicode_InternFromString(c"_CLASS_DTYPE".as_ptr()),
+            data_type_name: PyUnicode_InternFromString(c"_tvm_ffi_dtype".as_ptr()),
+            cached_object_name: PyUnicode_InternFromString(c"_tvm_ffi_cached_object".as_ptr()),
             append_name: PyUnicode_InternFromString(c"_WITH_APPEND_BACKTRACE".as_ptr()),
             classes_name: PyUnicode_InternFromString(c"ERROR_NAME_TO_TYPE".as_ptr()),
             error_name: PyUnicode_InternFromString(c"__tvm_ffi_error__".as_ptr()),
@@ -137,22 +142,6 @@ unsafe fn is_of_module(
         }
     }
     Ok(())
-}
-
-/// Returns the offset of an attribute that is a slot holding an object; 0 if it is none.
-unsafe fn slot_offset(class: *mut PyTypeObject, name: &CStr) -> usize {
-    /// A descriptor of a slot: the object, its class, name and qualified name, and the definition.
-    const DEFINITION: usize = 40;
-    // SAFETY: a descriptor of this type has its definition there.
-    unsafe {
-        let Some(descriptor) = attribute(class.cast(), name) else { return 0 };
-        if Py_TYPE(descriptor.as_ptr()) != &raw mut PyMemberDescr_Type {
-            return 0;
-        }
-        let definition: *const PyMemberDef = word(descriptor.as_ptr(), DEFINITION);
-        // T_OBJECT_EX
-        if (*definition).type_code != 16 { 0 } else { (*definition).offset as usize }
-    }
 }
 
 /// Fails unless the classes derive from each other as they should.

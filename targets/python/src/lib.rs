@@ -50,7 +50,7 @@ const fn function(
     }
 }
 
-static mut METHODS: [PyMethodDef; 13] = [
+static mut METHODS: [PyMethodDef; 15] = [
     function(
         c"activate",
         report::activate,
@@ -68,6 +68,8 @@ static mut METHODS: [PyMethodDef; 13] = [
     function(c"enlarge", vectorcall::enlarge, METH_O, c"Give Function, which has no instances, a place for a vectorcall: None, or the reason why not."),
     function(c"callbacks", report::callbacks, METH_O, c"Probe CAny on an object, for callbacks: whether they can be used."),
     function(c"function_of", callbacks::function_of, METH_O, c"Return a Function that calls a Python callable."),
+    function(c"constructors", constructors::start, METH_VARARGS, c"Keep what constructors need of upstream's."),
+    function(c"describe", report::describe, METH_O, c"Set attributes of the class Function."),
     PyMethodDef::zeroed(),
 ];
 

@@ -22,12 +22,26 @@ pub type Fast = unsafe fn(
     count: usize,
 ) -> Option<*mut PyObject>;
 
+/// Does a method's work with keywords, whose names are a tuple, and whose values follow the
+/// positional arguments. Returns `None` as `Fast` does.
+///
+/// # Safety
+/// Same requirements as `Fast`; `items` must point to a value for each name, too.
+pub type FastByName = unsafe fn(
+    method: *mut Method,
+    items: *const *mut PyObject,
+    positional: usize,
+    names: *mut PyObject,
+) -> Option<*mut PyObject>;
+
 /// The descriptor.
 #[repr(C)]
 pub struct Method {
     base: PyObject,
     vectorcall: vectorcallfunc,
     fast: Fast,
+    /// The fast path of calls with keywords, if there is one.
+    by_name: Option<FastByName>,
     /// The function that the class had.
     pub original: *mut PyObject,
     /// Data of the fast path, such as a function of the library.
@@ -123,9 +137,9 @@ pub unsafe fn start() -> bool {
 ///
 /// # Safety
 /// The lock must be held, `start` must have succeeded, and the objects must be alive; `extra` must
-/// have the type that `fast` expects, and `class` must be null or a class.
+/// have the type that the path expects, and `class` must be null or a class.
 pub unsafe fn new(
-    fast: Fast,
+    (fast, by_name): (Fast, Option<FastByName>),
     original: *mut PyObject,
     extra: *mut PyObject,
     class: *mut PyObject,
@@ -141,6 +155,7 @@ pub unsafe fn new(
         let method: *mut Method = object.cast();
         (*method).vectorcall = call;
         (*method).fast = fast;
+        (*method).by_name = by_name;
         (*method).original = new_ref(original);
         (*method).extra = new_ref(extra);
         Py_XINCREF(class);
@@ -159,11 +174,14 @@ unsafe extern "C" fn call(
     let method: *mut Method = object.cast();
     // SAFETY: CPython passes as many items.
     unsafe {
-        if keywords.is_null() {
-            let positional = PyVectorcall_NARGS(count) as usize;
-            if let Some(result) = ((*method).fast)(method, items, positional) {
-                return result;
-            }
+        let positional = PyVectorcall_NARGS(count) as usize;
+        let done = if keywords.is_null() {
+            ((*method).fast)(method, items, positional)
+        } else {
+            (*method).by_name.and_then(|by_name| by_name(method, items, positional, keywords))
+        };
+        if let Some(result) = done {
+            return result;
         }
         PyObject_Vectorcall((*method).original, items, count, keywords)
     }

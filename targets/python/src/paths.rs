@@ -1,24 +1,35 @@
 //! The fast paths of methods, by the names under which `ferrite_tvm_ffi_fast.py` asks for them.
 
-use crate::containers::{maps, sequences, size};
-use crate::methods::{self, Fast, Method};
-use crate::{call, constructors};
+use crate::constructors::{construct, construct_by_name};
+use crate::containers::{map_iterator, maps, sequences, size};
+use crate::methods::{self, Fast, FastByName, Method};
+use crate::{call, errors};
 use core::ffi::{CStr, c_char};
 use core::ptr::null_mut;
 use pyo3_ffi::*;
 
+/// The function of a path, and the one of calls with keywords, if it takes them.
+type Path = (Fast, Option<FastByName>);
+
 /// The fast paths.
-const PATHS: [(&CStr, Fast); 10] = [
-    (c"length", size::length),
-    (c"truth", size::truth),
-    (c"sequence item", sequences::item),
-    (c"sequence iterator", sequences::iterate),
-    (c"contains", sequences::contains),
-    (c"map item", maps::item),
-    (c"map contains", maps::contains),
-    (c"map get", maps::get),
-    (c"function", function),
-    (c"constructor", constructors::construct),
+const PATHS: [(&CStr, Path); 17] = [
+    (c"length", (size::length, None)),
+    (c"truth", (size::truth, None)),
+    (c"sequence item", (sequences::item, None)),
+    (c"sequence iterator", (sequences::iterate, None)),
+    (c"contains", (sequences::contains, None)),
+    (c"map item", (maps::item, None)),
+    (c"map contains", (maps::contains, None)),
+    (c"map get", (maps::get, None)),
+    (c"map iterator", (map_iterator::of_map, None)),
+    (c"keys iterator", (map_iterator::of_keys, None)),
+    (c"values iterator", (map_iterator::of_values, None)),
+    (c"items iterator", (map_iterator::of_items, None)),
+    (c"function", (function, None)),
+    (c"native constructor", (construct::<false>, None)),
+    (c"native constructor by name", (construct::<false>, Some(construct_by_name::<false>))),
+    (c"Python constructor", (construct::<true>, None)),
+    (c"Python constructor by name", (construct::<true>, Some(construct_by_name::<true>))),
 ];
 
 /// A method of a class that is declared natively: calls `extra`, a `Function`, with the object
@@ -31,8 +42,17 @@ unsafe fn function(
     items: *const *mut PyObject,
     count: usize,
 ) -> Option<*mut PyObject> {
+    if count == 0 {
+        return None;
+    }
     // SAFETY: `extra` is a `Function`; the items are the object and the arguments.
-    if count == 0 { None } else { unsafe { call::invoke((*method).extra, items, count) } }
+    unsafe {
+        let result = call::invoke((*method).extra, items, count)?;
+        if result.is_null() {
+            errors::add(errors::Frame::Method);
+        }
+        Some(result)
+    }
 }
 
 /// The Python function `method(path, original, extra, class=None)`: a descriptor with a fast path
@@ -53,7 +73,7 @@ pub unsafe extern "C" fn method(_: *mut PyObject, arguments: *mut PyObject) -> *
         }
         let [original, extra, class] = objects;
         match PATHS.iter().find(|(known, _)| *known == CStr::from_ptr(path)) {
-            Some((_, fast)) => methods::new(*fast, original, extra, class),
+            Some((_, path)) => methods::new(*path, original, extra, class),
             None => {
                 PyErr_SetString(PyExc_ValueError, path);
                 null_mut()

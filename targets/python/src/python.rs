@@ -110,6 +110,25 @@ pub unsafe fn word<T: Copy>(object: *mut PyObject, offset: usize) -> T {
     unsafe { object.cast::<u8>().add(offset).cast::<T>().read() }
 }
 
+/// Returns the offset of an attribute that is a slot holding an object; 0 if it is none.
+///
+/// # Safety
+/// The class must be alive, and the interpreter's lock held.
+pub unsafe fn slot_offset(class: *mut PyTypeObject, name: &CStr) -> usize {
+    /// A descriptor of a slot: the object, its class, name and qualified name, and the definition.
+    const DEFINITION: usize = 40;
+    // SAFETY: a descriptor of this type has its definition there.
+    unsafe {
+        let Some(descriptor) = attribute(class.cast(), name) else { return 0 };
+        if Py_TYPE(descriptor.as_ptr()) != &raw mut PyMemberDescr_Type {
+            return 0;
+        }
+        let definition: *const PyMemberDef = word(descriptor.as_ptr(), DEFINITION);
+        // T_OBJECT_EX
+        if (*definition).type_code != 16 { 0 } else { (*definition).offset as usize }
+    }
+}
+
 /// Returns a new reference to an object.
 ///
 /// # Safety

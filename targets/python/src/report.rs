@@ -118,3 +118,22 @@ pub unsafe extern "C" fn callbacks(_: *mut PyObject, object: *mut PyObject) -> *
         PyBool_FromLong((is_wrapper && callbacks::start(object)).into())
     }
 }
+
+/// The Python function `describe(attributes)`: adds attributes to the class `Function`, which is
+/// static and refuses them from Python.
+///
+/// # Safety
+/// CPython must call it, with the interpreter's lock.
+pub unsafe extern "C" fn describe(_: *mut PyObject, attributes: *mut PyObject) -> *mut PyObject {
+    // SAFETY: the class is alive, and its lookups are forgotten after the change.
+    unsafe {
+        if !IS_ACTIVE.load(Ordering::Relaxed) {
+            PyErr_SetString(PyExc_RuntimeError, c"nothing was replaced".as_ptr());
+            return null_mut();
+        }
+        let function = state::get().function;
+        let status = PyDict_Update((*function).tp_dict, attributes);
+        PyType_Modified(function);
+        if status == 0 { new_ref(Py_None()) } else { null_mut() }
+    }
+}

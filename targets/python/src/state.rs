@@ -39,6 +39,8 @@ pub struct State {
     pub any: *mut PyTypeObject,
     /// `String`.
     pub string: *mut PyTypeObject,
+    /// `Bytes`; null in releases without it.
+    pub bytes: *mut PyTypeObject,
     /// `Device`.
     pub device: *mut PyTypeObject,
     /// `DataType`; null in releases that pass it as any Python object.
@@ -55,6 +57,14 @@ pub struct State {
     pub info_by_key: *mut PyObject,
     /// The string `_CLASS_TENSOR`.
     pub tensor_class_name: *mut PyObject,
+    /// The string `_CLASS_DEVICE`.
+    pub device_class_name: *mut PyObject,
+    /// The string `_CLASS_DTYPE`.
+    pub data_type_class_name: *mut PyObject,
+    /// The string `_tvm_ffi_dtype`.
+    pub data_type_name: *mut PyObject,
+    /// The string `_tvm_ffi_cached_object`.
+    pub cached_object_name: *mut PyObject,
     /// The string `_WITH_APPEND_BACKTRACE`.
     pub append_name: *mut PyObject,
     /// The string `ERROR_NAME_TO_TYPE`.

@@ -94,11 +94,12 @@ unsafe extern "C" fn vectorcall(
     count: usize,
     keywords: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: CPython passes as many items.
+    // SAFETY: CPython passes as many items; `fill` stores this in instances of `Function` itself,
+    // whose class cannot change, since it is static.
     unsafe {
         let positional = PyVectorcall_NARGS(count) as usize;
         if keywords.is_null()
-            && let Some(result) = call::invoke(function, items, positional)
+            && let Some(result) = call::invoke_exact(function, items, positional)
         {
             return result;
         }

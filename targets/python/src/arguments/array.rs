@@ -143,18 +143,20 @@ unsafe fn fill(
 ) -> bool {
     // SAFETY: an array has `rank` dimensions and strides.
     unsafe {
+        // A power of two: a division would take most of the time.
         let size = isize::from(element.bits as i16 / 8);
+        let shift = size.trailing_zeros();
         let (dimensions, strides): (*const isize, *const isize) =
             (word(object, DIMENSIONS), word(object, STRIDES));
         let mut has_free_stride = false;
         for axis in 0..rank {
             let (extent, stride) = (*dimensions.add(axis) as i64, *strides.add(axis));
-            if stride % size != 0 {
+            if stride & (size - 1) != 0 {
                 return false;
             }
             has_free_stride |= extent < 2;
             (&raw mut (*tensor).extents).cast::<i64>().add(axis).write(extent);
-            (&raw mut (*tensor).strides).cast::<i64>().add(axis).write((stride / size) as i64);
+            (&raw mut (*tensor).strides).cast::<i64>().add(axis).write((stride >> shift) as i64);
         }
         let (extents, strides) = (&(*tensor).extents, &(*tensor).strides);
         if has_free_stride
@@ -164,6 +166,7 @@ unsafe fn fill(
             return false;
         }
         (*tensor).header.combined_ref_count = UNIQUE;
+        // A former callee may have written to any field.
         (&raw mut (*tensor).tensor).write(DLTensor {
             data: word(object, DATA),
             device: DLDevice { device_type: 1, device_id: 0 },

@@ -25,6 +25,8 @@ pub enum Kind {
     Device,
     /// `DataType`.
     DataType,
+    /// `tvm_ffi.dtype`, a string with a `DataType`.
+    NamedDataType,
     /// `numpy.ndarray`.
     Array,
     /// `list`.
@@ -140,6 +142,8 @@ unsafe fn classify(class: *mut PyTypeObject) -> Kind {
             Kind::Device
         } else if class == state.data_type {
             Kind::DataType
+        } else if super::data_types::is_named(class) {
+            Kind::NamedDataType
         } else if class == state.array {
             Kind::Array
         } else if class == &raw mut PyList_Type {

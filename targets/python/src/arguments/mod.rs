@@ -3,6 +3,7 @@
 //! Exact builtin types are compared first; other types are classified once, in `kinds`.
 
 mod array;
+mod data_types;
 mod kinds;
 mod nested;
 pub mod numpy;
@@ -152,6 +153,7 @@ pub unsafe fn start() {
     // SAFETY: as the caller guarantees.
     unsafe {
         kinds::clear();
+        data_types::start();
         array::start();
     }
 }
@@ -249,13 +251,8 @@ unsafe fn of_kind(object: *mut PyObject, kind: Kind, out: *mut TVMFFIAny) -> Opt
             Kind::Bytes => return strings::convert_bytes(object, out),
             Kind::Device => out
                 .write(plain(type_index::DEVICE, TVMFFIAnyPayload { v_uint64: word(object, ANY) })),
-            Kind::DataType => {
-                let data_type: u32 = word(object, ANY);
-                out.write(plain(
-                    type_index::DATA_TYPE,
-                    TVMFFIAnyPayload { v_uint64: data_type.into() },
-                ));
-            }
+            Kind::DataType => out.write(data_types::value(object)),
+            Kind::NamedDataType => out.write(data_types::of_named(object)?),
             Kind::List => return nested::list(object, out),
             Kind::Tuple => return nested::tuple(object, out),
             Kind::Dict => return nested::dict(object, out),

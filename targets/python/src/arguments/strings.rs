@@ -64,9 +64,8 @@ unsafe fn from_bytes(
     (small, make): (i32, Make),
 ) -> Option<Reference> {
     if size <= SMALL {
-        let mut bytes = [0; 8];
-        // SAFETY: at most seven bytes are copied.
-        unsafe { core::ptr::copy_nonoverlapping(data, bytes.as_mut_ptr(), size) };
+        // SAFETY: there are `size` bytes.
+        let bytes = unsafe { small_bytes(data, size) };
         let value = TVMFFIAny {
             small_str_len: size as u32,
             ..plain(small, TVMFFIAnyPayload { v_bytes: bytes })
@@ -82,4 +81,24 @@ unsafe fn from_bytes(
         // Upstream's conversion fails in the same way, and reports it.
         if make(&content, out) != 0 { None } else { Some(Reference::Owned) }
     }
+}
+
+/// Copies at most seven bytes, without a call of `memcpy`. The rest is zero.
+///
+/// # Safety
+/// `data` must point to `size` bytes, and `size` must be at most `SMALL`.
+#[inline(always)]
+unsafe fn small_bytes(data: *const u8, size: usize) -> [u8; 8] {
+    let at = |word: u64, offset: usize| word << (8 * offset);
+    // SAFETY: the offsets are below `size`. Words and bytes that overlap agree.
+    let word = unsafe {
+        let four = |offset: usize| u32::from_le_bytes(data.add(offset).cast::<[u8; 4]>().read());
+        let one = |offset: usize| at((*data.add(offset)).into(), offset);
+        match size {
+            0 => 0,
+            1..=3 => one(0) | one(size / 2) | one(size - 1),
+            _ => u64::from(four(0)) | at(four(size - 4).into(), size - 4),
+        }
+    };
+    word.to_le_bytes()
 }

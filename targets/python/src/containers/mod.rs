@@ -4,6 +4,7 @@
 //! that convert their tensors for a framework, are left to upstream's methods.
 
 mod iterator;
+pub mod map_iterator;
 pub mod maps;
 pub mod sequences;
 pub mod size;
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn start(_: *mut PyObject, arguments: *mut PyObject) -> *m
             list_item,
             missing,
         });
-        if !iterator::start() {
+        if !iterator::start() || !map_iterator::start() {
             return null_mut();
         }
         new_ref(Py_None())

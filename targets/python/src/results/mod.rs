@@ -1,19 +1,32 @@
 //! Results: owned values as Python objects.
 
 mod classes;
+mod values;
 
-pub use classes::{forget as forget_classes, start};
+pub use classes::forget as forget_classes;
 
 use crate::exchange;
 use crate::python::{Owned, word};
 use crate::state::{self, ANY, DL_TENSOR, HANDLE};
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use ferrite_core::abi::{DLPackExchangeAPI, TVMFFIAny, TVMFFIByteArray, type_index};
+use ferrite_core::abi::{DLPackExchangeAPI, TVMFFIAny, type_index};
 use pyo3_ffi::*;
 
 /// Offset of an object's content behind its header.
 const CONTENT: usize = 24;
+
+/// Begins with no classes and no names.
+///
+/// # Safety
+/// The lock must be held; called once, before the other functions.
+pub unsafe fn start() {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        classes::start();
+        values::start();
+    }
+}
 
 /// Makes a Python object of an owned value. Returns null with a Python error.
 ///
@@ -41,7 +54,10 @@ pub unsafe fn from_owned(value: TVMFFIAny) -> *mut PyObject {
                 PyBytes_FromStringAndSize(value.payload.v_bytes.as_ptr().cast(), size)
             }
             type_index::TENSOR => tensor(value.payload.v_ptr),
-            type_index::STR => string(value),
+            type_index::STR => values::string(value),
+            type_index::BYTES => values::bytes(value),
+            type_index::DEVICE => values::device(value),
+            type_index::DATA_TYPE => values::data_type(value),
             type_index::OPAQUE_PY_OBJECT => python_object(value.payload.v_ptr),
             index if index >= type_index::STATIC_OBJECT_BEGIN => object(value, index),
             _ => by_upstream(value),
@@ -171,35 +187,6 @@ unsafe fn tensor(handle: *mut c_void) -> *mut PyObject {
             record.write(handle.cast::<u8>().add(CONTENT));
         }
         wrapper
-    }
-}
-
-/// Makes a `String`, which keeps the string object.
-///
-/// # Safety
-/// Same requirements as `from_owned`; the value must be a string object.
-unsafe fn string(value: TVMFFIAny) -> *mut PyObject {
-    // SAFETY: the object has a byte array behind its header; `String` has a slot for the wrapper.
-    unsafe {
-        let state = state::get();
-        if state.cached_object == 0 || !classes::is_registered(type_index::STR, state.string) {
-            return by_upstream(value);
-        }
-        let handle = value.payload.v_ptr;
-        let Some(wrapper) = Owned::from_new(wrap(state.object, handle)) else { return null_mut() };
-        let content: TVMFFIByteArray = word(handle.cast(), CONTENT);
-        let text =
-            PyUnicode_DecodeUTF8(content.data, content.size as Py_ssize_t, core::ptr::null());
-        let Some(text) = Owned::from_new(text) else { return null_mut() };
-        let Some(arguments) = Owned::from_new(PyTuple_New(1)) else { return null_mut() };
-        PyTuple_SET_ITEM(arguments.as_ptr(), 0, text.into_raw());
-        let Some(new) = PyUnicode_Type.tp_new else { return null_mut() };
-        let made = new(state.string, arguments.as_ptr(), null_mut());
-        if !made.is_null() {
-            let slot = made.cast::<u8>().add(state.cached_object).cast::<*mut PyObject>();
-            slot.write(wrapper.into_raw());
-        }
-        made
     }
 }
 
