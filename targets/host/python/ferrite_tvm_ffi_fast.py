@@ -119,6 +119,9 @@ def install(tvm_ffi) -> None:
         parts["methods"] = attempt(methods, fast, tvm_ffi)
         parts["constructors"] = attempt(constructors, fast, tvm_ffi)
         parts["fields"] = attempt(fields, fast, tvm_ffi)
+        import ferrite_tvm_ffi_docs  # noqa: PLC0415 - imported only when needed
+
+        ferrite_tvm_ffi_docs.describe_globals(fast, tvm_ffi.core)
     INSTALLED.update((f"fast {part}", reason) for part, reason in parts.items())
 
 
