@@ -23,7 +23,7 @@ struct Upstream {
     /// The lines of the frames that the constructor of a class declared natively has in a
     /// traceback, innermost first.
     native: *mut PyObject,
-    /// Those of a class declared in Python.
+    /// The lines of a class declared in Python.
     python: *mut PyObject,
 }
 
