@@ -1,6 +1,5 @@
 //! Raised errors of the library as Python exceptions.
 
-use crate::arguments::Arguments;
 use crate::python::{Locked, Owned, new_ref};
 use crate::state;
 use crate::{results, tracebacks};
@@ -108,7 +107,7 @@ pub unsafe fn raise(status: c_int, frame: Frame) -> *mut PyObject {
 /// # Safety
 /// Same requirements as `raise`; `arguments` must be those of the call.
 #[cold]
-pub unsafe fn raise_after(status: c_int, frame: Frame, arguments: Arguments) -> *mut PyObject {
+pub unsafe fn raise_after<T>(status: c_int, frame: Frame, arguments: T) -> *mut PyObject {
     // SAFETY: as the caller guarantees.
     unsafe {
         let taken = take(status);

@@ -101,7 +101,12 @@ static mut ACCESSORS: [PyGetSetDef; 2] = [
 ];
 
 static mut FUNCTIONS: [PyMethodDef; 2] = [
-    crate::function(c"__reduce__", reduce, METH_NOARGS, c"Return the name, as for functions."),
+    PyMethodDef {
+        ml_name: c"__reduce__".as_ptr(),
+        ml_meth: PyMethodDefPointer { PyCFunction: reduce },
+        ml_flags: METH_NOARGS,
+        ml_doc: core::ptr::null(),
+    },
     PyMethodDef::zeroed(),
 ];
 

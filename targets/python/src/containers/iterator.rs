@@ -92,8 +92,8 @@ unsafe extern "C" fn next(object: *mut PyObject) -> *mut PyObject {
 /// Gets an item by upstream's function, which raises the error if a list has shrunk.
 #[cold]
 unsafe fn by_upstream(owner: *mut PyObject, index: i64) -> *mut PyObject {
-    // SAFETY: the objects are alive. Another thread may end the iterator meanwhile, which lets go
-    // of the sequence.
+    // SAFETY: the objects are alive. Another thread may end the iterator meanwhile, which releases
+    // the sequence.
     unsafe {
         let owner = Owned::borrowed(owner);
         let Some(number) = Owned::from_new(PyLong_FromLongLong(index)) else { return null_mut() };

@@ -52,8 +52,8 @@ unsafe fn get(object: *mut PyObject, key: *mut PyObject) -> Option<*mut PyObject
     }
 }
 
-/// Returns whether the bounds of a slice are integers or None, and no object whose `__index__`
-/// would run, and run again in upstream's function if it fails.
+/// Returns whether the bounds of a slice are integers or None. The `__index__` of another object
+/// would run again in upstream's function if it fails.
 unsafe fn has_plain_bounds(key: *mut PyObject) -> bool {
     let key: *mut PySliceObject = key.cast();
     // SAFETY: a slice has three objects.

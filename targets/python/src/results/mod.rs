@@ -116,8 +116,8 @@ pub unsafe fn new_wrapper(class: *mut PyTypeObject) -> *mut PyObject {
     }
 }
 
-/// Returns whether an object is an instance of a class. A `__new__` in Python may return
-/// any object.
+/// Returns whether an object is an instance of a class: a `__new__` in Python may return any
+/// object.
 #[cold]
 unsafe fn is_a(object: *mut PyObject, class: *mut PyTypeObject) -> bool {
     // SAFETY: both are alive.
