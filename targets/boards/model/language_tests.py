@@ -162,6 +162,7 @@ class Options(Folder):
         names = {name: self.choose(quantization=name).quantization for name in options.QUANTIZATIONS}
         self.assertEqual(names, {"none": "q0f32", "f16": "q0f16", "q4": "q4f32_1"})
         self.assertEqual(self.choose(quantization="q4", target="cuda").quantization, "q4f16_1")
+        self.assertEqual(self.choose(quantization="q4", target="opencl").quantization, "q4f32_1")
 
     def test_conversations_come_from_the_chat_template(self):
         decoder = description.described(CONFIG)

@@ -89,8 +89,8 @@ def library(mod, chosen, mode, path):
     """Compiles a model to a library."""
     from tvm import relax, transform
 
-    # With 1 key head the frontend's attention for GPUs is not valid after TVM's elimination of common
-    # subexpressions: `variable cse_v14 has been used before definition`. Drivers eliminate them too.
+    # With 1 key head the frontend's attention for GPUs is not valid after TVM's elimination of
+    # common subexpressions: `variable cse_v14 has been used before definition`.
     changes = {"tirx.disable_cse_tir": True} if "gpu" in chosen.target.keys else {}
     with compiling(), transform.PassContext(config=changes), chosen.target:
         pipeline = relax.pipeline.get_default_pipeline(chosen.target)

@@ -65,6 +65,6 @@ def choose(args, description):
     if args.batch < 1:
         raise Failure(f"--batch {args.batch} is not positive")
     bits = QUANTIZATIONS[args.quantization]
-    # 16 bits are calculated in 16 bits; 4 bits in what suits the device.
-    dtype = "float16" if bits == 16 or (bits == 4 and args.target != "host") else "float32"
+    # Weights of 4 bits are calculated with in float32 where a device need not have float16.
+    dtype = "float16" if bits == 16 or (bits == 4 and args.target == "cuda") else "float32"
     return Options(bits, dtype, context, chunk, args.batch)
