@@ -3,10 +3,12 @@
 
 mod support;
 
-use ferrite_tests::{Outcome, scratch};
+use ferrite_tests::{Outcome, root, scratch};
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
-use support::ferrite;
+use std::process::{Command, Stdio};
+use support::{ferrite, json};
 
 const CONFIG: &str = r#"{"vocab_size": 256, "context_window_size": 64,
     "conv_template": {"roles": {"user": "", "assistant": ""}, "seps": ["\n"]}}"#;
@@ -46,7 +48,7 @@ fn libraries_that_are_no_models_are_refused() -> Outcome<()> {
     let message = ferrite(&arguments, &[])?.failure(1)?;
     assert!(message.contains("is not a model that TVM's Relax compiler compiled"), "{message}");
     let error = ferrite(&[&arguments[..], &["--json"]].concat(), &[])?.failure(1)?;
-    assert_eq!(support::json(&error)?["error"]["raised"]["kind"], "ValueError");
+    assert_eq!(json(&error)?["error"]["raised"]["kind"], "ValueError");
     Ok(())
 }
 
@@ -59,5 +61,63 @@ fn wrong_arguments_are_refused() -> Outcome<()> {
     ferrite(&["chat"], &[])?.failure(2)?;
     let help = ferrite(&["chat", "--help"], &[])?.success()?;
     assert!(help.contains("--temperature <T>") && help.contains("/reset"), "{help}");
+    Ok(())
+}
+
+/// Writes a model folder with a compiled model of `tests/programs/llm`.
+fn llama(name: &str) -> Outcome<PathBuf> {
+    let folder = folder(name, CONFIG)?;
+    let model = root().join("tests/programs/llm/llama");
+    fs::copy(model.join("bytecode.so"), folder.join("model.so"))?;
+    for file in ["tensor-cache.json", "params_shard_0.bin"] {
+        fs::copy(model.join("params").join(file), folder.join(file))?;
+    }
+    Ok(folder)
+}
+
+/// Runs the command with this standard input, and returns its standard output.
+fn with_input(arguments: &[&str], input: &str) -> Outcome<String> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferrite"));
+    let pipes = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = pipes.spawn()?;
+    child.stdin.take().ok_or("no pipe".to_string())?.write_all(input.as_bytes())?;
+    let output = child.wait_with_output()?;
+    assert!(output.status.success());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+fn models_answer_prompts_and_lines() -> Outcome<()> {
+    let folder = llama("cli-chat-llama")?;
+    let model = folder.to_string_lossy();
+    let options = ["chat", &model, "--max-tokens", "8", "--seed", "5"];
+    let prompt = [&options[..], &["--prompt", "hi"]].concat();
+    let printed = ferrite(&prompt, &[])?.success()?;
+    assert!(printed.ends_with('\n') && printed.len() > 4, "{printed}");
+    assert_eq!(ferrite(&prompt, &[])?.success()?, printed);
+    let stats = ferrite(&[&prompt[..], &["--stats"]].concat(), &[])?.success()?;
+    assert!(
+        stats.starts_with(&printed)
+            && stats.contains("\ndecode ")
+            && stats.contains("\nweights       354 KiB\n"),
+        "{stats}"
+    );
+
+    let lines = with_input(&[&options[..], &["--json"]].concat(), "hi\n\n/reset\nhi\nmore")?;
+    let replies: Vec<_> = lines.lines().map(json).collect::<Outcome<_>>()?;
+    assert_eq!(replies.len(), 3);
+    for reply in &replies {
+        assert_eq!((&reply["reason"], &reply["tokens"]), (&"length".into(), &8.into()), "{reply}");
+    }
+    assert_eq!(replies[0]["stats"]["prefill_tokens"], 2 + 1);
+    // The last token of the reply, its separator, the message and its separator.
+    assert_eq!(replies[2]["stats"]["prefill_tokens"], 1 + 1 + 4 + 1);
+
+    let talk = with_input(&options, "/help\nhi\n/stats\n/quit\nhi\n")?;
+    assert!(talk.starts_with("/reset  begin anew") && talk.contains("\ncontext "), "{talk}");
+    let long = "a long message ".repeat(10);
+    let message = ferrite(&["chat", &model, "--prompt", &long], &[])?.failure(1)?;
+    assert!(message.contains("and the context window 64"), "{message}");
     Ok(())
 }
