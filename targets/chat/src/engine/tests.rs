@@ -159,6 +159,15 @@ fn token_count(engine: &Engine<FakeModel>, id: ConversationId) -> Option<usize> 
     engine.tokens(id).map(<[u32]>::len)
 }
 
+/// Checks that the model's sequences have the tokens that the engine believes they have.
+fn check(engine: &Engine<FakeModel>) {
+    for conversation in engine.conversations.values() {
+        let Some(sequence) = conversation.sequence else { continue };
+        let cached = &conversation.tokens[..conversation.cached];
+        assert_eq!(engine.model.sequences[&sequence], cached);
+    }
+}
+
 /// Makes a reply, and returns its text, reason and number of tokens.
 fn ask(
     engine: &mut Engine<FakeModel>,
@@ -167,8 +176,10 @@ fn ask(
 ) -> (String, &'static str, usize) {
     let mut reply = engine.reply(id, message).unwrap();
     let text = reply.by_ref().collect::<String>();
-    let (reason, tokens) = reply.end().unwrap();
-    (text, reason.name(), tokens)
+    let (reason, tokens) = reply.end().map(|(reason, tokens)| (reason.name(), tokens)).unwrap();
+    drop(reply);
+    check(engine);
+    (text, reason, tokens)
 }
 
 /// Runs all replies, and returns the string and the reason of each.
@@ -181,6 +192,7 @@ fn run(engine: &mut Engine<FakeModel>) -> BTreeMap<ConversationId, (String, Opti
             Event::End { reason, .. } => one.1 = Some(reason),
         }
     }
+    check(engine);
     found
 }
 
