@@ -143,12 +143,6 @@ impl Arrays {
         self.block.shape().first().map_or(0, |len| *len as usize)
     }
 
-    /// Returns whether masks are matrices: of nodes × 2, where upstream's arrays share a buffer.
-    pub(super) fn has_matrix_masks(&self) -> bool {
-        use ferrite_core::value::device::kind::CUDA;
-        matches!(self.device.device_type, CPU | CUDA)
-    }
-
     /// Reserves memory for a layout. Earlier arrays stay as they are.
     ///
     /// # Errors

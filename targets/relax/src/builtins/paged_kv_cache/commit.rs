@@ -1,5 +1,6 @@
-//! Commits of token trees: the nodes of an accepted branch are moved to the front of their tree,
-//! and the other nodes are removed.
+//! Commits of token trees: the nodes of an accepted branch are moved to the front of the tokens of
+//! the last step, and the rest of these is removed. As upstream's tests have it, the nodes of a
+//! tree that several steps made are counted from the last one, and those of earlier steps stay.
 
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
@@ -43,7 +44,7 @@ fn commit(cache: &mut Cache, ids: &[i64], leaves: &[i64]) -> Result<()> {
     let copy = |from, to, slots| storage.copy_page(kernels, from, to, slots);
     for branch in branches.iter() {
         let tree = &sequences.at(branch.entry).tree;
-        let rejected = tree.len() as i32 - tree.path_length(branch.leaf);
+        let rejected = tree.newest_count() as i32 - tree.path_length(branch.leaf);
         // Nodes are in pages of this sequence alone, so nothing is copied.
         sequences.shorten_at(branch.entry, rejected, &copy)?;
         sequences.at_mut(branch.entry).0.tree.clear();
@@ -84,17 +85,24 @@ fn check_branch(cache: &Cache, id: i64, leaf: i64, earlier: &[Branch]) -> Result
         &leaf,
         tree.len()
     );
+    plain_ensure!(
+        leaf < tree.newest_count() as i64,
+        INTERNAL_ERROR,
+        "Invalid tree index {} of a tree of several steps: the last one has {} nodes",
+        &leaf,
+        tree.newest_count()
+    );
     Ok(Branch { entry, leaf: leaf as i32 })
 }
 
-/// Moves the nodes of each branch to the places of the first nodes of their tree.
+/// Moves the nodes of each branch to the places of the first nodes of the last step.
 fn move_nodes(cache: &Cache, branches: &[Branch]) -> Result<()> {
     let page_size = cache.config.page_size;
     let (mut ends, mut sources, mut targets) = (Buffer::new(), Buffer::new(), Buffer::new());
     ends.try_push(0)?;
     for branch in branches {
         let sequence = cache.sequences.at(branch.entry);
-        let base = sequence.length - sequence.tree.len() as i32;
+        let base = sequence.length - sequence.tree.newest_count() as i32;
         let first = sources.len();
         for (node, depth) in sequence.tree.path_to_root(branch.leaf) {
             // A node is never in front of its place, and the rest of the path is in place, too.

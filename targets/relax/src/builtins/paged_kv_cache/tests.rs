@@ -98,6 +98,12 @@ impl Recorded {
         core::mem::take(&mut *self.log.lock().unwrap())
     }
 
+    fn commit(&self, id: i64, leaf: i64) {
+        let [ids, leaves] = [id, leaf].map(|number| Shape::from_slice(&[number]).unwrap());
+        let name = "attention_kv_cache_commit_accepted_token_tree_nodes";
+        self.run(name, &[(&ids).into(), (&leaves).into()]);
+    }
+
     fn numbers(&self) -> (i64, i64) {
         let number = |name: &str| self.run(name, &[]).get().unwrap();
         (
@@ -178,16 +184,25 @@ fn an_accepted_branch_moves_to_the_front_of_its_tree() {
     assert_eq!(names(&calls), ["split", "tree_new", "prefill", "merge", "append"]);
     let masks: [&[i32]; 5] = [&[0, 4], &[0, 4], &[3, 4, 4, 5], &[0, 4], &[0, 4, 1, 2, 2, 4, 3, 4]];
     assert_eq!(calls[1].1, masks);
-    recorded.begin(&[0], &[1], Some(&[3]));
-    let calls = recorded.attend(1);
-    assert_eq!(names(&calls), ["split", "append", "tree"]);
-    let (ids, leaves) = (Shape::from_slice(&[0]).unwrap(), Shape::from_slice(&[4]).unwrap());
-    let name = "attention_kv_cache_commit_accepted_token_tree_nodes";
-    recorded.run(name, &[(&ids).into(), (&leaves).into()]);
+    recorded.commit(0, 3);
     let calls = core::mem::take(&mut *recorded.log.lock().unwrap());
-    // Nodes 2, 3 and 4 of the tree at position 3 move down by one.
-    assert_eq!(calls, [("compact", std::vec![std::vec![0, 3], std::vec![5, 6, 7, 4, 5, 6]])]);
-    assert_eq!(recorded.numbers().1, 7);
+    // Nodes 2 and 3 of the tree at position 3 move down by one.
+    assert_eq!(calls, [("compact", std::vec![std::vec![0, 2], std::vec![5, 6, 4, 5]])]);
+    assert_eq!(recorded.numbers().1, 6);
+}
+
+#[test]
+fn a_commit_after_several_steps_counts_from_the_last_one() {
+    let recorded = Recorded::new(32);
+    recorded.add(0..1);
+    recorded.begin(&[0], &[2], Some(&[-1, -1]));
+    recorded.begin(&[0], &[3], Some(&[1, 0, 2]));
+    let calls = recorded.attend(3);
+    assert_eq!(names(&calls), ["split", "append", "tree"]);
+    recorded.commit(0, 1);
+    let calls = core::mem::take(&mut *recorded.log.lock().unwrap());
+    assert_eq!(calls, [("compact", std::vec![std::vec![0, 1], std::vec![3, 2]])]);
+    assert_eq!(recorded.numbers().1, 3);
 }
 
 #[test]

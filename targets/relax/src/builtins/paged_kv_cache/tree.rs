@@ -11,6 +11,8 @@ const MOST_NODES: usize = 256;
 #[derive(Default)]
 pub(super) struct TokenTree {
     nodes: Buffer<TreeNode>,
+    /// Number of nodes from the last step.
+    newest_count: usize,
     is_pending: bool,
 }
 
@@ -36,6 +38,12 @@ impl TokenTree {
         self.nodes.len()
     }
 
+    /// Returns the number of nodes from the last step.
+    #[inline]
+    pub(super) fn newest_count(&self) -> usize {
+        self.newest_count
+    }
+
     /// Returns whether each node is the parent of the next one.
     pub(super) fn is_chain(&self) -> bool {
         self.nodes.iter().zip(-1..).all(|(node, previous)| node.parent == previous)
@@ -45,6 +53,7 @@ impl TokenTree {
     #[inline]
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
+        self.newest_count = 0;
         self.is_pending = false;
     }
 
@@ -100,6 +109,7 @@ impl TokenTree {
     /// Adds nodes whose parents [`check`](TokenTree::check) accepted.
     pub(super) fn add(&mut self, parents: &[i64]) {
         self.is_pending = true;
+        self.newest_count = parents.len();
         for parent in parents {
             let depth = usize::try_from(*parent)
                 .ok()

@@ -189,10 +189,7 @@ impl Step {
         }
         if has_masks {
             layout.add(Name::MaskEnds, count + 1);
-            match self.arrays.has_matrix_masks() {
-                true => layout.add_matrix(Name::Masks, sizes.nodes, 2),
-                false => layout.add(Name::Masks, 2 * sizes.nodes),
-            }
+            layout.add_matrix(Name::Masks, sizes.nodes, 2);
         }
         if !self.planned_groups.is_empty() {
             layout.add(Name::PrefixPages, sizes.prefix_pages);
