@@ -10,7 +10,7 @@ import types
 import unittest
 
 from failure import Failure
-from language import chat, description, options, parameters
+from language import bert, chat, description, options, parameters
 from language.checkpoint import Checkpoint
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -77,6 +77,33 @@ class Descriptions(unittest.TestCase):
         self.refused("partial_rotary_factor 0.5", partial_rotary_factor=0.5)
         self.refused(r"quantised already \(gptq\)", quantization_config={"quant_method": "gptq"})
         self.refused("rms_norm_eps is '1e-5', not a number", rms_norm_eps="1e-5")
+
+
+class Encoders(Folder):
+    CONFIG = {"model_type": "bert", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 12, "vocab_size": 16}
+
+    def test_rows_of_queries_keys_and_values_are_one_matrix(self):
+        found = bert.parameters(bert.described(self.CONFIG))
+        self.assertEqual([name for name, _ in found["layers.0.qkv.bias"]], [f"encoder.layer.0.attention.self.{name}.bias" for name in ("query", "key", "value")])
+        self.assertEqual(found["embeddings.position.weight"], [("embeddings.position_embeddings.weight", (512, 8))])
+
+    def test_what_is_not_supported_is_named(self):
+        for message, more in (
+            ("hidden_act 'relu' is not supported, only gelu", {"hidden_act": "relu"}),
+            ("position_embedding_type 'relative_key' is not supported", {"position_embedding_type": "relative_key"}),
+            ("hidden_size 9 is not a multiple of num_attention_heads 2", {"hidden_size": 9}),
+        ):
+            with self.assertRaisesRegex(Failure, message):
+                bert.described(self.CONFIG | more)
+
+    def test_vectors_are_means_over_tokens(self):
+        bert.check_pooling(self.folder)
+        (self.folder / "1_Pooling").mkdir()
+        self.write("1_Pooling/config.json", {"word_embedding_dimension": 8, "pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False})
+        bert.check_pooling(self.folder)
+        self.write("1_Pooling/config.json", {"pooling_mode_cls_token": True})
+        with self.assertRaisesRegex(Failure, "pooling_mode_cls_token is not supported, only pooling_mode_mean_tokens"):
+            bert.check_pooling(self.folder)
 
 
 class Checkpoints(Folder):
