@@ -4,7 +4,7 @@ use ferrite::{Error, Result};
 
 use crate::sampling::{Sampler, Sampling};
 use crate::stream::TextStream;
-use crate::tokenizer::Tokenizer;
+use crate::tokenizer::{Decoder, Tokenizer};
 
 /// Settings of a conversation.
 #[derive(Clone, Debug, Default)]
@@ -75,20 +75,37 @@ pub(super) struct Prefix {
 
 /// A reply that is being made.
 pub(super) struct ReplyState {
+    decoder: Decoder,
     stream: TextStream,
     /// Number of tokens before the reply.
     start: usize,
-    /// Position in the reply's bytes at which each token ends.
+    /// Position in the reply's text at which each token ends. The last ones may have no text yet.
     ends: Vec<usize>,
+    /// Number of tokens that have.
+    decoded: usize,
 }
 
 impl ReplyState {
     pub(super) fn new(stops: &[String], start: usize) -> ReplyState {
-        ReplyState { stream: TextStream::new(stops), start, ends: Vec::new() }
+        let (decoder, stream) = (Decoder::default(), TextStream::new(stops));
+        ReplyState { decoder, stream, start, ends: Vec::new(), decoded: 0 }
     }
 
     pub(super) fn token_count(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Adds a token. Returns the text that it makes certain.
+    fn push(&mut self, tokenizer: &Tokenizer, token: u32) -> Result<String> {
+        let text = self.decoder.push(tokenizer, token)?;
+        self.ends.push(usize::MAX);
+        if !text.is_empty() {
+            // The tokens without text so far are parts of its first character.
+            let before = self.decoded.checked_sub(1).map_or(0, |last| self.ends[last]);
+            self.ends[self.decoded..].fill(before + text.len());
+            self.decoded = self.ends.len();
+        }
+        Ok(self.stream.push(&text))
     }
 
     /// Returns whether it has tokens: the next step is then a decode step.
@@ -115,7 +132,7 @@ impl Conversation {
     /// if the reply ended.
     ///
     /// # Errors
-    /// Errors of [`Sampler::choose`].
+    /// Errors of [`Sampler::choose`] and [`Decoder::push`].
     pub(super) fn advance(
         &mut self,
         logits: &mut [f32],
@@ -126,13 +143,8 @@ impl Conversation {
         if rules.stop_tokens.contains(&token) {
             return Ok((reply.stream.finish(), Some(Reason::Stop)));
         }
-        let mut bytes = rules.tokenizer.text(token);
-        if !reply.has_begun() && rules.tokenizer.strips_first_space() {
-            bytes = bytes.strip_prefix(b" ").unwrap_or(bytes);
-        }
-        reply.ends.push(reply.ends.last().unwrap_or(&0) + bytes.len());
+        let mut text = reply.push(rules.tokenizer, token)?;
         self.tokens.push(token);
-        let mut text = reply.stream.push(bytes);
         if let Some(stop) = reply.stream.stop() {
             let kept = reply.ends.iter().take_while(|end| **end <= stop).count();
             self.tokens.truncate(reply.start + kept);

@@ -178,8 +178,8 @@ impl<M: LanguageModel> Engine<M> {
     ///
     /// # Errors
     /// ValueError for an unknown conversation, for one whose reply has not ended, for a message
-    /// without tokens, and for one that the rest of the context window has no room for. Nothing has
-    /// changed then.
+    /// without tokens, for one that the tokenizer refuses, and for one that the rest of the context
+    /// window has no room for. Nothing has changed then.
     pub fn say(&mut self, id: ConversationId, message: &str) -> Result<()> {
         let Engine { conversations, config, tokenizer, .. } = self;
         let conversation = conversations.get_mut(&id).ok_or_else(|| unknown(id))?;
@@ -194,11 +194,11 @@ impl<M: LanguageModel> Engine<M> {
         let mut shared = conversation.shared;
         if is_first {
             let mut pieces = template.system(&conversation.system);
-            let system = tokenizer.encode(&pieces, true);
+            let system = tokenizer.encode(&pieces, true)?;
             let has_system = !pieces.is_empty();
             pieces.extend(template.user(message, true, has_system));
             tokens.extend_from_slice(&template.prefix_tokens);
-            tokens.extend(tokenizer.encode(&pieces, true));
+            tokens.extend(tokenizer.encode(&pieces, true)?);
             // Merges may join the end of the system message with the beginning of the message.
             let same = template
                 .prefix_tokens
@@ -208,7 +208,7 @@ impl<M: LanguageModel> Engine<M> {
                 .take_while(|(a, b)| a == b);
             shared = same.count();
         } else {
-            tokens.extend(tokenizer.encode(&template.user(message, false, false), false));
+            tokens.extend(tokenizer.encode(&template.user(message, false, false), false)?);
         }
         ensure!(!tokens.is_empty(), ValueError, "the message is empty");
         let count = conversation.tokens.len() + tokens.len();

@@ -1,30 +1,24 @@
-//! Tokenizers: text to tokens, and tokens to bytes.
+//! Tokenizers: text to tokens, and tokens to text.
 //!
 //! | file | purpose |
 //! |---|---|
-//! | `file` | the parts of a `tokenizer.json` |
-//! | `pairs` | tokenizers of byte-pair encoding: added tokens, and what is between them |
-//! | `split` | text before merges: normalizers and pre-tokenizers |
-//! | `merge` | byte-pair encoding of a word |
-//! | `bytes` | the characters that stand for bytes |
+//! | `file` | a `tokenizer.json`, by the crate `tokenizers` |
+//! | `decoder` | the text of tokens that come one by one |
 #![forbid(unsafe_code)]
 
-mod bytes;
+mod decoder;
 mod file;
-mod merge;
-mod pairs;
-mod split;
 
 use std::path::Path;
 
 use ferrite::{Result, error};
 
 use crate::template::Piece;
-use pairs::Pairs;
-
+pub use decoder::Decoder;
 pub use file::FILE;
+use file::TokenizerFile;
 
-/// Converter of text to tokens, and of tokens to bytes.
+/// Conversion of text to tokens, and of tokens to text.
 ///
 /// # Examples
 /// ```
@@ -32,8 +26,9 @@ pub use file::FILE;
 /// use ferrite_chat::tokenizer::Tokenizer;
 ///
 /// let bytes = Tokenizer::bytes();
-/// assert_eq!(bytes.encode(&[Piece::Message("hi".into())], true), [104, 105]);
-/// assert_eq!(bytes.decode(&[104, 105]), b"hi");
+/// assert_eq!(bytes.encode(&[Piece::Message("hi".into())], true)?, [104, 105]);
+/// assert_eq!(bytes.decode(&[104, 105])?, "hi");
+/// # Ok::<(), ferrite::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Tokenizer(Kind);
@@ -41,7 +36,7 @@ pub struct Tokenizer(Kind);
 #[derive(Debug)]
 enum Kind {
     Bytes,
-    Pairs(Box<Pairs>),
+    File(Box<TokenizerFile>),
 }
 
 impl Tokenizer {
@@ -69,19 +64,22 @@ impl Tokenizer {
         }
     }
 
-    /// Reads the JSON text of a tokenizer, as the Python package `tokenizers` writes it. Its model
-    /// must be BPE. A post-processor is ignored: the configuration of the model has the tokens at
-    /// the beginning of a conversation.
+    /// Reads the JSON text of a tokenizer, as the Python package `tokenizers` writes it. A
+    /// post-processor is ignored: the configuration of the model has the tokens at the beginning of
+    /// a conversation.
     ///
     /// # Errors
-    /// ValueError for text that is malformed, and for a part that is not supported, which it names.
+    /// ValueError for text that is malformed, and for parts that the crate `tokenizers` lacks.
     pub fn parse(text: &str) -> Result<Tokenizer> {
-        file::read(text).map(|pairs| Tokenizer(Kind::Pairs(Box::new(pairs))))
+        TokenizerFile::parse(text).map(|file| Tokenizer(Kind::File(Box::new(file))))
     }
 
-    /// Returns the tokens of a string that consists of these pieces. `is_start` is whether nothing
-    /// precedes it.
-    pub fn encode(&self, pieces: &[Piece], is_start: bool) -> Vec<u32> {
+    /// Returns the tokens of the text of these pieces. `is_start` is whether nothing
+    /// precedes it. Messages contain no special tokens: what looks like one is text.
+    ///
+    /// # Errors
+    /// ValueError for text that the tokenizer has no tokens for.
+    pub fn encode(&self, pieces: &[Piece], is_start: bool) -> Result<Vec<u32>> {
         let mut text = String::new();
         let mut messages = Vec::new();
         for piece in pieces {
@@ -92,38 +90,25 @@ impl Tokenizer {
             text.push_str(part);
         }
         match &self.0 {
-            Kind::Bytes => text.bytes().map(u32::from).collect(),
-            Kind::Pairs(pairs) => pairs.encode(&text, &messages, is_start),
+            Kind::Bytes => Ok(text.bytes().map(u32::from).collect()),
+            Kind::File(file) => file.encode(&text, &messages, is_start),
         }
     }
 
-    /// Returns the bytes of a token's text; none for special and unknown tokens. They need not be
-    /// whole characters.
-    pub fn text(&self, token: u32) -> &[u8] {
+    /// Returns the text of tokens. Special and unknown tokens have none, and bytes that are not a
+    /// character have a replacement character.
+    ///
+    /// # Errors
+    /// ValueError for tokens that the tokenizer's decoder refuses.
+    pub fn decode(&self, tokens: &[u32]) -> Result<String> {
         match &self.0 {
             Kind::Bytes => {
-                u8::try_from(token).map_or(&[], |byte| &bytes::ALL[usize::from(byte)..][..1])
+                let bytes: Vec<u8> =
+                    tokens.iter().filter_map(|token| u8::try_from(*token).ok()).collect();
+                Ok(String::from_utf8_lossy(&bytes).into_owned())
             }
-            Kind::Pairs(pairs) => usize::try_from(token)
-                .ok()
-                .and_then(|at| pairs.texts.get(at))
-                .map_or(&[], |text| text),
+            Kind::File(file) => file.decode(tokens),
         }
-    }
-
-    /// Returns whether strings begin without the space that their first token has.
-    pub fn strips_first_space(&self) -> bool {
-        matches!(&self.0, Kind::Pairs(pairs) if pairs.strips_first_space)
-    }
-
-    /// Returns the bytes of tokens.
-    pub fn decode(&self, tokens: &[u32]) -> Vec<u8> {
-        let mut text: Vec<u8> =
-            tokens.iter().flat_map(|token| self.text(*token)).copied().collect();
-        if self.strips_first_space() && text.first() == Some(&b' ') {
-            text.remove(0);
-        }
-        text
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn check_tensor(
 ///
 /// # Errors
 /// RuntimeError while elements are borrowed; MemoryError; errors of the devices.
-pub(super) fn export(
+pub(super) fn export_pages(
     config: &Config,
     pages: &Tensor,
     sequence: &Sequence,
@@ -87,7 +87,7 @@ pub(super) fn export(
 ///
 /// # Errors
 /// RuntimeError while elements are borrowed; MemoryError; errors of the devices.
-pub(super) fn import(
+pub(super) fn import_pages(
     config: &Config,
     source: &Tensor,
     sequence: &Sequence,

@@ -51,7 +51,7 @@ pub(super) fn export_group(cache: &PagedCache, args: &[AnyView<'_>]) -> Result<A
         let sequence = exportable(cache, id)?;
         let layer = check_group(&cache.config, "export", group)?;
         groups::check_tensor(&cache.config, "ExportPageGroup", &target, sequence)?;
-        groups::export(&cache.config, &cache.storage.pages[layer], sequence, &target)
+        groups::export_pages(&cache.config, &cache.storage.pages[layer], sequence, &target)
     })?;
     Ok(Any::NONE)
 }
@@ -104,7 +104,7 @@ pub(super) fn import_group(cache: &PagedCache, args: &[AnyView<'_>]) -> Result<A
             &group
         );
         groups::check_tensor(&cache.config, "ImportPageGroup", &source, sequence)?;
-        groups::import(&cache.config, &source, sequence, &cache.storage.pages[layer])?;
+        groups::import_pages(&cache.config, &source, sequence, &cache.storage.pages[layer])?;
         if let Some(import) = &mut cache.import {
             import.imported.as_mut_slice()[layer] = true;
         }
