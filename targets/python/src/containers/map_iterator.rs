@@ -40,6 +40,8 @@ struct MapIterator {
     /// The number of entries that are left.
     remaining: u64,
     part: Part,
+    /// Whether `next` runs, which may run Python code that asks for an item.
+    is_running: bool,
 }
 
 static TYPE: Locked<*mut PyTypeObject> = Locked::new();
@@ -165,10 +167,15 @@ unsafe extern "C" fn next(object: *mut PyObject) -> *mut PyObject {
         if (*iterator).map.is_null() {
             return null_mut();
         }
+        if core::mem::replace(&mut (*iterator).is_running, true) {
+            PyErr_SetString(PyExc_ValueError, c"generator already executing".as_ptr());
+            return null_mut();
+        }
         let found = match proceed(iterator) {
             Some(true) => current(iterator),
             _ => null_mut(),
         };
+        (*iterator).is_running = false;
         if found.is_null() {
             finish(iterator);
         }
@@ -184,9 +191,12 @@ unsafe fn proceed(iterator: *mut MapIterator) -> Option<bool> {
     // SAFETY: the iterator owns its objects; the map is a Map or Dict.
     unsafe {
         if (*iterator).entries.is_null() {
-            (*iterator).remaining = maps::map((*iterator).map).map_or(0, |map| (*map).size);
-            let made = call::invoke((*iterator).getter, &(*iterator).map, 1);
-            let entries = Owned::from_new(made.unwrap_or(null_mut()))?;
+            let (map, getter) = ((*iterator).map, (*iterator).getter);
+            (*iterator).remaining = size(map)?;
+            let made = call::invoke(getter, &map, 1).unwrap_or_else(|| {
+                PyObject_CallFunctionObjArgs(getter, map, null_mut::<PyObject>())
+            });
+            let entries = Owned::from_new(made)?;
             if Py_TYPE(entries.as_ptr()) != state::get().function {
                 PyErr_SetString(PyExc_TypeError, c"a map has no iterator".as_ptr());
                 return None;
@@ -198,6 +208,25 @@ unsafe fn proceed(iterator: *mut MapIterator) -> Option<bool> {
         let has_more = (*iterator).remaining != 0;
         (*iterator).remaining = (*iterator).remaining.wrapping_sub(1);
         Some(has_more)
+    }
+}
+
+/// Returns the number of entries; `None` with a Python error.
+///
+/// # Safety
+/// The extension must be active, the lock held, and `map` alive.
+unsafe fn size(map: *mut PyObject) -> Option<u64> {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        match maps::map(map) {
+            Some(cell) => Some((*cell).size),
+            // Upstream's `__len__` would read the object.
+            None if word::<*mut c_void>(map, HANDLE).is_null() => {
+                PyErr_SetString(PyExc_ValueError, c"the map was moved".as_ptr());
+                None
+            }
+            None => u64::try_from(PyObject_Size(map)).ok(),
+        }
     }
 }
 

@@ -315,6 +315,39 @@ def test_a_class_is_registered_anew_while_its_object_is_made(observe):
     del First.__new__
 
 
+def test_an_iterator_of_a_map_is_asked_while_it_runs(observe):
+    @dataclasses.py_class("hazards.Asks")
+    class Asks(tvm_ffi.Object):
+        x: int
+
+    values, seen = iter(tvm_ffi.Map({1: Asks(1), 2: Asks(2)}).values()), []
+
+    def new(cls, *arguments):
+        try:
+            seen.append(next(values).x)
+        except ValueError as error:
+            seen.append(str(error))
+        return tvm_ffi.Object.__new__(cls)
+
+    Asks.__new__ = staticmethod(new)
+    try:
+        found = [value.x for value in values]
+    finally:
+        del Asks.__new__
+    observe([found, seen])
+
+
+@needs_extension
+@pytest.mark.parametrize("part", ["keys", "values", "items"])
+@pytest.mark.parametrize("kind", [tvm_ffi.Map, tvm_ffi.Dict])
+def test_a_map_is_moved_before_its_iteration(kind, part):
+    mapping = kind({1: 2})
+    entries = iter(getattr(mapping, part)())
+    assert echo(mapping._move())[1] == 2
+    with pytest.raises(ValueError, match="the map was moved"):
+        next(entries)
+
+
 def test_the_collector_runs_in_every_allocation():
     threshold = gc.get_threshold()
     gc.set_threshold(1)
