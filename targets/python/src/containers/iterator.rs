@@ -1,7 +1,7 @@
 //! Iterators of Array and List. As with upstream's generators, the length is read at the first
 //! item.
 
-use super::{classes, element, sequence};
+use super::records::{classes, element, sequence};
 use crate::python::{Locked, Owned, new_ref, new_type, visit_all};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;

@@ -1,7 +1,7 @@
 //! Map and Dict: items and containment by one call of the library.
 
+use super::records::{classes, content};
 use super::sequences::found_by;
-use super::{classes, content};
 use crate::call;
 use crate::methods::Method;
 use crate::python::{new_ref, word};

@@ -1,6 +1,7 @@
 //! Array and List: items, slices, iteration, containment.
 
-use super::{element, iterator, sequence};
+use super::iterator;
+use super::records::{element, sequence};
 use crate::call;
 use crate::methods::Method;
 use core::ptr::null_mut;

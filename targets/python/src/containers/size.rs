@@ -1,6 +1,7 @@
 //! Length and truth of all containers.
 
-use super::{maps, sequence};
+use super::maps;
+use super::records::sequence;
 use crate::methods::Method;
 use pyo3_ffi::*;
 
