@@ -256,31 +256,42 @@ pub unsafe fn items(text: &[u8]) -> Option<Owned> {
     }
 }
 
-/// Makes the frames or code objects of a backtrace's lines.
+/// Makes the frames or code objects of a backtrace's lines. Keeps the error that is set, if any:
+/// CPython 3.12 makes no code objects with one.
 ///
 /// # Safety
 /// Same requirements as `items`.
 #[cold]
+#[allow(deprecated, reason = "the functions that take their place are new in CPython 3.12")]
 unsafe fn read(text: &[u8]) -> Option<Owned> {
     if !is_plain(text) {
         return None;
     }
+    let (mut class, mut value, mut traceback) = (null_mut(), null_mut(), null_mut());
+    // SAFETY: the lock is held; the parts of the error are passed on.
+    unsafe {
+        PyErr_Fetch(&mut class, &mut value, &mut traceback);
+        let made = make_all(text);
+        PyErr_Restore(class, value, traceback);
+        made
+    }
+}
+
+/// Makes the frames or code objects of the lines of a backtrace; `None` without memory.
+///
+/// # Safety
+/// Same requirements as `items`; no error may be set, and one is left without memory.
+unsafe fn make_all(text: &[u8]) -> Option<Owned> {
     let lines: Vec<Line> = text.split(|byte| *byte == b'\n').filter_map(parse).collect();
     // SAFETY: the tuple owns its items.
     unsafe {
-        let made = Owned::from_new(PyTuple_New(lines.len() as Py_ssize_t));
-        let is_complete = made.as_ref().is_some_and(|made| {
-            lines.iter().enumerate().all(|(index, line)| {
-                let item = keep(make(*line), (*FRAMES.get()).names);
-                PyTuple_SET_ITEM(made.as_ptr(), index as Py_ssize_t, item);
-                !item.is_null()
-            })
+        let made = Owned::from_new(PyTuple_New(lines.len() as Py_ssize_t))?;
+        let is_complete = lines.iter().enumerate().all(|(index, line)| {
+            let item = keep(make(*line), (*FRAMES.get()).names);
+            PyTuple_SET_ITEM(made.as_ptr(), index as Py_ssize_t, item);
+            !item.is_null()
         });
-        if !is_complete {
-            PyErr_Clear();
-            return None;
-        }
-        made
+        is_complete.then_some(made)
     }
 }
 
