@@ -121,3 +121,15 @@ fn models_answer_prompts_and_lines() -> Outcome<()> {
     assert!(message.contains("and the context window 64"), "{message}");
     Ok(())
 }
+
+#[test]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+fn the_small_decoder_writes_what_the_page_says() -> Outcome<()> {
+    let page = fs::read_to_string(root().join("docs/language-models.md"))?;
+    let model = root().join("tests/programs/llm/small/host");
+    let arguments =
+        ["chat", &model.to_string_lossy(), "--prompt", "The cache ", "--temperature", "0"];
+    let printed = ferrite(&arguments, &[])?.success()?;
+    assert!(page.contains(&format!("```text\n{printed}```\n")), "{printed}");
+    Ok(())
+}
