@@ -59,7 +59,7 @@ pub enum Command {
         json: bool,
     },
     /// Compile a model (ONNX, PyTorch or TVM) and write a project that runs it, on a board, this
-    /// machine or a GPU
+    /// machine or a GPU; or compile a folder with a language model, for `ferrite chat`
     #[command(disable_help_flag = true)]
     Model {
         /// Arguments of the program, which runs in Python: `ferrite model --help` lists them
