@@ -62,6 +62,8 @@ def parameter(text: str) -> inspect.Parameter:
     """Return the parameter that `name: annotation = default` describes."""
     named, *default = parts_of(text, "=")
     name, _, annotation = named.partition(":")
+    if not name.strip("* "):
+        raise ValueError("a parameter has no name")  # CPython before 3.12 raises an IndexError
     kind = Parameter.VAR_POSITIONAL if name.startswith("*") else Parameter.POSITIONAL_ONLY
     return Parameter(
         name.lstrip("*").strip(),
@@ -75,7 +77,7 @@ def literal(text: str):
     """Return the value that text denotes; the text itself if it is not a literal of Python."""
     try:
         return ast.literal_eval(text)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return text
 
 

@@ -89,6 +89,7 @@ class Documentation(unittest.TestCase):
         self.assertEqual(function.__name__, "scale")
         self.assertEqual(function(np.ones((1, 1), "float32"), None).shape, (1, 1))
 
+
 class Signatures(unittest.TestCase):
     def test_signatures_are_read(self):
         read = {
@@ -97,12 +98,13 @@ class Signatures(unittest.TestCase):
             "f(a: int = 3, b='x, y')": "(a: 'int' = 3, b='x, y', /)",
             "f(a: Tuple[int, str], *rest) -> Tensor": "(a: 'Tuple[int, str]', /, *rest) -> 'Tensor'",
             "f(a=None, b: float = float32)": "(a=None, b: 'float' = 'float32', /)",
+            "f(a={[]: 1})": "(a='{[]: 1}', /)",
         }
         for text, expected in read.items():
             self.assertEqual(str(ferrite_tvm_ffi_signature.of_text(text)), expected)
 
     def test_other_texts_are_no_signatures(self):
-        for text in ("f(a-b)", "f(a=1, b)", "f(a, a)", "f(: int)", "f(=1)"):
+        for text in ("f(a-b)", "f(a=1, b)", "f(a, a)", "f(: int)", "f(=1)", "f(=)", "f(*)", "f(*: int)"):
             self.assertIsNone(ferrite_tvm_ffi_signature.of_text(text), text)
 
 
