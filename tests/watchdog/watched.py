@@ -58,10 +58,11 @@ class OwnTime:
     def _can_run(process: str) -> bool:
         """Return whether a thread runs, waits for a processor, or for a disk."""
         try:
-            for thread in os.scandir(f"{process}/task"):
-                with open(f"{thread.path}/stat", encoding="utf-8", errors="replace") as stat:
-                    if stat.read().rpartition(")")[2].split()[0] in "RD":
-                        return True
+            with os.scandir(f"{process}/task") as threads:
+                for thread in threads:
+                    with open(f"{thread.path}/stat", encoding="utf-8", errors="replace") as stat:
+                        if stat.read().rpartition(")")[2].split()[0] in "RD":
+                            return True
         except OSError:
             pass  # it has ended
         return False
