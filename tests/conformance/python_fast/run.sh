@@ -199,6 +199,7 @@ run_sanitized() ( # run_sanitized [FILE...]
   make_sanitized_package "$work/sanitized-package-$version"
   environment=$work/sanitized-$version
   make_fast_environment "$work/sanitized-package-$version" "$environment"
+  find_plugins
   FERRITE_PRELOAD=$asan_runtime
   # shellcheck source=../upstream/support/suite.sh
   source "$upstream/support/suite.sh"
@@ -233,6 +234,11 @@ run_programs() {
   echo "${line#python-programs: }"
 }
 
+# Lets $fast_python find the plugins of pytest.
+find_plugins() {
+  echo "$here/plugin" >"$("$fast_python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/plugin.pth"
+}
+
 run_version() { # run_version VERSION whole|short
   local interpreter part environment
   version=$1
@@ -248,7 +254,7 @@ run_version() { # run_version VERSION whole|short
   mkdir -p "$out"
   environment=$work/python-$version
   make_fast_environment "$package" "$environment"
-  echo "$here/plugin" >"$(dirname "$("$fast_python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')")/site-packages/plugin.pth"
+  find_plugins
   for part in "${parts[@]}"; do
     case $part in
       behaviour) counted behaviour run_pytest behaviour ;;
