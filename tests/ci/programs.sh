@@ -190,10 +190,12 @@ check_processes() {
   tests/programs/clients/processes/run.sh "$target"/wheels/*.whl
 }
 
-# XGrammar's own tests on the library of our wheel; downloads 6 GB
-# needs: wheel; for: targets/host tests/programs/clients/xgrammar
+# XGrammar's own tests on the library of our wheel, and times of calls with PyTorch's tensors;
+# downloads 6 GB
+# needs: wheel; for: targets/host targets/python tests/programs/clients/xgrammar
 check_xgrammar() {
   build_wheel
+  tests/programs/clients/xgrammar/run.sh --calls "$target"/wheels/*.whl
   tests/programs/clients/xgrammar/run.sh "$target"/wheels/*.whl
 }
 
