@@ -4,6 +4,7 @@
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::mem::MaybeUninit;
+use core::ptr::null_mut;
 use pyo3_ffi::*;
 
 /// An owned reference to a Python object.
@@ -168,6 +169,30 @@ pub unsafe fn new_type(
         }
         class
     }
+}
+
+/// Makes the type of an iterator. Returns null with a Python error.
+///
+/// # Safety
+/// The lock must be held; the functions must be for instances of `size` bytes that the collector
+/// tracks.
+pub unsafe fn new_iterator_type(
+    name: &'static CStr,
+    size: usize,
+    next: iternextfunc,
+    traverse: traverseproc,
+    deallocate: destructor,
+) -> *mut PyTypeObject {
+    let slot = |slot: c_int, pfunc: *mut c_void| PyType_Slot { slot, pfunc };
+    let mut slots = [
+        slot(Py_tp_iter, PyObject_SelfIter as *mut c_void),
+        slot(Py_tp_iternext, next as *mut c_void),
+        slot(Py_tp_traverse, traverse as *mut c_void),
+        slot(Py_tp_dealloc, deallocate as *mut c_void),
+        slot(0, null_mut()),
+    ];
+    // SAFETY: as the caller guarantees; the slots have the types that their numbers demand.
+    unsafe { new_type(name, size, 0, &mut slots) }
 }
 
 /// Shows an object's references and its type to the collector: the work of `tp_traverse`.

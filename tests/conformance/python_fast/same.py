@@ -101,8 +101,8 @@ def compare_memory(off: Path, on: Path, is_proof: bool) -> int:
     return comparison.end()
 
 
-def compare_suite(off: Path, on: Path, is_proof: bool) -> int:
-    """Compare upstream's tests: the sets of passed ones, what went wrong beside tests, and the census of each file."""
+def compare_upstream(off: Path, on: Path, is_proof: bool):
+    """Compare the outcomes of upstream's tests, and what went wrong beside tests. Return the comparison, and the results of both runs."""
     comparison = Comparison()
     (without, problems), (with_it, new_problems) = results.read(off), results.read(on)
     comparison.state(load(off / "state.json").get("state"), load(on / "state.json").get("state"), is_proof)
@@ -110,6 +110,12 @@ def compare_suite(off: Path, on: Path, is_proof: bool) -> int:
     comparison.outcomes({result.id: result.status for result in without}, {result.id: result.status for result in with_it}, reasons)
     for problem in set(new_problems) - set(problems):
         comparison.fail(problem)
+    return comparison, without, with_it
+
+
+def compare_suite(off: Path, on: Path, is_proof: bool) -> int:
+    """Compare upstream's tests: the sets of passed ones, what went wrong beside tests, and the census of each file."""
+    comparison, without, with_it = compare_upstream(off, on, is_proof)
     census(comparison, growth(off / "census"), growth(on / "census"))
     for name, found in (("without", without), ("with", with_it)):
         passed = sum(result.status == "passed" for result in found)
@@ -119,13 +125,7 @@ def compare_suite(off: Path, on: Path, is_proof: bool) -> int:
 
 def compare_checked(off: Path, on: Path, is_proof: bool) -> int:
     """Compare upstream's tests without the extension and with one that checks itself: nothing may be reported."""
-    comparison = Comparison()
-    (without, problems), (with_it, new_problems) = results.read(off), results.read(on)
-    comparison.state(load(off / "state.json").get("state"), load(on / "state.json").get("state"), is_proof)
-    reasons = {result.id: result.text[-1500:] for result in with_it}
-    comparison.outcomes({result.id: result.status for result in without}, {result.id: result.status for result in with_it}, reasons)
-    for problem in set(new_problems) - set(problems):
-        comparison.fail(problem)
+    comparison, without, with_it = compare_upstream(off, on, is_proof)
     if (on / "asan").exists() and not (on / "ours.json").exists() and (on / "ours.log").exists():
         comparison.fail("our tests did not end", (on / "ours.log").read_text(encoding="utf-8", errors="replace")[-3000:])
     ours = load(on / "ours.json")

@@ -1,4 +1,4 @@
-//! Sequences of the cache: shared beginnings of conversations, and room for pages.
+//! Sequences of the cache: shared beginnings of conversations, and space for pages.
 
 use ferrite::Result;
 
@@ -57,7 +57,7 @@ impl<M: LanguageModel> Engine<M> {
         self.next_sequence
     }
 
-    /// Returns the sequence with these tokens; `None` if the cache has no room for it.
+    /// Returns the sequence with these tokens; `None` if the cache has no space for it.
     ///
     /// # Errors
     /// Errors of the model.

@@ -28,7 +28,7 @@ pub enum Reason {
     Length,
     /// The conversation fills the model's context window. Reset it, or begin another.
     Context,
-    /// The cache has no room left, because of other conversations. A later message begins by
+    /// The cache has no space left, because of other conversations. A later message begins by
     /// reading the conversation again.
     CacheFull,
     /// [`Engine::cancel`](super::Engine::cancel) was called.

@@ -5,7 +5,7 @@
 //! | `load` | model folders |
 //! | `conversation` | tokens of a conversation, and its reply |
 //! | `step` | steps of the model, for several conversations at once |
-//! | `cache` | sequences of the cache: shared beginnings, and room for pages |
+//! | `cache` | sequences of the cache: shared beginnings, and space for pages |
 //! | `reply` | the text of one reply, as an iterator |
 #![forbid(unsafe_code)]
 
@@ -119,7 +119,7 @@ impl Stats {
 }
 
 impl<M: LanguageModel> Engine<M> {
-    /// Creates an engine over a model with room for `capacity` conversations. The model's cache
+    /// Creates an engine over a model with space for `capacity` conversations. The model's cache
     /// needs [`sequences`](Engine::sequences) sequences.
     pub fn with_model(
         model: M,
@@ -145,7 +145,7 @@ impl<M: LanguageModel> Engine<M> {
     /// Begins a conversation. Nothing is computed yet.
     ///
     /// # Errors
-    /// RuntimeError if the engine has as many conversations as it has room for; ValueError for
+    /// RuntimeError if the engine has as many conversations as it has space for; ValueError for
     /// options out of range.
     pub fn chat(&mut self, options: ConversationOptions) -> Result<ConversationId> {
         let count = self.conversations.len();
@@ -179,7 +179,7 @@ impl<M: LanguageModel> Engine<M> {
     /// # Errors
     /// ValueError for an unknown conversation, for one whose reply has not ended, for a message
     /// without tokens, for one that the tokenizer refuses, and for one that the rest of the context
-    /// window has no room for. Nothing has changed then.
+    /// window has no space for. Nothing has changed then.
     pub fn say(&mut self, id: ConversationId, message: &str) -> Result<()> {
         let Engine { conversations, config, tokenizer, .. } = self;
         let conversation = conversations.get_mut(&id).ok_or_else(|| unknown(id))?;

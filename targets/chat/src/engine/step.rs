@@ -100,7 +100,7 @@ impl<M: LanguageModel> Engine<M> {
         true
     }
 
-    /// Makes room for the pages of a step. Returns whether it fits.
+    /// Makes space for the pages of a step. Returns whether it fits.
     ///
     /// # Errors
     /// Errors of the model.

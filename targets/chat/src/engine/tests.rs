@@ -358,7 +358,7 @@ fn a_full_cache_ends_the_youngest_reply() {
     let found = run(&mut engine);
     assert!(matches!(found[&ids[0]].1, Some(Reason::Length)), "{found:?}");
     assert!(matches!(found[&ids[2]].1, Some(Reason::CacheFull)), "{found:?}");
-    // The conversation goes on when there is room.
+    // The conversation goes on when there is space.
     engine.end(ids[0]);
     engine.end(ids[1]);
     assert_eq!(ask(&mut engine, ids[2], "on").1, "length");

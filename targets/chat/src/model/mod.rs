@@ -39,34 +39,28 @@ pub struct Memory {
 /// sequences is unknown, and the engine removes them.
 ///
 /// [`forward`]: LanguageModel::forward
+#[allow(clippy::missing_errors_doc, reason = "the trait's section says it for all methods")]
 pub trait LanguageModel {
     /// Adds an empty sequence.
-    #[allow(clippy::missing_errors_doc, reason = "errors of the trait")]
     fn add(&mut self, sequence: i64) -> Result<()>;
 
     /// Adds a sequence with the first tokens of another one, whose memory is shared.
-    #[allow(clippy::missing_errors_doc, reason = "errors of the trait")]
     fn fork(&mut self, parent: i64, child: i64, token_count: usize) -> Result<()>;
 
     /// Makes a sequence slide.
-    #[allow(clippy::missing_errors_doc, reason = "errors of the trait")]
     fn slide(&mut self, sequence: i64, window: Window) -> Result<()>;
 
     /// Removes the last tokens of a sequence.
-    #[allow(clippy::missing_errors_doc, reason = "errors of the trait")]
     fn pop(&mut self, sequence: i64, token_count: usize) -> Result<()>;
 
     /// Removes a sequence.
-    #[allow(clippy::missing_errors_doc, reason = "errors of the trait")]
     fn remove(&mut self, sequence: i64) -> Result<()>;
 
     /// Returns the number of free pages.
-    #[allow(clippy::missing_errors_doc, reason = "errors of the trait")]
     fn free_pages(&self) -> Result<usize>;
 
     /// Appends tokens to sequences in one step. Writes the logits that follow the last token of
     /// each, row by row.
-    #[allow(clippy::missing_errors_doc, reason = "errors of the trait")]
     fn forward(&mut self, step: &[Appended<'_>], logits: &mut Vec<f32>) -> Result<()>;
 
     /// Returns the bytes in use.

@@ -2,7 +2,7 @@
 //! item.
 
 use super::records::{classes, element, sequence};
-use crate::python::{Locked, Owned, new_ref, new_type, visit_all};
+use crate::python::{Locked, Owned, new_iterator_type, new_ref, visit_all};
 use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 use pyo3_ffi::*;
@@ -26,18 +26,10 @@ static TYPE: Locked<*mut PyTypeObject> = Locked::new();
 /// # Safety
 /// The lock must be held; called once, before `new`.
 pub unsafe fn start() -> bool {
-    let slot = |slot: c_int, pfunc: *mut c_void| PyType_Slot { slot, pfunc };
-    let mut slots = [
-        slot(Py_tp_iter, PyObject_SelfIter as *mut c_void),
-        slot(Py_tp_iternext, next as *mut c_void),
-        slot(Py_tp_traverse, traverse as *mut c_void),
-        slot(Py_tp_dealloc, deallocate as *mut c_void),
-        slot(0, null_mut()),
-    ];
-    // SAFETY: the slots have the types that their numbers demand.
+    // SAFETY: the functions are those of this type.
     unsafe {
-        let name = c"ferrite_python.SequenceIterator";
-        let class = new_type(name, size_of::<Iterator>(), 0, &mut slots);
+        let (name, size) = (c"ferrite_python.SequenceIterator", size_of::<Iterator>());
+        let class = new_iterator_type(name, size, next, traverse, deallocate);
         TYPE.set(class);
         !class.is_null()
     }

@@ -4,7 +4,7 @@
 use super::maps;
 use crate::call::{self, NONE};
 use crate::methods::Method;
-use crate::python::{Locked, Owned, attribute, new_ref, new_type, visit_all, word};
+use crate::python::{Locked, Owned, attribute, new_iterator_type, new_ref, visit_all, word};
 use crate::state::{self, HANDLE};
 use crate::{errors, results};
 use core::ffi::{c_int, c_void};
@@ -51,18 +51,10 @@ static TYPE: Locked<*mut PyTypeObject> = Locked::new();
 /// # Safety
 /// The lock must be held; called once, before any iterator is made.
 pub(super) unsafe fn start() -> bool {
-    let slot = |slot: c_int, pfunc: *mut c_void| PyType_Slot { slot, pfunc };
-    let mut slots = [
-        slot(Py_tp_iter, PyObject_SelfIter as *mut c_void),
-        slot(Py_tp_iternext, next as *mut c_void),
-        slot(Py_tp_traverse, traverse as *mut c_void),
-        slot(Py_tp_dealloc, deallocate as *mut c_void),
-        slot(0, null_mut()),
-    ];
-    // SAFETY: the slots have the types that their numbers demand.
+    // SAFETY: the functions are those of this type.
     unsafe {
-        let name = c"ferrite_python.MapIterator";
-        let class = new_type(name, size_of::<MapIterator>(), 0, &mut slots);
+        let (name, size) = (c"ferrite_python.MapIterator", size_of::<MapIterator>());
+        let class = new_iterator_type(name, size, next, traverse, deallocate);
         TYPE.set(class);
         !class.is_null()
     }

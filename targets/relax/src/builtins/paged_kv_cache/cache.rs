@@ -3,9 +3,9 @@
 use ferrite_core::AnyView;
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
+use ferrite_core::platform::memory::Buffer;
 
 use super::config::Config;
-use super::import::Import;
 use super::kernels::Kernels;
 use super::sequences::Sequences;
 use super::step::{Request, Step};
@@ -20,6 +20,12 @@ pub(super) struct Cache {
     pub(super) step: Step,
     /// Checkpoint that is being imported.
     pub(super) import: Option<Import>,
+}
+
+/// A checkpoint that is being imported.
+pub(super) struct Import {
+    /// Whether the tensor of each layer was imported.
+    pub(super) imported: Buffer<bool>,
 }
 
 impl Cache {

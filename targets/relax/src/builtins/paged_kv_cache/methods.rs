@@ -6,6 +6,7 @@ use ferrite_core::{Any, AnyView, Shape, plain_bail, plain_ensure};
 use super::arity::wrong_count;
 use super::arrays::Name;
 use super::cache::Cache;
+use super::config::TRANSFER_IS_LACKING;
 use super::record::PagedCache;
 use super::step::Request;
 use crate::builtins::arguments::borrowed;
@@ -136,4 +137,13 @@ pub(super) fn set_window(cache: &PagedCache, args: &[AnyView<'_>]) -> Result<Any
         let entry = cache.sequences.find(id)?;
         cache.sequences.at_mut(entry).0.set_window(size, sink).map(|()| Any::NONE)
     })
+}
+
+/// Refuses to prepare a cache as a receiver or a sender of pages to another process, which needs
+/// NVSHMEM.
+///
+/// # Errors
+/// InternalError.
+pub(super) fn refuse_transfer(_cache: &PagedCache, _args: &[AnyView<'_>]) -> Result<Any> {
+    plain_bail!(INTERNAL_ERROR, "{}", TRANSFER_IS_LACKING)
 }

@@ -19,9 +19,7 @@
 //! | `storage` | tensors of pages, and buffers of a step |
 //! | `attention` | calls of the kernels |
 //! | `debug`, `checkpoint` | cached values of a sequence, for tests and for files |
-//! | `import` | state of the import of a checkpoint |
 //! | `arity` | error of a wrong number of arguments |
-//! | `transfer` | refusal to transfer pages between processes |
 //! | `device_array` | int32 arrays of calls outside of steps |
 //!
 //! # Upstream
@@ -38,7 +36,6 @@ mod config;
 mod debug;
 mod device_array;
 mod growth;
-mod import;
 mod kernels;
 pub(super) mod methods;
 mod pages;
@@ -47,7 +44,6 @@ mod sequence;
 mod sequences;
 mod step;
 mod storage;
-mod transfer;
 mod tree;
 
 use ferrite_core::error::Result;
@@ -90,8 +86,8 @@ pub const BUILTINS: &[Builtin] = &[
     method!("vm.builtin.attention_kv_cache_prepare_import", checkpoint::prepare_import),
     method!("vm.builtin.attention_kv_cache_import_page_group", checkpoint::import_group),
     method!("vm.builtin.attention_kv_cache_finish_import", checkpoint::finish_import),
-    method!("vm.builtin.kv_cache_disagg_prepare_recv", transfer::refuse),
-    method!("vm.builtin.kv_cache_disagg_mark_send", transfer::refuse),
+    method!("vm.builtin.kv_cache_disagg_prepare_recv", methods::refuse_transfer),
+    method!("vm.builtin.kv_cache_disagg_mark_send", methods::refuse_transfer),
 ];
 
 /// Creates a cache. The arguments are 28 values that the compiler's front end writes, and one more,

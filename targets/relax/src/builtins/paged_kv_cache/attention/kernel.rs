@@ -72,11 +72,10 @@ pub(super) fn attend_new(
     [queries, keys, values]: [&Tensor; 3],
     outputs: &Outputs<'_>,
 ) -> Result<()> {
-    let arrays = &cache.step.arrays;
-    let (ends, positions) = (arrays.get(Name::Ends)?, arrays.get(Name::Positions)?);
     let [mode, rotary_scale, theta, scale] = rotation(&cache.config, Kind::Heads, scale);
-    let (output, sums) = (outputs.output.into(), outputs.sums.into());
     if cache.step.has_masks {
+        let arrays = &cache.step.arrays;
+        let (ends, positions) = (arrays.get(Name::Ends)?, arrays.get(Name::Positions)?);
         let kernel = required(&cache.kernels.tree_ragged, "f_attention_prefill_with_tree_mask_")?;
         let (mask_ends, masks) = (arrays.get(Name::MaskEnds)?, arrays.get(Name::Masks)?);
         kernel.call_packed(&[
@@ -88,8 +87,8 @@ pub(super) fn attend_new(
             positions.into(),
             mask_ends.into(),
             masks.into(),
-            output,
-            sums,
+            outputs.output.into(),
+            outputs.sums.into(),
             mode,
             rotary_scale,
             theta,
@@ -97,6 +96,21 @@ pub(super) fn attend_new(
         ])?;
         return Ok(());
     }
+    attend_ragged(cache, [queries, keys, values], [mode, rotary_scale, theta, scale], outputs)
+}
+
+/// Calls the kernel without masks for the attention of the new tokens to each other.
+///
+/// # Errors
+/// InternalError if the model passed no such kernel; errors of the kernel.
+pub(super) fn attend_ragged(
+    cache: &Cache,
+    [queries, keys, values]: [&Tensor; 3],
+    [mode, rotary_scale, theta, scale]: [AnyView<'_>; 4],
+    outputs: &Outputs<'_>,
+) -> Result<()> {
+    let arrays = &cache.step.arrays;
+    let ends = arrays.get(Name::Ends)?;
     let kernel = required(&cache.kernels.ragged, "f_attention_prefill_ragged_")?;
     kernel.call_packed(&[
         queries.into(),
@@ -104,10 +118,10 @@ pub(super) fn attend_new(
         keys.into(),
         values.into(),
         ends.into(),
-        positions.into(),
+        arrays.get(Name::Positions)?.into(),
         arrays.get(Name::NewOffsets)?.into(),
-        output,
-        sums,
+        outputs.output.into(),
+        outputs.sums.into(),
         1i64.into(),
         mode,
         rotary_scale,

@@ -6,8 +6,9 @@ use ferrite_core::error::Result;
 use ferrite_core::tensor::Element;
 use ferrite_core::{Any, AnyView, Tensor, plain_bail, plain_ensure};
 
-use super::kernel::{Outputs, attend_cached, attend_new};
-use super::operands::{self, check_rows, check_tensor, wrong_count};
+use super::kernel::{Outputs, attend_cached, attend_new, attend_ragged};
+use super::operands::{self, check_rows, check_tensor};
+use crate::builtins::paged_kv_cache::arity::wrong_count;
 use crate::builtins::paged_kv_cache::arrays::Name;
 use crate::builtins::paged_kv_cache::cache::Cache;
 use crate::builtins::paged_kv_cache::config::{Config, Kind};
@@ -64,39 +65,17 @@ pub(in super::super) fn self_attention(cache: &PagedCache, args: &[AnyView<'_>])
         check_sums(&cache.config, sums, cache.step.rows)?;
         let outputs = Outputs::new(output, sums);
         match kind {
-            Kind::Latent => attend_new_latent(cache, scale, [queries, keys, values, output, sums]),
+            // The model has rotated queries and keys.
+            Kind::Latent => {
+                let rotary = &cache.config.rotary;
+                let rotation =
+                    [0i64.into(), rotary.scale.into(), rotary.theta.into(), scale.into()];
+                attend_ragged(cache, [queries, keys, values], rotation, &outputs)
+            }
             _ => attend_new(cache, scale, [queries, keys, values], &outputs),
         }
     })?;
     Ok(Any::NONE)
-}
-
-/// Calls the kernel for full heads, whose queries and keys the model has rotated.
-fn attend_new_latent(
-    cache: &Cache,
-    scale: f64,
-    [queries, keys, values, output, sums]: [&Tensor; 5],
-) -> Result<()> {
-    let (arrays, rotary) = (&cache.step.arrays, &cache.config.rotary);
-    let kernel = required(&cache.kernels.ragged, "f_attention_prefill_ragged_")?;
-    let ends = arrays.get(Name::Ends)?;
-    kernel.call_packed(&[
-        queries.into(),
-        ends.into(),
-        keys.into(),
-        values.into(),
-        ends.into(),
-        arrays.get(Name::Positions)?.into(),
-        arrays.get(Name::NewOffsets)?.into(),
-        output.into(),
-        sums.into(),
-        1i64.into(),
-        0i64.into(),
-        rotary.scale.into(),
-        rotary.theta.into(),
-        scale.into(),
-    ])?;
-    Ok(())
 }
 
 /// Computes the attention to cached tokens. Writes nothing if there are none. The arguments are

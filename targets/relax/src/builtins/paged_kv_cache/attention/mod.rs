@@ -17,12 +17,13 @@ mod operands;
 use ferrite_core::error::Result;
 use ferrite_core::{Any, AnyView, Tensor, plain_ensure};
 
+use super::arity::wrong_count;
 use super::cache::Cache;
 use super::config::{Kind, RotaryMode};
 use super::kernels::required;
 use super::record::PagedCache;
 use kernel::{Outputs, attend_cached, attend_new};
-use operands::{check_tensor, first_rows, wrong_count};
+use operands::{check_tensor, first_rows};
 
 pub(super) use latent::{append_latent, cross_attention, merge_outputs, self_attention};
 

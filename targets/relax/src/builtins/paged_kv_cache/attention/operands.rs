@@ -131,12 +131,3 @@ pub(super) fn first_rows<'a>(
     let view = unsafe { tensor_over(Some(tensor.as_object()), &placement, shape)? };
     Ok(place.insert(view))
 }
-
-#[cold]
-pub(super) fn wrong_count(args: &[AnyView<'_>]) -> Error {
-    plain_error!(
-        TYPE_ERROR,
-        "An attention function got {} arguments besides the KV cache",
-        args.len()
-    )
-}

@@ -17,9 +17,8 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, String, Tensor, plain_ensure};
 
 use super::arity::wrong_count;
-use super::cache::Cache;
+use super::cache::{Cache, Import};
 use super::config::{Config, Kind};
-use super::import::Import;
 use super::record::PagedCache;
 use super::sequence::Sequence;
 use super::sequences::Sequences;
