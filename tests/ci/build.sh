@@ -113,7 +113,7 @@ clippy_other_workspaces() {
         clippy_at "$one" -p boards-firmware -p boards-embassy --target thumbv7em-none-eabihf
         ;;
       ./targets/rust/sys/Cargo.toml) clippy_at "$one" --features half,bytes,ndarray,num-bigint,serde ;;
-      ./targets/boards/model/plan/Cargo.toml) clippy_at "$one" --target wasm32-unknown-unknown ;;
+      ./targets/model/plan/Cargo.toml) clippy_at "$one" --target wasm32-unknown-unknown ;;
       *) clippy_at "$one" ;;
     esac
   done

@@ -40,15 +40,15 @@ check_guide() { tests/ci/guide.sh targets/boards/README.md '4 squared is 16'; }
 
 # the command that turns a model into a project: executables, inputs, workspaces, mistakes; without
 # TVM
-# needs: python3 cc; for: targets/boards/model
+# needs: python3 cc; for: targets/model
 check_model-tool() {
-  python3 targets/boards/model/tests.py
-  python3 targets/boards/model/hostile.py
-  python3 targets/boards/model/language_tests.py
+  python3 targets/model/tests.py
+  python3 targets/model/hostile.py
+  python3 targets/model/language_tests.py
 }
 
-# the commands of the guide in targets/boards/model lead from an ONNX model to firmware, a program
+# the commands of the guide in targets/model lead from an ONNX model to firmware, a program
 # and a GPU
 # needs: arm-board wasm32-unknown-unknown; for: targets/boards targets/relax targets/gpu
 # counts: one
-check_model-guide() { tests/ci/guide.sh targets/boards/model/README.md 'largest of 10 values: number 5' 3; }
+check_model-guide() { tests/ci/guide.sh targets/model/README.md 'largest of 10 values: number 5' 3; }

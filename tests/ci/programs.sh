@@ -35,14 +35,14 @@ check_llm-operations() {
 
 # language models that `ferrite model` compiles: logits of random weights equal numpy's, the small
 # decoder writes the text that numpy writes
-# needs: wheel; for: targets/relax targets/boards/model tests/programs/clients/language
+# needs: wheel; for: targets/relax targets/model tests/programs/clients/language
 check_language-models() {
   build_wheel
   tests/programs/clients/run.sh "$target"/wheels/*.whl language
 }
 
 # MiniLM embeds sentences as ONNX Runtime does; downloads 130 MB
-# needs: wheel; for: targets/relax targets/boards/model tests/programs/clients/minilm
+# needs: wheel; for: targets/relax targets/model tests/programs/clients/minilm
 check_minilm() {
   build_wheel
   tests/programs/clients/run.sh "$target"/wheels/*.whl minilm

@@ -1,4 +1,4 @@
-//! `ferrite model`: runs the program in `targets/boards/model`, which compiles a model by TVM in
+//! `ferrite model`: runs the program in `targets/model`, which compiles a model by TVM in
 //! Python.
 //!
 //! The command contains the program's files, and writes them to a temporary folder with the layout
@@ -19,15 +19,15 @@ macro_rules! embedded {
 
 /// Files of the program and of the projects that it writes, by their paths in a clone.
 const FILES: &[(&str, &str)] = embedded! {
-    "targets/boards/model/" => "model/" [
+    "targets/model/" => "model/" [
         "__main__.py" "compiler.py" "executable.py" "failure.py" "frontend.py" "plan.py" "project.py" "quote.py" "signature.py"
         "targets.py"
     ]
-    "targets/boards/model/language/" => "model/language/" [
+    "targets/model/language/" => "model/language/" [
         "__init__.py" "bert.py" "chat.py" "checkpoint.py" "command.py" "description.py" "encoder.py" "kernels.py"
         "network.py" "options.py" "parameters.py"
     ]
-    "targets/boards/model/project/" => "model/project/" [
+    "targets/model/project/" => "model/project/" [
         "board.c" "board.md" "board.sh" "device.c" "host.c" "host.h" "host.md" "host.sh" "model.h" "results.c" "results.h"
     ]
     "targets/boards/firmware/" => "firmware/" ["element.c" "element.h"]
@@ -52,7 +52,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
     let python = std::env::var_os("PYTHON").unwrap_or("python3".into());
     let mut command = Command::new(&python);
     // Without a cache of compiled files, which nobody reads again.
-    command.arg("-B").arg(unpacked.folder.join("targets/boards/model")).args(arguments);
+    command.arg("-B").arg(unpacked.folder.join("targets/model")).args(arguments);
     if let Some(clone) = clone().filter(|_| std::env::var_os("FERRITE").is_none()) {
         command.env("FERRITE", clone);
     }
@@ -77,7 +77,7 @@ pub fn run(arguments: &[String]) -> Outcome<()> {
 fn clone() -> Option<PathBuf> {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(BUILT_IN.into());
     let root = Path::new(&package).join("../..");
-    let is_clone = !package.is_empty() && root.join("targets/boards/model/__main__.py").is_file();
+    let is_clone = !package.is_empty() && root.join("targets/model/__main__.py").is_file();
     is_clone.then_some(root)
 }
 
@@ -150,7 +150,7 @@ mod tests {
     fn every_file_of_the_program_is_embedded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for part in ["", "/language", "/project"] {
-            let folder = format!("targets/boards/model{part}");
+            let folder = format!("targets/model{part}");
             for entry in std::fs::read_dir(root.join(&folder)).unwrap() {
                 let path = entry.unwrap().path();
                 let name = path.file_name().unwrap().to_string_lossy().into_owned();

@@ -179,7 +179,7 @@ fn model_passes_arguments_and_status_on() -> Outcome<()> {
     let ran = ferrite_with(&words, &[("PYTHON", &python)])?;
     let (program, arguments) =
         ran.stdout.trim_start_matches("-B\n").split_once('\n').unwrap_or_default();
-    assert!(program.ends_with("/targets/boards/model"), "{program}");
+    assert!(program.ends_with("/targets/model"), "{program}");
     assert_eq!(arguments, "net.onnx\n--target\nhost\n--help\n");
     assert!(!Path::new(program).exists(), "{program} was not removed");
     ran.failure(7)?;

@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-TOOL = ROOT / "targets/boards/model"
+TOOL = ROOT / "targets/model"
 importlib.import_module(sys.argv[1] if len(sys.argv) > 1 else "ferrite_tvm_ffi")
 sys.path[:0] = [str(TOOL), str(ROOT / "tests/programs/llm/small")]
 

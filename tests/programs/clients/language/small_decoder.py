@@ -10,7 +10,7 @@ import tempfile
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-TOOL, SMALL = ROOT / "targets/boards/model", ROOT / "tests/programs/llm/small"
+TOOL, SMALL = ROOT / "targets/model", ROOT / "tests/programs/llm/small"
 importlib.import_module(sys.argv[1] if len(sys.argv) > 1 else "ferrite_tvm_ffi")
 sys.path[:0] = [str(TOOL), str(SMALL)]
 

@@ -19,7 +19,7 @@ import tokenizers
 import tvm_ffi
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-TOOL = ROOT / "targets/boards/model"
+TOOL = ROOT / "targets/model"
 sys.path[:0] = [str(TOOL), str(ROOT / "tests/programs/llm/small"), str(ROOT / "tests/programs/llm/minilm")]
 
 import onnx_encoder  # noqa: E402

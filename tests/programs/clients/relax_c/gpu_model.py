@@ -6,7 +6,7 @@ from pathlib import Path
 import onnx
 
 ROOT = Path(__file__).parents[4]
-sys.path.insert(0, str(ROOT / "targets/boards/model"))
+sys.path.insert(0, str(ROOT / "targets/model"))
 import compiler  # noqa: E402
 import frontend  # noqa: E402
 import targets  # noqa: E402

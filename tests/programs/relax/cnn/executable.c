@@ -1,4 +1,4 @@
-/* cnn.c: the model cnn, 8416 bytes; written by targets/boards/model/executable.py. */
+/* cnn.c: the model cnn, 8416 bytes; written by targets/model/executable.py. */
 #include <tvm_ffi_model.h>
 
 int32_t __tvm_ffi_fused_conv2d_add_relu(void*, void*, int32_t, void*);

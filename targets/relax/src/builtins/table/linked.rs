@@ -5,7 +5,7 @@ use super::*;
 
 unsafe extern "C" {
     /// Null-terminated list of the builtins that the program's models call, written by
-    /// `targets/boards/model/executable.py`.
+    /// `targets/model/executable.py`.
     static FerriteModelBuiltins: [*const core::ffi::c_void; 1];
 }
 

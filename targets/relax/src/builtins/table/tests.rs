@@ -152,7 +152,7 @@ fn symbols_of_builtins_are_those_that_models_list() {
     let rows = linked_rows();
     assert!(!rows.is_empty());
     for (symbol, name) in rows {
-        // As `builtins_as_c` of targets/boards/model/executable.py writes them.
+        // As `builtins_as_c` of targets/model/executable.py writes them.
         let suffix: String = name.trim_start_matches("vm.builtin.").replace('.', "_");
         assert_eq!(symbol.strip_prefix("FerriteModelBuiltin_"), Some(&suffix[..]));
     }

@@ -302,7 +302,7 @@ def as_c(data, name):
     """Yields C code with the executable, and the function NAME_create that makes a model of it."""
     executable = Executable(data)
     data = padded(executable)
-    yield f"/* {name}.c: the model {name}, {len(data)} bytes; written by targets/boards/model/executable.py. */"
+    yield f"/* {name}.c: the model {name}, {len(data)} bytes; written by targets/model/executable.py. */"
     yield "#include <tvm_ffi_model.h>\n"
     yield from functions_as_c(executable)
     yield from bytes_as_c(data, "executable")

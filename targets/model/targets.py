@@ -6,7 +6,7 @@ import re
 
 from failure import Failure
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 """The files of this program: a clone of Ferrite, or the folder into which the command `ferrite` writes what it contains of one."""
 
 

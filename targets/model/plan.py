@@ -20,7 +20,7 @@ CPU, DLTENSOR_POINTER = 1, 7
 
 def module(clone):
     """Builds the crate of a clone, and returns the WebAssembly module."""
-    crate, target = clone / "targets/boards/model/plan", clone / "target/plan"
+    crate, target = clone / "targets/model/plan", clone / "target/plan"
     command = [os.environ.get("CARGO", "cargo"), "build", "--quiet", "--release", "--target", "wasm32-unknown-unknown"]
     command += ["--manifest-path", str(crate / "Cargo.toml"), "--target-dir", str(target)]
     try:
