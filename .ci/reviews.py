@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that each package in Cargo.lock has a note in .ci/reviews.toml, for its exact version.
+"""Checks that each package that MANIFESTS lock has a note in .ci/reviews.toml, for its exact version.
 
-usage: reviews.py            fails with the packages that have no note, and with notes for packages that the lock file lacks
+usage: reviews.py            fails with the packages that have no note, and with notes for packages that the lock files lack
        reviews.py --facts    prints what a reviewer begins with: lines, uses of `unsafe`, build script, processes, of each package
-                             that the released library has
+                             that the released libraries have
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = {"name", "version", "used", "read", "unsafe", "build", "verdict"}
-RELEASES = (  # features and target of each kind of library that is released
-    ("--features", "backend,relax,opencl,vulkan,cuda,rocm,cxx-abi", "--target", "x86_64-unknown-linux-gnu"),
-    ("--features", "backend,relax", "--target", "x86_64-pc-windows-gnu"),
-    ("--no-default-features", "--features", "full,microtvm,model", "--target", "thumbv7em-none-eabihf"),
+LIBRARY = ("-p", "ferrite-ffi-capi")
+EXTENSION = "targets/python/Cargo.toml"
+MANIFESTS = ("Cargo.toml", EXTENSION)  # workspaces whose code is released
+RELEASES = (  # package, features and target of each kind of library that is released
+    (*LIBRARY, "--features", "backend,relax,opencl,vulkan,cuda,rocm,cxx-abi", "--target", "x86_64-unknown-linux-gnu"),
+    (*LIBRARY, "--features", "backend,relax", "--target", "x86_64-pc-windows-gnu"),
+    (*LIBRARY, "--no-default-features", "--features", "full,microtvm,model", "--target", "thumbv7em-none-eabihf"),
+    ("--manifest-path", EXTENSION, "--target", "x86_64-unknown-linux-gnu"),
 )
 
 
@@ -51,7 +55,7 @@ def compare(lock: str, notes: dict, released: set[str]) -> list[str]:
     wanted = locked(lock)
     mistakes += [f"{one} is in Cargo.lock without a note" for one in sorted(wanted - packages)]
     mistakes += [f"{one} has a note and is not in Cargo.lock" for one in sorted(packages - wanted)]
-    mistakes += [f"{one} is in the released library without a review" for one in sorted((released & wanted) - reviewed)]
+    mistakes += [f"{one} is in a released library without a review" for one in sorted((released & wanted) - reviewed)]
     return mistakes
 
 
@@ -59,17 +63,23 @@ def released_packages() -> set[str]:
     """The packages from which the released libraries are built, build scripts included."""
     found: set[str] = set()
     for options in RELEASES:
-        command = ["cargo", "tree", "--locked", "-p", "ferrite-ffi-capi", *options, "-e", "normal,build", "--prefix", "none"]
+        command = ["cargo", "tree", "--locked", *options, "-e", "normal,build", "--prefix", "none"]
         text = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout
         found |= {f"{name} {version}" for name, version in re.findall(r"^(\S+) v(\S+?)(?: \(.*\))?$", text, re.M)}
     return found
 
 
-def facts(packages: set[str]) -> None:
-    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--all-features"]
+def described(manifest: str) -> dict[str, dict]:
+    """What cargo knows of the packages of a workspace, by "NAME VERSION"."""
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--all-features", "--manifest-path", manifest]
     found = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout)
-    for package in sorted(found["packages"], key=lambda one: one["name"]):
-        if f"{package['name']} {package['version']}" in packages and package["source"]:
+    return {f"{package['name']} {package['version']}": package for package in found["packages"]}
+
+
+def facts(packages: set[str]) -> None:
+    found = {name: package for manifest in MANIFESTS for name, package in described(manifest).items()}
+    for name, package in sorted(found.items()):
+        if name in packages and package["source"]:
             folder = Path(package["manifest_path"]).parent
             text = "\n".join(path.read_text(errors="replace") for path in (folder / "src").rglob("*.rs"))
             code = re.sub(r"//.*", "", text)
@@ -78,7 +88,7 @@ def facts(packages: set[str]) -> None:
             script = folder / "build.rs"
             lines = len(script.read_text().splitlines()) if script.exists() else 0
             print(
-                f"{package['name']} {package['version']}: {text.count(chr(10))} lines, {unsafe} unsafe, build script of "
+                f"{name}: {text.count(chr(10))} lines, {unsafe} unsafe, build script of "
                 f"{lines} lines, {outside} uses of processes or the network"
             )
 
@@ -88,10 +98,10 @@ def main() -> int:
     if sys.argv[1:] == ["--facts"]:
         facts(released)
         return 0
-    lock = (ROOT / "Cargo.lock").read_text()
+    lock = "".join((ROOT / manifest).with_name("Cargo.lock").read_text() for manifest in MANIFESTS)
     notes = tomllib.loads((ROOT / ".ci/reviews.toml").read_text())
     mistakes = compare(lock, notes, released)
-    print("\n".join(mistakes) or f"{len(locked(lock))} packages, {len(notes['review'])} of them reviewed: all that the released library has")
+    print("\n".join(mistakes) or f"{len(locked(lock))} packages, {len(notes['review'])} of them reviewed: all that the released libraries have")
     return 1 if mistakes else 0
 
 

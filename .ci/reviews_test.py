@@ -35,7 +35,10 @@ class Reviews(unittest.TestCase):
 
     def test_a_released_package_needs_a_review(self):
         mistakes = reviews.compare(LOCK, NOTES, {"alpha 1.0.0", "beta 2.0.0", "ours 0.1.0"})
-        self.assertEqual(mistakes, ["beta 2.0.0 is in the released library without a review"])
+        self.assertEqual(mistakes, ["beta 2.0.0 is in a released library without a review"])
+
+    def test_the_packages_of_the_python_extension_are_released(self):
+        self.assertLessEqual({"pyo3-ffi", "pyo3-build-config"}, {name.split()[0] for name in reviews.released_packages()})
 
     def test_incomplete_notes(self):
         notes = {"review": [REVIEW | {"verdict": ""}], "unreviewed": [{"packages": ["beta 2.0.0", "alpha 1.0.0"]}]}

@@ -362,8 +362,9 @@ capi/minimal 7
 END
 }
 
-# each dependency in Cargo.lock has a note of its review, or a reason why it has none
-# needs: python3; for: Cargo.lock .ci
+# each dependency of the library and of the Python extension has a note of its review, or a reason
+# why it has none
+# needs: python3; for: Cargo.lock targets/python .ci
 check_reviews() {
   python3 .ci/reviews_test.py
   python3 .ci/reviews.py
