@@ -18,6 +18,7 @@ package() { # package FOLDER LIBRARY: upstream's Python package with LIBRARY in 
   mkdir -p "$1"
   cp -r "$wheel"/tvm_ffi "$wheel"/*.dist-info "$1"
   cp --remove-destination "$2" "$1/tvm_ffi/lib/libtvm_ffi.so"
+  "$base_python" -m compileall -q "$1" # programs start interpreters that write no bytecode
 }
 
 open_cache
