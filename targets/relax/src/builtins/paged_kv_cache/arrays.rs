@@ -1,8 +1,10 @@
 //! Auxiliary arrays of a step: int32 arrays that kernels read, in one block of memory.
 //!
 //! In main memory the arrays are written in place. For other devices they are written to a staging
-//! buffer, and one copy sends them all. Arrays whose lengths change in a decode step come last, so
-//! that the tensors of the others stay as they are from step to step.
+//! buffer, and one copy sends them all. Where the device has several streams the copy has one of its
+//! own: it waits for the kernels of the step before, and overlaps those before the first attention.
+//! Arrays whose lengths change in a decode step come last, so that the tensors of the others stay as
+//! they are from step to step.
 
 use ferrite_alloc_ext::device::is_main_memory;
 use ferrite_core::abi::{DLDevice, DLTensor};
@@ -13,7 +15,7 @@ use ferrite_core::tensor::{Borrow, Element, TensorView};
 use ferrite_core::value::device::kind::CPU;
 use ferrite_core::{Tensor, plain_bail};
 
-use crate::memory::{Placement, empty, renew_view, send};
+use crate::memory::{CopyStream, Placement, empty, renew_view};
 
 /// Number of elements that the start of an array is a multiple of: 16 bytes.
 const ALIGNMENT: usize = 4;
@@ -105,6 +107,7 @@ pub(super) struct Arrays {
     block: Tensor,
     /// Contents to send; empty in main memory.
     staging: Buffer<i32>,
+    copies: CopyStream,
     views: [ArrayView; COUNT],
     len: usize,
     is_sent: bool,
@@ -119,20 +122,27 @@ struct ArrayView {
     tensor: Option<Tensor>,
 }
 
+/// Allocates a block of `capacity` elements, and its staging buffer outside of main memory.
+fn allocate(device: DLDevice, capacity: usize) -> Result<(Tensor, Buffer<i32>)> {
+    let mut staging = Buffer::new();
+    if !is_main_memory(device.device_type) {
+        staging.try_resize(capacity, 0)?;
+    }
+    Ok((empty(&[capacity as i64], i32::DTYPE, device)?, staging))
+}
+
 impl Arrays {
     /// Allocates a block with a capacity of `capacity` elements.
     ///
     /// # Errors
     /// MemoryError; errors of the device.
     pub(super) fn new(device: DLDevice, capacity: usize) -> Result<Arrays> {
-        let mut staging = Buffer::new();
-        if !is_main_memory(device.device_type) {
-            staging.try_resize(capacity, 0)?;
-        }
+        let (block, staging) = allocate(device, capacity)?;
         Ok(Arrays {
             device,
-            block: empty(&[capacity as i64], i32::DTYPE, device)?,
+            block,
             staging,
+            copies: CopyStream::new(device)?,
             views: Default::default(),
             len: 0,
             is_sent: true,
@@ -143,20 +153,27 @@ impl Arrays {
         self.block.shape().first().map_or(0, |len| *len as usize)
     }
 
-    /// Reserves memory for a layout. Earlier arrays stay as they are.
+    /// Makes the copy of the next step wait for kernels of the current one, which read the block.
     ///
     /// # Errors
-    /// MemoryError; errors of the device.
+    /// Errors of the device.
+    #[inline]
+    pub(super) fn wait_for_readers(&self) -> Result<()> {
+        if self.staging.is_empty() { Ok(()) } else { self.copies.wait_for_kernels() }
+    }
+
+    /// Reserves memory for a layout, in place of the memory of the current step.
+    ///
+    /// # Errors
+    /// MemoryError; errors of the device. The arrays are then as they were.
     pub(super) fn reserve(&mut self, layout: &Layout) -> Result<()> {
         let old = self.capacity();
         if layout.len > old {
-            let mut grown = Arrays::new(self.device, layout.len.max(2 * old))?;
-            core::mem::swap(&mut grown.views, &mut self.views);
-            for view in &mut grown.views {
+            (self.block, self.staging) = allocate(self.device, layout.len.max(2 * old))?;
+            for view in &mut self.views {
                 // A tensor of the old block.
                 view.current = Section::default();
             }
-            *self = grown;
         }
         Ok(())
     }
@@ -231,7 +248,7 @@ impl Arrays {
         Ok(())
     }
 
-    /// Queues a copy of the staging buffer on the current stream.
+    /// Queues a copy of the staging buffer, for which kernels queued from now on wait.
     fn copy_staging(&self) -> Result<()> {
         let (mut shape, block) = ([self.len as i64], self.block.dl_tensor());
         let (shape, strides) = (shape.as_mut_ptr(), core::ptr::null_mut());
@@ -241,8 +258,8 @@ impl Arrays {
         let source = DLTensor { data, byte_offset: 0, device: host, ..target };
         let _guard = TensorView::from(&self.block).write_guard()?;
         // SAFETY: both have as many elements, and those of the target are borrowed; kernels that
-        // read them were queued before.
-        unsafe { send(&source, &target) }
+        // read them were queued before the step began.
+        unsafe { self.copies.send(&source, &target) }
     }
 
     /// Returns an array that was sent.

@@ -89,3 +89,38 @@ pub(crate) unsafe fn send(from: &DLTensor, to: &DLTensor) -> Result<()> {
     // SAFETY: as the caller guarantees.
     unsafe { copy(from, to) }
 }
+
+/// Stream of copies to a device: none, since there is main memory alone.
+#[cfg(feature = "all-builtins")]
+pub(crate) struct CopyStream;
+
+#[cfg(feature = "all-builtins")]
+impl CopyStream {
+    /// Creates the stream of main memory.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn new(_device: DLDevice) -> Result<CopyStream> {
+        Ok(CopyStream)
+    }
+
+    /// Does nothing.
+    ///
+    /// # Errors
+    /// None.
+    pub(crate) fn wait_for_kernels(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Copies the content of a compact tensor to another one of the same size.
+    ///
+    /// # Errors
+    /// Same errors as [`copy`].
+    ///
+    /// # Safety
+    /// The caller must meet the requirements of [`copy`].
+    pub(crate) unsafe fn send(&self, from: &DLTensor, to: &DLTensor) -> Result<()> {
+        // SAFETY: as the caller guarantees.
+        unsafe { copy(from, to) }
+    }
+}

@@ -1,5 +1,7 @@
 //! Memory blocks and copies on any device that has a back end.
 
+#[cfg(feature = "all-builtins")]
+mod copy_stream;
 mod host;
 
 use core::ffi::c_void;
@@ -10,6 +12,8 @@ use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::error::Result;
 use ferrite_core::value::device::kind::CPU;
 
+#[cfg(feature = "all-builtins")]
+pub(crate) use copy_stream::CopyStream;
 pub use host::ALIGNMENT;
 pub(crate) use host::required_alignment;
 

@@ -94,10 +94,11 @@ impl Step {
         let is_decode = only_decodes && !has_masks;
         self.plan_groups(config, sequences, is_decode)?;
         let layout = self.plan_arrays(config, sequences, appends_first, has_masks);
-        self.arrays.reserve(&layout)?;
         if summary.taken_pages > sequences.pool.available() + summary.left_pages {
             return Err(full());
         }
+        self.arrays.wait_for_readers()?;
+        self.arrays.reserve(&layout)?;
         let block = self.arrays.block().clone();
         let guard = Arrays::write_guard(&block)?;
 

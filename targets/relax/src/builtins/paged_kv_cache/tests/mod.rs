@@ -1,6 +1,10 @@
 //! Tests of steps, with kernels that record their arguments.
 
+#[cfg(feature = "devices")]
+mod streams;
+
 use ferrite_alloc_ext::containers::Array;
+use ferrite_core::abi::{DLDataType, DLDevice};
 use ferrite_core::tensor::TensorRef;
 use ferrite_core::value::convert::AnyCompatible;
 use ferrite_core::{Function, Shape, String, Tensor};
@@ -34,16 +38,21 @@ fn kernel(log: &Log, name: &'static str) -> Function {
 /// A cache of one layer with one head of width 1, of pages of 4 tokens, and its recorded calls.
 struct Recorded {
     cache: Any,
+    dtype: DLDataType,
+    device: DLDevice,
     log: Log,
 }
 
 impl Recorded {
     fn new(tokens: i64) -> Recorded {
-        let log = Log::default();
-        let sizes = Shape::from_slice(&[4, tokens, 32, 4, 0]).unwrap();
+        Recorded::like(&Tensor::from_slice(&[0f32], &[]).unwrap(), tokens, Log::default())
+    }
+
+    /// Creates a cache on the device of a scalar.
+    fn like(prototype: &Tensor, tokens: i64, log: Log) -> Recorded {
+        let sizes = Shape::from_slice(&[4, tokens, 256, 4, 0]).unwrap();
         let (layers, kinds) =
             (Shape::from_slice(&[0, 1]).unwrap(), Shape::from_slice(&[0]).unwrap());
-        let prototype = Tensor::from_slice(&[0f32], &[]).unwrap();
         let compiled = |name| {
             let kernel = [String::new("tirx").unwrap().into(), kernel(&log, name).into()];
             Array::<Any>::try_from_iter(kernel).unwrap()
@@ -65,7 +74,7 @@ impl Recorded {
         args.extend([none.view(), merges.view(), split.view(), copy.view()]);
         args.extend([debug.view(), compact.view()]);
         let cache = call("vm.builtin.paged_attention_kv_cache_create", &args);
-        Recorded { cache, log }
+        Recorded { cache, dtype: prototype.dtype(), device: prototype.device(), log }
     }
 
     fn run(&self, name: &str, args: &[AnyView<'_>]) -> Any {
@@ -91,8 +100,9 @@ impl Recorded {
 
     /// Calls the attention of the layer. Returns the calls of kernels, without their names.
     fn attend(&self, rows: i64) -> Vec<(&'static str, Vec<Vec<i32>>)> {
-        let fused = Tensor::from_slice(&std::vec![0f32; 3 * rows as usize], &[rows, 3, 1]).unwrap();
-        let output = Tensor::from_slice(&std::vec![0f32; rows as usize], &[rows, 1, 1]).unwrap();
+        let tensor =
+            |shape: [i64; 3]| crate::memory::empty(&shape, self.dtype, self.device).unwrap();
+        let (fused, output) = (tensor([rows, 3, 1]), tensor([rows, 1, 1]));
         let args = [0i64.into(), 1.0.into(), (&fused).into(), (&output).into()];
         self.run("attention_kv_cache_attention_with_fused_qkv", &args);
         core::mem::take(&mut *self.log.lock().unwrap())
@@ -165,8 +175,10 @@ fn a_refused_step_leaves_the_cache_and_the_step_before() {
     recorded.refuse(&[0, 5], &[1, 1], unknown);
     let twice = "The sequence \"0\" occurs twice in a step of the KV cache";
     recorded.refuse(&[0, 0], &[1, 1], twice);
-    let long = "A step of 33 tokens exceeds the prefill chunk size 32 of the KV cache";
-    recorded.refuse(&[0, 1], &[1, 32], long);
+    let long = "A step of 257 tokens exceeds the prefill chunk size 256 of the KV cache";
+    recorded.refuse(&[0, 1], &[1, 256], long);
+    // Its arrays would take more memory than those of the step before have.
+    recorded.refuse(&[0], &[200], FULL);
     assert_eq!(recorded.numbers(), before);
     assert_eq!(recorded.attend(7)[2].1, [[0, 1, 2, 3, 4, 5, 6]]);
     recorded.begin(&[0], &[5], None);
