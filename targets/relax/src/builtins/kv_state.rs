@@ -1,11 +1,25 @@
-//! Builtins of all states of sequences: recurrent states, and paged key-value caches.
+//! Builtins of all states of sequences: paged key-value caches, and on hosts recurrent states.
 
+use super::Builtin;
 use super::paged_kv_cache::methods as paged;
+#[cfg(feature = "all-builtins")]
 use super::receiver::call_either;
-use super::{Builtin, rnn_state as recurrent};
+#[cfg(not(feature = "all-builtins"))]
+use super::receiver::call_method;
+#[cfg(feature = "all-builtins")]
+use super::rnn_state as recurrent;
 use crate::builtin;
 
+/// Creates the builtin of a method of caches: firmware has no recurrent states.
+#[cfg(not(feature = "all-builtins"))]
+macro_rules! method {
+    ($name:literal, $paged:path, $recurrent:path) => {
+        builtin!(packed $name, |args| call_method($name, args, $paged))
+    };
+}
+
 /// Creates the builtin of a method that both classes have.
+#[cfg(feature = "all-builtins")]
 macro_rules! method {
     ($name:literal, $paged:path, $recurrent:path) => {
         builtin!(packed $name, |args| call_either($name, args, $paged, $recurrent))

@@ -4,8 +4,15 @@
 use ferrite_core::error::Result;
 
 /// Type keys of this crate's classes.
-const KEYS: [&str; 4] =
-    ["vm.Storage", "relax.vm.Closure", "ferrite.relax.Executable", "ferrite.Model"];
+const KEYS: [&str; 7] = [
+    "vm.Storage",
+    "relax.vm.Closure",
+    "ferrite.relax.Executable",
+    "ferrite.Model",
+    "ferrite.relax.KVState",
+    "ferrite.relax.AttentionKVCache",
+    "ferrite.relax.PagedAttentionKVCache",
+];
 
 /// First type index of this crate's classes: above the indices that TVM assigns statically, and
 /// below those of registered types.
@@ -22,6 +29,11 @@ impl Class {
             at += 1;
         }
         Class(FIRST + at as i32)
+    }
+
+    /// Creates the class with this type key, one of [`KEYS`]. Nothing here asks for the parent.
+    pub(crate) const fn derived(key: &'static str, _parent: &'static Class) -> Class {
+        Class::new(key)
     }
 
     /// Returns the type index.

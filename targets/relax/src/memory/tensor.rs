@@ -168,7 +168,6 @@ impl SpareTensor {
 ///
 /// # Safety
 /// The caller must meet the requirements of [`tensor_over`].
-#[cfg(feature = "all-builtins")]
 pub(crate) unsafe fn renew_view(
     old: Option<Tensor>,
     owner: &ObjectRef,

@@ -88,4 +88,25 @@ linked! {
     FerriteModelBuiltin_match_prim_value = prim_value "vm.builtin.match_prim_value";
     FerriteModelBuiltin_check_string_info = prim_value "vm.builtin.check_string_info";
     FerriteModelBuiltin_check_prim_value_info = prim_value "vm.builtin.check_prim_value_info";
+    FerriteModelBuiltin_paged_attention_kv_cache_create = paged_kv_cache "vm.builtin.paged_attention_kv_cache_create";
+    FerriteModelBuiltin_attention_kv_cache_attention_with_fused_qkv = paged_kv_cache "vm.builtin.attention_kv_cache_attention_with_fused_qkv";
+    FerriteModelBuiltin_attention_kv_cache_attention_with_shared_kv = paged_kv_cache "vm.builtin.attention_kv_cache_attention_with_shared_kv";
+    FerriteModelBuiltin_attention_kv_cache_self_attention = paged_kv_cache "vm.builtin.attention_kv_cache_self_attention";
+    FerriteModelBuiltin_attention_kv_cache_cross_attention = paged_kv_cache "vm.builtin.attention_kv_cache_cross_attention";
+    FerriteModelBuiltin_attention_kv_cache_append_mla_kv = paged_kv_cache "vm.builtin.attention_kv_cache_append_mla_kv";
+    FerriteModelBuiltin_attention_kv_cache_merge_attn_output_inplace = paged_kv_cache "vm.builtin.attention_kv_cache_merge_attn_output_inplace";
+    FerriteModelBuiltin_attention_kv_cache_get_query_positions = paged_kv_cache "vm.builtin.attention_kv_cache_get_query_positions";
+    FerriteModelBuiltin_attention_kv_cache_empty = paged_kv_cache "vm.builtin.attention_kv_cache_empty";
+    FerriteModelBuiltin_attention_kv_cache_get_num_available_pages = paged_kv_cache "vm.builtin.attention_kv_cache_get_num_available_pages";
+    FerriteModelBuiltin_attention_kv_cache_get_total_sequence_length = paged_kv_cache "vm.builtin.attention_kv_cache_get_total_sequence_length";
+    FerriteModelBuiltin_attention_kv_cache_get_sequence_length = paged_kv_cache "vm.builtin.attention_kv_cache_get_sequence_length";
+    FerriteModelBuiltin_attention_kv_cache_enable_sliding_window_for_seq = paged_kv_cache "vm.builtin.attention_kv_cache_enable_sliding_window_for_seq";
+    FerriteModelBuiltin_attention_kv_cache_commit_accepted_token_tree_nodes = paged_kv_cache "vm.builtin.attention_kv_cache_commit_accepted_token_tree_nodes";
+    FerriteModelBuiltin_kv_state_clear = kv_state "vm.builtin.kv_state_clear";
+    FerriteModelBuiltin_kv_state_add_sequence = kv_state "vm.builtin.kv_state_add_sequence";
+    FerriteModelBuiltin_kv_state_remove_sequence = kv_state "vm.builtin.kv_state_remove_sequence";
+    FerriteModelBuiltin_kv_state_fork_sequence = kv_state "vm.builtin.kv_state_fork_sequence";
+    FerriteModelBuiltin_kv_state_popn = kv_state "vm.builtin.kv_state_popn";
+    FerriteModelBuiltin_kv_state_begin_forward = kv_state "vm.builtin.kv_state_begin_forward";
+    FerriteModelBuiltin_kv_state_end_forward = kv_state "vm.builtin.kv_state_end_forward";
 }

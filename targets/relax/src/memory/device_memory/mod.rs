@@ -1,6 +1,5 @@
 //! Memory blocks and copies on any device that has a back end.
 
-#[cfg(feature = "all-builtins")]
 mod copy_stream;
 mod host;
 
@@ -12,7 +11,6 @@ use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::error::Result;
 use ferrite_core::value::device::kind::CPU;
 
-#[cfg(feature = "all-builtins")]
 pub(crate) use copy_stream::CopyStream;
 pub use host::ALIGNMENT;
 pub(crate) use host::required_alignment;
@@ -84,7 +82,6 @@ pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
 /// # Safety
 /// Both tensors must be valid; no other code may use the data of the destination, except for
 /// commands that are on the stream already.
-#[cfg(feature = "all-builtins")]
 pub(crate) unsafe fn send(from: &DLTensor, to: &DLTensor) -> Result<()> {
     use ferrite_alloc_ext::device::{Device, stream};
     // A copy between devices is one of the source.
