@@ -10,6 +10,7 @@ import pathlib
 import re
 import sys
 
+import archive
 import compiler
 import frontend
 import plan
@@ -43,6 +44,7 @@ def arguments():
     parser.add_argument("--shape", type=shape, action="append", default=[], help="shape of an ONNX model's input, such as x=1,3,32,32")
     parser.add_argument("--input", type=pathlib.Path, action="append", default=[], help=".npy file with an example of the next input")
     parser.add_argument("--arena", type=int, help="bytes of a board's arena, in place of the planned number")
+    parser.add_argument("--no-kernels", action="store_true", help="code by TVM alone, without Ferrite's kernels for dense operators")
     language_arguments(parser.add_argument_group("language models"))
     return parser.parse_args()
 
@@ -58,10 +60,10 @@ def language_arguments(group):
     add("--cpu", metavar="NAME", help="LLVM's name of the processor, such as x86-64-v3; default: any of this machine's architecture")
 
 
-def compiled(args):
-    """Returns TVM's executable for the target."""
+def compiled(args, kernels=None):
+    """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work."""
     mod = frontend.load(args.file, dict(args.shape))
-    return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target))
+    return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target), kernels)
 
 
 def serialised(path):
@@ -125,9 +127,12 @@ def board(args, name, folder):
 
 def host(args, name, folder):
     if args.file.suffix in FRONTENDS:
-        built = compiled(args)
-        data, library = compiler.serialised(built), built.export_library
+        kernels = archive.path() if args.target == targets.HOST and not args.no_kernels else None
+        built = compiled(args, kernels)
+        data, library = compiler.serialised(built), lambda path: compiler.export(built, path, kernels)
         executable = Executable(data)
+        if args.target == targets.HOST:
+            print(f"kernels      {dense_work(executable, args, kernels)}")
     else:
         executable, library = Executable(serialised(args.file)), args.file
     check_functions(executable, args.target, set(executable.kernels))
@@ -135,6 +140,16 @@ def host(args, name, folder):
     inputs = signature.inputs(executable, function)
     project.write_host(folder, name, args.target, library, function, inputs, arrays(args.input, inputs))
     return function, inputs
+
+
+def dense_work(executable, args, kernels):
+    """Returns a line about the kernels that the model calls."""
+    if args.no_kernels:
+        return "by TVM alone"
+    if kernels is None:
+        return f"by TVM alone: there is no {archive.NAME} beside the library, and FERRITE_KERNELS names none"
+    called = [name.removeprefix("ferrite.") for name in executable.kernels if name.startswith("ferrite.")]
+    return f"Ferrite's {', '.join(called)}" if called else "by TVM alone: it has no operator that they calculate"
 
 
 def run(args):

@@ -7,20 +7,31 @@ import tempfile
 from failure import Failure
 
 
-def executable(mod, target):
-    """Compiles a model, with constants folded, and returns TVM's executable."""
+def executable(mod, target, archive=None):
+    """Compiles a model, with constants folded, and returns TVM's executable. Dense work goes to the kernels of an archive, if one is given."""
     import tvm
     from tvm import relax
+
+    import kernels
 
     try:
         target = tvm.target.Target(target)
         with target:
+            if archive is not None:
+                mod = kernels.use(mod, kernels.Packer(archive))
             mod = relax.get_pipeline("zero")(mod)
             if target.kind.name != "c" and "gpu" in target.keys:
                 mod = scheduled(mod)
         return relax.build(mod, target=target, exec_mode="bytecode")
     except Exception as error:  # TVM raises errors of every kind.
         raise Failure(f"TVM cannot compile the model: {str(error).strip().splitlines()[-1]}") from error
+
+
+def export(executable, path, archive):
+    """Writes an executable as a library, with the kernels that it calls from an archive, if one is given."""
+    import kernels
+
+    executable.export_library(path, options=kernels.link_options(executable, archive) if archive else [])
 
 
 def scheduled(mod):

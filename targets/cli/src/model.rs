@@ -20,8 +20,12 @@ macro_rules! embedded {
 /// Files of the program and of the projects that it writes, by their paths in a clone.
 const FILES: &[(&str, &str)] = embedded! {
     "targets/model/" => "model/" [
-        "__main__.py" "compiler.py" "executable.py" "failure.py" "frontend.py" "plan.py" "project.py" "quote.py" "signature.py"
-        "targets.py"
+        "__main__.py" "archive.py" "compiler.py" "executable.py" "failure.py" "frontend.py" "plan.py" "project.py" "quote.py"
+        "signature.py" "targets.py"
+    ]
+    "targets/model/kernels/" => "model/kernels/" [
+        "__init__.py" "activation.py" "attention.py" "call.py" "convolution.py" "dense.py" "epilogue.py" "graph.py" "link.py"
+        "pack.py"
     ]
     "targets/model/language/" => "model/language/" [
         "__init__.py" "bert.py" "chat.py" "checkpoint.py" "command.py" "description.py" "encoder.py" "kernels.py"
@@ -149,7 +153,7 @@ mod tests {
     #[test]
     fn every_file_of_the_program_is_embedded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for part in ["", "/language", "/project"] {
+        for part in ["", "/kernels", "/language", "/project"] {
             let folder = format!("targets/model{part}");
             for entry in std::fs::read_dir(root.join(&folder)).unwrap() {
                 let path = entry.unwrap().path();
@@ -157,7 +161,11 @@ mod tests {
                 let is_needed = path.is_file()
                     && !matches!(
                         name.as_str(),
-                        "README.md" | "tests.py" | "hostile.py" | "language_tests.py"
+                        "README.md"
+                            | "tests.py"
+                            | "hostile.py"
+                            | "language_tests.py"
+                            | "kernel_tests.py"
                     );
                 let is_embedded = FILES.iter().any(|(file, _)| *file == format!("{folder}/{name}"));
                 assert_eq!(is_embedded, is_needed, "{folder}/{name}");

@@ -1,0 +1,281 @@
+"""Tests of the calls of kernels: small models are compiled with and without them, and their results compared."""
+
+import unittest
+
+import numpy
+import tvm
+import tvm_ffi
+from tvm import relax
+
+import kernels
+from kernels.call import called
+
+RANDOM = numpy.random.default_rng(0)
+TOLERANCE = 1e-3
+
+
+class Unpacked:
+    """Leaves weights as they are: the kernels of this file do the arithmetic by numpy."""
+
+    def dense(self, weights):
+        return weights
+
+    def conv2d(self, weights, parameters):
+        del parameters
+        return weights
+
+
+def _activate(x, code, low, high):
+    from kernels import activation
+
+    if code == activation.NONE:
+        return x
+    if code == activation.LEAKY_RELU:
+        return numpy.where(x > 0, x, low * x)
+    return numpy.clip(x, low, high) if code == activation.CLIP else activation.KNOWN[code](x)
+
+
+def _finish(y, residual, code, low, high, out):
+    y = y + residual if residual.size else y
+    out.copyfrom(numpy.ascontiguousarray(_activate(y, code, low, high), "float32"))
+
+
+def dense(x, w, bias, residual, code, low, high, out):
+    y = x.numpy() @ w.numpy()
+    _finish(y + bias.numpy() if bias.numpy().size else y, residual.numpy(), code, low, high, out)
+
+
+def conv2d(x, w, bias, residual, parameters, code, low, high, out):
+    x, w = x.numpy(), w.numpy()
+    kh, kw, sh, sw, top, left, bottom, right, dh, dw, groups = parameters
+    x = numpy.pad(x, [(0, 0), (0, 0), (top, bottom), (left, right)])
+    windows = numpy.lib.stride_tricks.sliding_window_view(x, ((kh - 1) * dh + 1, (kw - 1) * dw + 1), (2, 3))[:, :, ::sh, ::sw, ::dh, ::dw]
+    parts = [numpy.einsum("nchwij,ocij->nohw", a, b) for a, b in zip(numpy.split(windows, groups, 1), numpy.split(w, groups, 0))]
+    y = numpy.concatenate(parts, 1)
+    bias = bias.numpy()
+    _finish(y + bias.reshape(1, -1, 1, 1) if bias.size else y, residual.numpy(), code, low, high, out)
+
+
+def batch_matmul(a, b, transposed, alpha, out):
+    b = b.numpy()
+    out.copyfrom(alpha * (a.numpy() @ (b.swapaxes(-1, -2) if transposed else b)))
+
+
+def attention(q, k, v, mask, scale, causal, out):
+    scores = scale * (q.numpy() @ k.numpy().swapaxes(-1, -2))
+    if mask.numpy().size:
+        scores = scores + mask.numpy()
+    if causal:
+        scores = numpy.where(numpy.tril(numpy.ones(scores.shape[-2:], bool)), scores, -numpy.inf)
+    weights = numpy.exp(scores - scores.max(-1, keepdims=True))
+    out.copyfrom((weights / weights.sum(-1, keepdims=True)) @ v.numpy())
+
+
+for function in (dense, conv2d, batch_matmul, attention):
+    tvm_ffi.register_global_func(f"ferrite.{function.__name__}", function)
+
+
+def normal(*extents):
+    return RANDOM.standard_normal(extents).astype("float32")
+
+
+def constant(*extents):
+    return relax.const(normal(*extents))
+
+
+def model(extents, build):
+    """Returns a module whose function applies `build` to inputs of these extents."""
+    builder = relax.BlockBuilder()
+    inputs = [relax.Var(f"x{at}", relax.TensorType(list(shape), "float32")) for at, shape in enumerate(extents)]
+    with builder.function("main", inputs):
+        with builder.dataflow():
+            result = builder.emit_output(build(builder.emit, *inputs))
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+def results(mod, values):
+    machine = relax.VirtualMachine(relax.build(mod, target="llvm"), tvm.cpu())
+    return machine["main"](*map(tvm.runtime.tensor, values)).numpy()
+
+
+N = tvm.tirx.Var("n", "int64")
+
+
+class KernelsAreCalled(unittest.TestCase):
+    def check(self, expected, extents, build, sizes=(1, 3)):
+        """Checks the names of the kernels that a model calls, and that results are those of TVM's own code."""
+        mod = model(extents, build)
+        changed = kernels.use(mod, Unpacked())
+        self.assertEqual(sorted(called(changed)), sorted(expected))
+        for n in sizes if any(N in shape for shape in extents) else sizes[:1]:
+            values = [normal(*(n if extent is N else extent for extent in shape)) for shape in extents]
+            numpy.testing.assert_allclose(results(changed, values), results(mod, values), rtol=TOLERANCE, atol=TOLERANCE)
+        return changed
+
+    def operators(self, mod):
+        """Returns the operators that stay in a module."""
+        names = []
+        relax.analysis.post_order_visit(mod["main"], lambda expr: names.append(kernels.graph.operator(expr)))
+        return {name for name in names if name} - {"call_dps_packed"}
+
+    def test_a_product_with_constant_weights_takes_bias_residual_and_activation(self):
+        def build(emit, x, y):
+            product = emit(relax.op.matmul(x, constant(5, 7)))
+            biased = emit(relax.op.add(constant(7), product))
+            return relax.op.nn.relu(emit(relax.op.add(biased, y)))
+
+        changed = self.check(["dense"], [(N, 4, 5), (N, 4, 7)], build)
+        self.assertEqual(self.operators(changed), set())
+
+    def test_constants_for_each_channel_become_part_of_weights(self):
+        def build(emit, x):
+            value = emit(relax.op.matmul(x, constant(5, 7)))
+            value = emit(relax.op.subtract(relax.const(1.5), value))
+            value = emit(relax.op.divide(value, relax.const(numpy.abs(normal(1, 7)) + 1)))
+            return relax.op.sigmoid(emit(relax.op.add(value, constant(7))))
+
+        changed = self.check(["dense"], [(N, 5)], build)
+        self.assertEqual(self.operators(changed), set())
+
+    def test_a_bias_that_is_an_input_is_taken(self):
+        changed = self.check(["dense"], [(2, 5), (1, 7)], lambda emit, x, b: relax.op.add(emit(relax.op.matmul(x, constant(5, 7))), b))
+        self.assertEqual(self.operators(changed), {"reshape"})
+
+    def test_values_with_other_uses_are_kept(self):
+        def build(emit, x):
+            product = emit(relax.op.matmul(x, constant(5, 7)))
+            return relax.op.multiply(emit(relax.op.exp(product)), emit(relax.op.nn.relu(product)))
+
+        changed = self.check(["dense"], [(N, 5)], build)
+        self.assertEqual(self.operators(changed), {"exp", "nn.relu", "multiply"})
+
+    def test_a_residual_may_be_the_result_of_another_kernel(self):
+        def build(emit, x):
+            left = emit(relax.op.matmul(x, constant(5, 7)))
+            return relax.op.add(left, emit(relax.op.matmul(x, constant(5, 7))))
+
+        self.check(["dense", "dense"], [(N, 5)], build)
+
+    def test_activations_are_recognised_however_they_are_spelt(self):
+        op, number = relax.op, relax.const
+        spellings = {
+            "gelu": lambda emit, x: op.multiply(
+                emit(op.multiply(x, emit(op.add(emit(op.erf(emit(op.divide(x, number(2**0.5))))), number(1.0))))), number(0.5)
+            ),
+            "gelu, halved first": lambda emit, x: op.multiply(
+                emit(op.multiply(number(0.5), x)), emit(op.add(number(1.0), emit(op.erf(emit(op.multiply(x, number(0.5**0.5)))))))
+            ),
+            "silu": lambda emit, x: op.multiply(x, emit(op.sigmoid(x))),
+            "hardswish": lambda emit, x: op.multiply(x, emit(op.divide(emit(op.clip(emit(op.add(x, number(3.0))), 0, 6)), number(6.0)))),
+            "hardsigmoid": lambda emit, x: op.clip(emit(op.add(emit(op.divide(x, number(6.0))), number(0.5))), 0, 1),
+            "leaky relu": lambda emit, x: op.nn.leakyrelu(x, 0.1),
+            "leaky relu, by maximum": lambda emit, x: op.maximum(x, emit(op.multiply(number(0.25), x))),
+            "clip": lambda emit, x: op.clip(x, -0.5, 0.75),
+            "relu6": lambda emit, x: op.minimum(emit(op.nn.relu(x)), number(6.0)),
+            "tanh": lambda emit, x: op.tanh(x),
+        }
+        for name, spelling in spellings.items():
+            with self.subTest(name):
+                changed = self.check(["dense"], [(N, 5)], lambda emit, x: spelling(emit, emit(op.matmul(x, constant(5, 7)))))
+                self.assertEqual(self.operators(changed), set())
+
+    def test_products_of_two_inputs_take_transposition_and_scale(self):
+        def build(emit, a, b):
+            product = emit(relax.op.matmul(a, emit(relax.op.permute_dims(b, [0, 2, 1]))))
+            return relax.op.divide(product, relax.const(3.0))
+
+        changed = self.check(["batch_matmul"], [(N, 4, 5), (N, 6, 5)], build)
+        self.assertEqual(self.operators(changed), set())
+
+    def test_products_that_broadcast(self):
+        self.check(["batch_matmul"], [(N, 4, 5), (5, 6)], lambda emit, a, b: relax.op.matmul(a, b))
+        self.check(["batch_matmul"], [(2, 3, 4, 5), (1, 1, 5, 6)], lambda emit, a, b: relax.op.matmul(a, b))
+        self.check([], [(2, 3, 4, 5), (1, 3, 5, 6)], lambda emit, a, b: relax.op.matmul(a, b))
+
+    def test_convolutions_with_batch_normalisation_and_residual(self):
+        def build(emit, x, y):
+            value = emit(relax.op.nn.conv2d(x, constant(4, 3, 3, 3), strides=2, padding=1))
+            value = emit(relax.op.add(value, constant(1, 4, 1, 1)))
+            variance = relax.const(numpy.abs(normal(4)) + 0.5)
+            normalised = emit(relax.op.nn.batch_norm(value, constant(4), constant(4), constant(4), variance, axis=1, training=False))
+            return relax.op.nn.relu(emit(relax.op.add(y, emit(normalised[0]))))
+
+        changed = self.check(["conv2d"], [(N, 3, 9, 8), (N, 4, 5, 4)], build)
+        self.assertEqual(self.operators(changed), set())
+
+    def test_convolutions_with_groups_dilation_and_uneven_padding(self):
+        for channels, groups in ((6, 6), (6, 2), (6, 1)):
+            build = lambda emit, x: relax.op.nn.conv2d(  # noqa: E731
+                x, constant(12, channels // groups, 3, 2), padding=(2, 0, 1, 3), dilation=(2, 1), groups=groups
+            )
+            self.check(["conv2d"], [(N, channels, 9, 8)], build)
+
+    def test_convolutions_of_unknown_width(self):
+        width = tvm.tirx.Var("n", "int64")
+        mod = model([(1, 3, width)], lambda emit, x: relax.op.nn.conv1d(x, constant(4, 3, 3), padding=1))
+        changed = kernels.use(mod, Unpacked())
+        self.assertEqual(called(changed), ["conv2d"])
+        value = normal(1, 3, 17)
+        numpy.testing.assert_allclose(results(changed, [value]), results(mod, [value]), rtol=TOLERANCE, atol=TOLERANCE)
+
+    def test_convolutions_in_one_dimension_with_bias_and_residual(self):
+        def build(emit, x, y):
+            value = emit(relax.op.nn.conv1d(x, constant(4, 3, 3), strides=2, padding=(1, 2)))
+            return relax.op.add(emit(relax.op.add(value, constant(1, 4, 1))), y)
+
+        changed = self.check(["conv2d"], [(N, 3, 9), (N, 4, 5)], build)
+        self.assertEqual(self.operators(changed), {"reshape"})
+
+    def test_padding_by_zeros_becomes_part_of_a_convolution(self):
+        def build(emit, x, value):
+            return relax.op.nn.conv2d(emit(relax.op.nn.pad(x, [0, 0, 0, 0, 1, 2, 0, 3], pad_value=value)), constant(4, 3, 3, 3), padding=1)
+
+        self.assertEqual(self.operators(self.check(["conv2d"], [(N, 3, 9, 8)], lambda emit, x: build(emit, x, 0.0))), set())
+        self.assertEqual(self.operators(self.check(["conv2d"], [(N, 3, 9, 8)], lambda emit, x: build(emit, x, 1.0))), {"nn.pad"})
+
+    def test_attention_with_scale_and_mask(self):
+        def build(emit, q, k, v, mask):
+            q, k, v = (emit(relax.op.permute_dims(x, [0, 2, 1, 3])) for x in (q, k, v))
+            scores = emit(relax.op.matmul(q, emit(relax.op.permute_dims(k, [0, 1, 3, 2]))))
+            scores = emit(relax.op.add(mask, emit(relax.op.divide(scores, relax.const(4.0)))))
+            return relax.op.matmul(emit(relax.op.nn.softmax(scores)), v)
+
+        changed = self.check(["attention"], [(2, N, 3, 8)] * 3 + [(2, 1, 1, N)], build)
+        self.assertEqual(self.operators(changed), {"permute_dims"})
+
+    def test_attention_whose_key_is_permuted_at_once(self):
+        def build(emit, q, k, v):
+            scores = emit(relax.op.matmul(q, emit(relax.op.permute_dims(k, [0, 2, 3, 1]))))
+            return relax.op.matmul(emit(relax.op.nn.softmax(scores, axis=3)), v)
+
+        self.check(["attention"], [(2, 3, N, 8), (2, 5, 3, 8), (2, 3, 5, 8)], build)
+
+    def test_attention_without_heads(self):
+        def build(emit, q, k, v):
+            scores = emit(relax.op.matmul(q, emit(relax.op.permute_dims(k, [0, 2, 1]))))
+            return relax.op.matmul(emit(relax.op.nn.softmax(scores)), v)
+
+        self.check(["attention"], [(6, N, 8), (6, 5, 8), (6, 5, 8)], build)
+
+    def test_attention_whose_scores_are_used_twice_stays_apart(self):
+        def build(emit, q, k, v):
+            scores = emit(relax.op.nn.softmax(emit(relax.op.matmul(q, emit(relax.op.permute_dims(k, [0, 2, 1]))))))
+            return relax.op.add(emit(relax.op.matmul(scores, v)), emit(relax.op.sum(scores)))
+
+        self.check(["batch_matmul", "batch_matmul"], [(6, N, 8), (6, 5, 8), (6, 5, 8)], build)
+
+    def test_the_operator_of_attention(self):
+        for mask in (None, "TopLeft"):
+            build = lambda emit, q, k, v: relax.op.nn.attention(q, k, v, causal_mask=mask)  # noqa: E731
+            self.check(["attention"], [(2, 7, 3, 8)] * 3, build)
+        build = lambda emit, q, k, v, bias: relax.op.nn.attention(q, k, v, bias, scale=0.5)  # noqa: E731
+        self.check(["attention"], [(2, 7, 3, 8)] * 3 + [(2, 3, 7, 7)], build)
+
+    def test_other_types_stay(self):
+        mod = model([(2, 3)], lambda emit, x: relax.op.matmul(emit(relax.op.astype(x, "float64")), relax.const(normal(3, 4), "float64")))
+        self.assertEqual(called(kernels.use(mod, Unpacked())), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

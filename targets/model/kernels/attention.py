@@ -1,0 +1,121 @@
+"""Calls of the kernel `attention` in place of softmax(scale · query · keyᵀ + mask) · value."""
+
+from tvm import relax
+
+from . import dense, epilogue
+from .call import kernel
+from .graph import is_float32, same_extents, scalar, shape
+
+HEADS_FIRST = [0, 2, 1, 3]
+
+
+def match(graph, var):
+    """Returns a variable and the call in place of the attention that it is bound to; None if it is something else."""
+    outer = graph.call(var, "matmul")
+    softmax = graph.free_call(outer.args[0], "nn.softmax")
+    if softmax is None or not is_float32(outer) or int(softmax.attrs.axis) not in (-1, len(shape(softmax)) - 1):
+        return None
+    scores, mask, scale, inner = _scores(graph, softmax.args[0])
+    if inner is None:
+        return None
+    query, (key, value) = inner.args[0], (_untransposed(graph, inner.args[1]), outer.args[1])
+    operands = [query, key, value]
+    if key is None or not is_float32(query, value, inner) or not _fits(operands) or not (mask is None or _is_mask(mask, scores)):
+        return None
+    graph.taken.update((outer.args[0], scores))
+    rank = len(shape(query))
+    operands = [_with_rank(operand, rank) for operand in (*operands, *([] if mask is None else [mask]))]
+    result = var.ty if rank == 4 else relax.TensorType(_extents(shape(var), rank), "float32")
+    arguments = [*operands, *([epilogue.absent()] if mask is None else []), epilogue.number(scale), 0]
+    replacement = kernel("attention", arguments, result)
+    return var, replacement if rank == 4 else relax.op.reshape(replacement, var.ty.shape)
+
+
+def _scores(graph, var):
+    """Returns the product of query and key below its scale and mask: its variable, the mask, the scale, and the call."""
+    mask = None
+    if (call := graph.free_call(var, "add")) is not None:
+        left, right = call.args
+        var, mask = (left, right) if _product(graph, left)[0] else (right, left)
+    inner, var, factor = _product(graph, var)
+    return var, mask, factor, inner
+
+
+def _product(graph, var):
+    """Returns the matrix product below constant factors, its variable, and the product of these factors."""
+    factor = 1.0
+    while graph.free_call(var, "multiply", "divide") is not None and (constant := dense.scale(graph, var)) is not None:
+        factor *= constant
+        var = next(argument for argument in graph.values[var].args if scalar(argument) is None)
+    return graph.free_call(var, "matmul"), var, factor
+
+
+def _untransposed(graph, key):
+    """Returns the key whose last two axes an operator exchanges; None without one."""
+    call = graph.call(key, "permute_dims")
+    if call is None:
+        return None
+    axes = dense.transposition(call)
+    return call.args[0] if axes == sorted(axes) else relax.op.permute_dims(call.args[0], axes)
+
+
+def _fits(operands):
+    query, key, value = operands
+    leading = [shape(query), shape(value)]
+    if any(extents is None or len(extents) not in (3, 4) for extents in leading) or len(leading[0]) != len(leading[1]):
+        return False
+    if not same_extents(leading[0][:-2], leading[1][:-2]) or leading[0][-1] != leading[1][-1]:
+        return False
+    return isinstance(leading[0][-1], int)
+
+
+def _is_mask(mask, scores):
+    """Returns `True` if a mask broadcasts to the scores without extents that have to be compared when the model runs."""
+    extents, whole = shape(mask), shape(scores)
+    if extents is None or len(extents) > len(whole) or not is_float32(mask):
+        return False
+    return all(extent == 1 or same_extents([extent], [of]) for extent, of in zip(reversed(extents), reversed(whole)))
+
+
+def _extents(extents, rank):
+    """Returns four extents: heads are one if they are part of the batch, and leading ones broadcast."""
+    padded = [1] * (rank - len(extents)) + extents
+    return padded if rank == 4 else [padded[0], 1, *padded[1:]]
+
+
+def _with_rank(x, rank):
+    if rank == 4 and (not isinstance(x, relax.Var) or len(shape(x)) == 4):
+        return x
+    if not isinstance(x, relax.Var):
+        batch_first = shape(x.args[0])
+        return relax.op.reshape(x, _extents([batch_first[int(axis)] for axis in x.attrs.axes], rank))
+    return relax.op.reshape(x, _extents(shape(x), rank))
+
+
+def match_operator(graph, var):
+    """Returns a variable and the call in place of Relax's operator `nn.attention`; its heads follow the sequence."""
+    call = graph.values[var]
+    causal = {None: 0, "None": 0, "TopLeft": 1, "BottomRight": 1}
+    kind = call.attrs.causal_mask
+    queries, keys = (shape(argument) for argument in call.args[:2])
+    if kind not in causal or not is_float32(*call.args) or queries is None or keys is None or len(queries) != 4:
+        return None
+    if causal[kind] and not same_extents(queries[1:2], keys[1:2]):
+        return None
+    if queries[-1] != shape(call.args[2])[-1]:
+        return None
+    scale = call.attrs.scale
+    scale = float(scale.value if hasattr(scale, "value") else scale) if scale is not None else float(queries[-1]) ** -0.5
+    operands = [_heads_first(graph, argument) for argument in call.args[:3]]
+    mask = call.args[3] if len(call.args) > 3 else epilogue.absent()
+    batch, length, heads, size = shape(var)
+    result = relax.TensorType([batch, heads, length, size], "float32")
+    replacement = kernel("attention", [*operands, mask, epilogue.number(scale), causal[kind]], result)
+    return var, relax.op.permute_dims(replacement, HEADS_FIRST)
+
+
+def _heads_first(graph, x):
+    call = graph.call(x, "permute_dims")
+    if call is not None and call.attrs.axes is not None and [int(axis) for axis in call.attrs.axes] == HEADS_FIRST:
+        return call.args[0]
+    return relax.op.permute_dims(x, HEADS_FIRST)

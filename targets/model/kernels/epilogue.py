@@ -1,0 +1,133 @@
+"""The epilogue of a dense operator: what follows it for each element, and its kernel does before it stores the result."""
+
+import dataclasses
+
+import numpy
+from tvm import relax
+
+from . import activation
+from .graph import array, is_float32, operator, same_shape, shape
+
+
+@dataclasses.dataclass
+class Epilogue:
+    """Scale and bias for each channel, a residual, and an activation function, in the order of their application.
+
+    Constants of a scale become part of the weights.
+    """
+
+    end: relax.Var
+    channels: int
+    axis: int
+    scale: numpy.ndarray = None
+    shift: numpy.ndarray = None
+    bias: relax.Expr = None
+    residual: relax.Expr = None
+    code: int = activation.NONE
+    low: float = 0
+    high: float = 0
+
+    def arguments(self):
+        """Returns the arguments of a kernel that follow the weights: bias and residual, then the activation function."""
+        residual = absent() if self.residual is None else self.residual
+        return [self._bias(), residual], [self.code, number(self.low), number(self.high)]
+
+    def _bias(self):
+        if self.bias is not None:
+            return self.bias if len(shape(self.bias)) == 1 else relax.op.reshape(self.bias, [self.channels])
+        return absent() if self.shift is None else relax.const(self.shift.astype("float32"))
+
+    def scaled(self, weights, axis):
+        """Returns constant weights with the scale of the channel in `axis`."""
+        if self.scale is None:
+            return weights
+        form = [1] * weights.ndim
+        form[axis] = -1
+        return (weights * self.scale.reshape(form)).astype("float32")
+
+
+def absent():
+    return relax.const(numpy.zeros(0, "float32"))
+
+
+def number(value):
+    """Returns a number as an argument: whole ones as integers, which cost the model's machine no call to compute them."""
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else relax.prim_value(float(value))
+
+
+def after(graph, functions, root, channels, axis):
+    """Returns the epilogue of the operator that `root` is bound to, with its channels in `axis`, counted from the end."""
+    found = Epilogue(root, channels, axis)
+    while not _activate(graph, functions, found):
+        user = graph.only_user(found.end)
+        if user is None or not _absorb(graph.values[user], found):
+            break
+        graph.taken.add(user)
+        found.end = user
+    return found
+
+
+def _activate(graph, functions, found):
+    known = activation.recognise(graph, functions, found.end)
+    if known:
+        found.end, found.code, found.low, found.high = known
+        graph.taken.add(found.end)
+    return known is not None
+
+
+def _absorb(call, found):
+    """Makes an operator part of the epilogue; returns `False` if it cannot be."""
+    name = operator(call)
+    if name not in ("add", "subtract", "multiply", "divide") or not same_shape(call, found.end) or not is_float32(*call.args):
+        return False
+    left, right = call.args
+    first = left.same_as(found.end)
+    other = right if first else left
+    if other.same_as(found.end) or (name == "divide" and not first):
+        return False
+    constant = _for_channels(array(other), found)
+    if constant is None:
+        return name == "add" and _add(other, found)
+    return _fold(name, constant, first, found)
+
+
+def _for_channels(value, found):
+    """Returns a constant as one number for each channel, or None if it has another shape."""
+    if value is None or value.ndim > 0 and value.size not in (1, found.channels):
+        return None
+    if value.size == 1:
+        return numpy.full(found.channels, value.reshape(()), "float64")
+    inner = -1 - found.axis
+    form = (found.channels,) + (1,) * inner
+    return value.reshape(-1).astype("float64") if value.shape[-len(form) :] == form else None
+
+
+def _fold(name, constant, first, found):
+    if found.residual is not None or found.bias is not None:
+        return False
+    scale = 1 if found.scale is None else found.scale
+    shift = 0 if found.shift is None else found.shift
+    if name == "add":
+        shift = shift + constant
+    elif name == "subtract":
+        scale, shift = (scale, shift - constant) if first else (-1 * scale, constant - shift)
+    else:
+        factor = constant if name == "multiply" else 1 / constant
+        scale, shift = scale * factor, shift * factor
+    found.scale = None if numpy.ndim(scale) == 0 and scale == 1 else numpy.broadcast_to(scale, [found.channels])
+    found.shift = None if numpy.ndim(shift) == 0 else shift
+    return True
+
+
+def _add(other, found):
+    """Adds a tensor that is not a constant for each channel: a bias, or a residual."""
+    extents = shape(other)
+    if same_shape(other, found.end) and found.residual is None:
+        found.residual = other
+        return True
+    form = [found.channels] + [1] * (-1 - found.axis)
+    is_bias = extents is not None and extents[-len(form) :] == form and all(extent == 1 for extent in extents[: -len(form)])
+    if not is_bias or found.bias is not None or found.shift is not None or found.residual is not None:
+        return False
+    found.bias = other
+    return True

@@ -1,0 +1,43 @@
+"""Packs constant weights by the kernels' own functions."""
+
+import pathlib
+import tempfile
+
+import numpy
+
+from . import link
+from .call import PREFIX
+
+FUNCTIONS = ("packed_dense_shape", "pack_dense", "packed_conv2d_shape", "pack_conv2d")
+
+
+class Packer:
+    """The functions of an archive of kernels that pack weights, in a library of their own."""
+
+    def __init__(self, archive):
+        import tvm_ffi
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "pack.so"
+            link.shared(path, archive, FUNCTIONS)
+            self._module = tvm_ffi.load_module(str(path))
+        self._functions = {name: self._module[PREFIX + name] for name in FUNCTIONS}
+
+    def dense(self, weights):
+        """Packs weights of extents [K, N]."""
+        return self._packed("dense", weights, 0)
+
+    def conv2d(self, weights, parameters):
+        """Packs weights of extents [O, I / groups, height, width]."""
+        import tvm_ffi
+
+        return self._packed("conv2d", weights, tvm_ffi.Shape(parameters))
+
+    def _packed(self, kind, weights, *arguments):
+        import tvm_ffi
+
+        weights = tvm_ffi.from_dlpack(numpy.ascontiguousarray(weights))
+        shape = self._functions[f"packed_{kind}_shape"](weights, *arguments, "float32")
+        packed = numpy.empty(tuple(shape), "float32")
+        self._functions[f"pack_{kind}"](weights, *arguments, tvm_ffi.from_dlpack(packed))
+        return packed
