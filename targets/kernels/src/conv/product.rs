@@ -1,0 +1,169 @@
+//! Convolution as a product of packed weights and gathered pixels.
+
+use core::ops::Range;
+
+use super::Geometry;
+use crate::arguments::Result;
+use crate::element::Element;
+use crate::epilogue::Epilogue;
+use crate::matmul::{COLUMNS, Left, Product, ROWS, Right, to_f32};
+use crate::scratch::Scratch;
+use crate::simd::{self, Level, Simd, Work};
+use crate::threads::{self, share};
+
+/// Bytes of gathered pixels, which stay in the second-level cache.
+const GATHERED_BYTES: usize = 384 << 10;
+
+/// Convolution with packed weights.
+#[derive(Clone, Copy)]
+pub struct Convolution<T> {
+    /// Geometry.
+    pub geometry: Geometry,
+    /// Input.
+    pub x: *const T,
+    /// Packed weights.
+    pub w: *const T,
+    /// Output.
+    pub out: *mut T,
+    /// Last step.
+    pub epilogue: Epilogue<T>,
+}
+
+// SAFETY: the caller keeps the tensors during the call, and tasks write separate blocks.
+unsafe impl<T> Sync for Convolution<T> {}
+
+/// Part of the output of a task.
+struct Part {
+    /// Images and groups, image by image.
+    planes: Range<usize>,
+    /// Output channels of each group.
+    rows: Range<usize>,
+    /// Pixels of each image.
+    pixels: Range<usize>,
+}
+
+impl<T: Element> Convolution<T> {
+    /// Computes the output.
+    ///
+    /// # Errors
+    /// Those of workspaces and of the pool.
+    pub fn run(&self) -> Result<()> {
+        let level = Level::current();
+        threads::launch(self.geometry.work(), |task, tasks| {
+            let part = self.part(task, tasks);
+            let chunk = self.chunk(part.pixels.len());
+            let inner = self.geometry.inner();
+            let pixels = Scratch::new(chunk * inner)?;
+            let weights = Scratch::new(self.converted(part.rows.len()))?;
+            let (gathered, weights) = (pixels.data(), weights.data());
+            simd::run(level, Task { convolution: self, part, chunk, gathered, weights });
+            Ok(())
+        })
+    }
+
+    /// Splits images and groups if there are enough, else pixels, else channels.
+    fn part(&self, task: usize, tasks: usize) -> Part {
+        let geometry = &self.geometry;
+        let (planes, pixels) = (geometry.batch * geometry.groups, geometry.pixels());
+        let (rows, all) = (0..geometry.outputs, 0..planes);
+        if planes % tasks == 0 || planes >= 8 * tasks {
+            Part { planes: share(planes, 1, task, tasks), rows, pixels: 0..pixels }
+        } else if pixels >= 4 * COLUMNS * tasks {
+            Part { planes: all, rows, pixels: share(pixels, COLUMNS, task, tasks) }
+        } else {
+            let rows = share(geometry.outputs, ROWS, task, tasks);
+            Part { planes: all, rows, pixels: 0..pixels }
+        }
+    }
+
+    /// Returns the number of pixels to gather at once: whole panels.
+    fn chunk(&self, pixels: usize) -> usize {
+        let fitting =
+            GATHERED_BYTES / 4 / self.geometry.inner().max(1) / (2 * COLUMNS) * (2 * COLUMNS);
+        fitting.max(2 * COLUMNS).min(pixels.next_multiple_of(COLUMNS))
+    }
+
+    /// Returns the number of weights to convert to f32, for a number of rows.
+    fn converted(&self, rows: usize) -> usize {
+        if size_of::<T>() == size_of::<f32>() {
+            0
+        } else {
+            rows.next_multiple_of(ROWS) * self.geometry.inner()
+        }
+    }
+}
+
+struct Task<'a, T> {
+    convolution: &'a Convolution<T>,
+    part: Part,
+    chunk: usize,
+    gathered: *mut f32,
+    weights: *mut f32,
+}
+
+impl<T: Element> Work for Task<'_, T> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let geometry = self.convolution.geometry;
+        for plane in self.part.planes.clone() {
+            let left = self.weights_of(simd, plane % geometry.groups);
+            let offset = plane * geometry.channels * geometry.plane();
+            let x = self.convolution.x.wrapping_add(offset);
+            for first in self.part.pixels.clone().step_by(self.chunk) {
+                let pixels = first..(first + self.chunk).min(self.part.pixels.end);
+                // SAFETY: the extents were checked; the scratch has a chunk of pixels.
+                unsafe {
+                    geometry.gather(simd, x, pixels.clone(), self.gathered);
+                    self.multiply(simd, plane, left, pixels);
+                }
+            }
+        }
+    }
+}
+
+impl<T: Element> Task<'_, T> {
+    /// Returns the weights of a group, converted to f32.
+    #[inline(always)]
+    fn weights_of<S: Simd>(&self, simd: S, group: usize) -> *const f32 {
+        let geometry = &self.convolution.geometry;
+        let inner = geometry.inner();
+        let first = group * geometry.outputs.next_multiple_of(ROWS) * inner;
+        let from = self.convolution.w.wrapping_add(first);
+        if self.weights.is_null() {
+            return from.cast();
+        }
+        let start = self.part.rows.start * inner;
+        let count = self.convolution.converted(self.part.rows.len());
+        // SAFETY: packed weights have whole panels, and so has the scratch.
+        unsafe { to_f32(simd, from.add(start), self.weights, count) };
+        self.weights.wrapping_sub(start)
+    }
+
+    /// Multiplies the weights of a group by gathered pixels.
+    ///
+    /// # Safety
+    /// The scratch must have the pixels, and the tensors the plane.
+    #[inline(always)]
+    unsafe fn multiply<S: Simd>(
+        &self,
+        simd: S,
+        plane: usize,
+        left: *const f32,
+        pixels: Range<usize>,
+    ) {
+        let geometry = &self.convolution.geometry;
+        let (inner, image) = (geometry.inner(), geometry.pixels());
+        let start = plane * geometry.outputs * image + pixels.start;
+        let first = plane % geometry.groups * geometry.outputs;
+        let product = Product {
+            inner,
+            left: Left::Panels(left),
+            right: Right::panels(self.gathered.cast_const(), inner),
+            out: self.convolution.out.wrapping_add(start),
+            out_row: image,
+            epilogue: self.convolution.epilogue.at(start, first),
+        };
+        // SAFETY: the caller guarantees the operands; rows begin at a panel.
+        unsafe { product.block(simd, self.part.rows.clone(), 0..pixels.len()) };
+    }
+}

@@ -1,0 +1,173 @@
+//! Functions on matrices.
+
+use core::ops::Range;
+
+use ferrite_core::abi::TVMFFIAny;
+
+use super::{COLUMNS, Left, Product, Right, pack_columns, pack_transposed};
+use crate::arguments::{Arguments, Result, shape_value};
+use crate::element::{Element, by_kind};
+use crate::epilogue::{Activation, BiasAxis, Epilogue};
+use crate::scratch::Scratch;
+use crate::simd::{self, Level, Simd, Work};
+use crate::threads::{self, share};
+
+/// `dense(x, w, bias, residual, activation, lo, hi, out)`.
+pub fn dense(args: Arguments<'_>) -> Result<TVMFFIAny> {
+    let out = args.tensor(7, "out")?;
+    by_kind!(out, dense_of(&args))
+}
+
+fn dense_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
+    let x = args.tensor(0, "x")?.expect_kind(T::KIND)?.expect_axes(1)?;
+    let w = args.tensor(1, "w")?.expect_kind(T::KIND)?.expect_rank(3)?;
+    let out = args.tensor(7, "out")?.expect_axes(1)?;
+    let inner = x.extent(x.shape().len() - 1);
+    let columns = out.extent(out.shape().len() - 1);
+    let rows = out.leading();
+    w.expect_shape(&[columns.div_ceil(COLUMNS), inner, COLUMNS])?;
+    x.expect_len(rows * inner)?;
+    let bias = args.optional(2, "bias")?;
+    let residual = args.optional(3, "residual")?;
+    let epilogue = Epilogue {
+        bias: match bias {
+            Some(bias) => bias.expect_kind(T::KIND)?.expect_len(columns)?.data(),
+            None => core::ptr::null(),
+        },
+        bias_axis: BiasAxis::Columns,
+        residual: match residual {
+            Some(residual) => residual.expect_kind(T::KIND)?.expect_len(out.len())?.data(),
+            None => core::ptr::null(),
+        },
+        scale: 1.0,
+        activation: Activation::read(args, 4)?,
+    };
+    let dense = Dense {
+        x: x.data::<T>(),
+        rows,
+        columns,
+        product: Product {
+            inner,
+            left: Left::Rows(x.data(), inner),
+            right: Right::panels(w.data::<T>(), inner),
+            out: out.data::<T>(),
+            out_row: columns,
+            epilogue,
+        },
+    };
+    dense.run()?;
+    Ok(TVMFFIAny::NONE)
+}
+
+/// Product of rows and a packed matrix.
+#[derive(Clone, Copy)]
+struct Dense<T> {
+    x: *const T,
+    rows: usize,
+    columns: usize,
+    product: Product<T, T>,
+}
+
+// SAFETY: the caller keeps the tensors during the call, and tasks write separate blocks.
+unsafe impl<T> Sync for Dense<T> {}
+
+impl<T: Element> Dense<T> {
+    fn run(&self) -> Result<()> {
+        let level = Level::current();
+        let work = 2 * self.rows * self.columns * self.product.inner;
+        threads::launch(work, |task, tasks| {
+            // Each task reads its own panels of the weights, unless there are many more rows.
+            let (rows, columns) = if self.columns >= self.rows || self.rows < 24 * tasks {
+                (0..self.rows, share(self.columns, COLUMNS, task, tasks))
+            } else {
+                (share(self.rows, super::ROWS, task, tasks), 0..self.columns)
+            };
+            let copy = Scratch::new(self.copied(&rows))?;
+            simd::run(level, Block { dense: *self, rows, columns, copy: copy.data() });
+            Ok(())
+        })
+    }
+
+    /// Returns the number of elements of the rows to convert to f32.
+    fn copied(&self, rows: &Range<usize>) -> usize {
+        if size_of::<T>() == size_of::<f32>() { 0 } else { rows.len() * self.product.inner }
+    }
+}
+
+struct Block<T> {
+    dense: Dense<T>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    copy: *mut f32,
+}
+
+impl<T: Element> Work for Block<T> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let mut product = self.dense.product;
+        let inner = product.inner;
+        if !self.copy.is_null() {
+            let from = self.dense.x.wrapping_add(self.rows.start * inner);
+            // SAFETY: the tensor has the rows, the copy the space.
+            unsafe { to_f32(simd, from, self.copy, self.rows.len() * inner) };
+            product.left = Left::Rows(self.copy.wrapping_sub(self.rows.start * inner), inner);
+        }
+        // SAFETY: the extents were checked, and blocks begin at panels.
+        unsafe { product.block(simd, self.rows, self.columns) };
+    }
+}
+
+/// Converts elements to f32.
+///
+/// # Safety
+/// `from` and `to` must have `count` elements.
+#[inline(always)]
+pub unsafe fn to_f32<S: Simd, T: Element>(simd: S, from: *const T, to: *mut f32, count: usize) {
+    let mut at = 0;
+    while at < count {
+        let lanes = count - at;
+        // SAFETY: the caller guarantees the elements.
+        unsafe {
+            let value = T::load_head(simd, from.add(at), lanes);
+            f32::store_head(simd, to.add(at), value, lanes);
+        }
+        at += S::LANES;
+    }
+}
+
+/// Extents `[K, N]` of weights of `[K, N]`, or of `[N, K]` if they are transposed.
+fn weights(args: &Arguments<'_>, shape: &[i64]) -> Result<(usize, usize, bool)> {
+    let transposed = args.int(1, "transposed")? != 0;
+    let (rows, columns) = (shape[0] as usize, shape[1] as usize);
+    Ok(if transposed { (columns, rows, true) } else { (rows, columns, false) })
+}
+
+/// `packed_dense_shape(w, transposed, dtype) -> Shape`.
+pub fn packed_dense_shape(args: Arguments<'_>) -> Result<TVMFFIAny> {
+    let w = args.tensor(0, "w")?.expect_rank(2)?;
+    let (inner, columns, _) = weights(&args, w.shape())?;
+    shape_value(&[columns.div_ceil(COLUMNS), inner, COLUMNS])
+}
+
+/// `pack_dense(w, transposed, out)`.
+pub fn pack_dense(args: Arguments<'_>) -> Result<TVMFFIAny> {
+    let w = args.tensor(0, "w")?;
+    by_kind!(w, pack_dense_of(&args))
+}
+
+fn pack_dense_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
+    let w = args.tensor(0, "w")?.expect_rank(2)?;
+    let (inner, columns, transposed) = weights(args, w.shape())?;
+    let out = args.tensor(2, "out")?.expect_kind(T::KIND)?;
+    let out = out.expect_shape(&[columns.div_ceil(COLUMNS), inner, COLUMNS])?;
+    let (from, extents) = (w.data::<T>().cast_const(), (inner, columns));
+    // SAFETY: both tensors have the extents.
+    unsafe {
+        if transposed {
+            pack_transposed((from, inner), extents, out.data(), T::ZERO, |value| value);
+        } else {
+            pack_columns((from, columns), extents, out.data(), T::ZERO, |value| value);
+        }
+    }
+    Ok(TVMFFIAny::NONE)
+}

@@ -1,0 +1,162 @@
+//! Matrix products: `out = epilogue(left right)`.
+//!
+//! The right operand is in panels of 16 columns, or lies row by row in memory; the left one lies row
+//! by row, or is in panels of 12 rows. A tile of the result stays in registers over the whole inner
+//! extent, so that the epilogue is fused into its only store.
+
+pub mod calls;
+mod pack;
+mod tile;
+
+use core::ops::Range;
+
+pub use calls::to_f32;
+pub use pack::{pack_columns, pack_transposed};
+
+use crate::element::Element;
+use crate::epilogue::{Epilogue, Place};
+use crate::simd::Simd;
+use tile::{MAX_ROWS, MAX_WIDTH, Tile};
+
+/// Columns of a panel of the right operand.
+pub const COLUMNS: usize = 16;
+/// Rows of a panel of the left operand.
+pub const ROWS: usize = 12;
+
+/// Bytes of left rows that stay in the second-level cache while the right operand passes.
+const LEFT_BYTES: usize = 256 << 10;
+
+/// Left operand, in f32.
+#[derive(Clone, Copy)]
+pub enum Left {
+    /// Rows in memory: the first element, and the distance of rows.
+    Rows(*const f32, usize),
+    /// Panels of [`ROWS`] rows: for each inner index, the elements of the rows.
+    Panels(*const f32),
+}
+
+/// Right operand: the element of column `c` at the inner index `k` is
+/// `data[c / 16 * panel + k * step + c % 16]`.
+#[derive(Clone, Copy)]
+pub struct Right<T> {
+    /// First element.
+    pub data: *const T,
+    /// Distance of inner indices.
+    pub step: usize,
+    /// Distance of panels.
+    pub panel: usize,
+}
+
+impl<T> Right<T> {
+    /// Returns packed panels over the inner extent.
+    pub fn panels(data: *const T, inner: usize) -> Self {
+        Self { data, step: COLUMNS, panel: COLUMNS * inner }
+    }
+}
+
+/// Matrix product, without its outer extents.
+#[derive(Clone, Copy)]
+pub struct Product<R, T> {
+    /// Inner extent.
+    pub inner: usize,
+    /// Left operand.
+    pub left: Left,
+    /// Right operand.
+    pub right: Right<R>,
+    /// Result.
+    pub out: *mut T,
+    /// Distance of rows of the result.
+    pub out_row: usize,
+    /// Last step.
+    pub epilogue: Epilogue<T>,
+}
+
+impl<R: Element, T: Element> Product<R, T> {
+    /// Computes a block of the result.
+    ///
+    /// # Safety
+    /// The operands and the result must have the rows and columns, those of the right operand up to
+    /// the end of their panel. The block must begin at a panel in both directions, if the operand
+    /// has panels. No one else may access the block.
+    #[inline(always)]
+    pub unsafe fn block<S: Simd>(&self, simd: S, rows: Range<usize>, columns: Range<usize>) {
+        let strip = (LEFT_BYTES / 4 / self.inner.max(1)).max(1).next_multiple_of(ROWS);
+        let mut first = rows.start;
+        while first < rows.end {
+            let last = rows.end.min(first + strip);
+            let mut column = columns.start;
+            while column < columns.end {
+                let width = (columns.end - column).min(S::TILE_VECTORS * S::LANES);
+                // SAFETY: the caller guarantees the block.
+                unsafe { self.column_of_tiles(simd, first..last, column, width) };
+                column += width;
+            }
+            first = last;
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn column_of_tiles<S: Simd>(
+        &self,
+        simd: S,
+        rows: Range<usize>,
+        column: usize,
+        width: usize,
+    ) {
+        let within = column / COLUMNS * self.right.panel + column % COLUMNS;
+        // SAFETY: the caller guarantees the column.
+        let right = Right { data: unsafe { self.right.data.add(within) }, ..self.right };
+        let mut row = rows.start;
+        while row < rows.end {
+            let count = (rows.end - row).min(S::TILE_ROWS);
+            let tile = Tile { inner: self.inner, left: self.left_at(row), right };
+            let mut sums = [0.0; MAX_ROWS * MAX_WIDTH];
+            // SAFETY: the caller guarantees the rows and columns; the tile is within both.
+            unsafe {
+                tile.multiply(simd, count, width, &mut sums);
+                self.store_tile(simd, row..row + count, column, width, &sums);
+            }
+            row += count;
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_tile<S: Simd>(
+        &self,
+        simd: S,
+        rows: Range<usize>,
+        column: usize,
+        width: usize,
+        sums: &[f32; MAX_ROWS * MAX_WIDTH],
+    ) {
+        for row in rows.clone() {
+            let sums = &sums[(row - rows.start) * MAX_WIDTH..][..MAX_WIDTH];
+            let mut at = 0;
+            while at < width {
+                let place = Place {
+                    offset: row * self.out_row + column + at,
+                    row,
+                    column: column + at,
+                    count: (width - at).min(S::LANES),
+                };
+                // SAFETY: the caller guarantees the elements of the block; a row of sums has a
+                // multiple of the lanes.
+                unsafe {
+                    let value = simd.load(sums.as_ptr().add(at));
+                    self.epilogue.store(simd, self.out, place, value);
+                }
+                at += S::LANES;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn left_at(&self, row: usize) -> Left {
+        match self.left {
+            Left::Rows(data, stride) => Left::Rows(data.wrapping_add(row * stride), stride),
+            Left::Panels(data) => {
+                Left::Panels(data.wrapping_add(row / ROWS * ROWS * self.inner + row % ROWS))
+            }
+        }
+    }
+}

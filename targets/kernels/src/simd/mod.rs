@@ -1,0 +1,95 @@
+//! Vectors of f32: one interface, an implementation for each instruction set, and the choice
+//! between them.
+//!
+//! A value of an implementation proves that the processor has the instructions, so that its methods
+//! are safe. [`run`] compiles a [`Work`] for the instruction set by inlining it into a function with
+//! the target features: all code below it is `#[inline(always)]`.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod level;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+mod scalar;
+
+pub use level::{Level, run};
+pub use scalar::Scalar;
+
+/// Code that is compiled for each instruction set.
+pub trait Work {
+    /// Runs with the vectors of an instruction set. Must be `#[inline(always)]`.
+    fn run<S: Simd>(self, simd: S);
+}
+
+/// Vectors of f32 of an instruction set.
+pub trait Simd: Copy {
+    /// Number of lanes: a divisor of 16.
+    const LANES: usize;
+    /// Rows of the largest tile of a matrix product: a divisor of 12.
+    const TILE_ROWS: usize;
+    /// Vectors in a row of the largest tile.
+    const TILE_VECTORS: usize;
+    /// Vector of f32.
+    type V: Copy;
+
+    /// Returns a vector of equal lanes.
+    fn splat(self, value: f32) -> Self::V;
+    /// Reads a vector.
+    ///
+    /// # Safety
+    /// `from` must have `LANES` readable elements.
+    unsafe fn load(self, from: *const f32) -> Self::V;
+    /// Reads a vector of IEEE half-precision numbers.
+    ///
+    /// # Safety
+    /// `from` must have `LANES` readable elements.
+    unsafe fn load_f16(self, from: *const u16) -> Self::V;
+    /// Reads a vector of bfloat16 numbers.
+    ///
+    /// # Safety
+    /// `from` must have `LANES` readable elements.
+    unsafe fn load_bf16(self, from: *const u16) -> Self::V;
+    /// Writes a vector.
+    ///
+    /// # Safety
+    /// `to` must have `LANES` writable elements.
+    unsafe fn store(self, to: *mut f32, value: Self::V);
+    /// Writes a vector as IEEE half-precision numbers, rounded to nearest even.
+    ///
+    /// # Safety
+    /// `to` must have `LANES` writable elements.
+    unsafe fn store_f16(self, to: *mut u16, value: Self::V);
+    /// Writes a vector as bfloat16 numbers, rounded to nearest even.
+    ///
+    /// # Safety
+    /// `to` must have `LANES` writable elements.
+    unsafe fn store_bf16(self, to: *mut u16, value: Self::V);
+
+    /// Returns `a + b`.
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Returns `a - b`.
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Returns `a * b`.
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Returns `a / b`.
+    fn div(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Returns `a * b + c`, rounded once where the processor can.
+    fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    /// Returns the smaller lanes; those of `b` where one is not a number.
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Returns the larger lanes; those of `b` where one is not a number.
+    fn max(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Returns the lanes of `yes` where `a < b`, and of `no` elsewhere.
+    fn select_less(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
+    /// Returns the absolute values.
+    fn abs(self, a: Self::V) -> Self::V;
+    /// Returns the magnitudes of `a` with the signs of `b`.
+    fn copysign(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Returns `2^n` for integers `n` from -126 to 127, given as `n + MAGIC`.
+    fn exp2_of_magic(self, a: Self::V) -> Self::V;
+}
+
+/// Added to a number below 2^22 and subtracted again, rounds it to an integer.
+pub const MAGIC: f32 = 12_582_912.0;

@@ -1,0 +1,129 @@
+//! NEON of 64-bit Arm: 4 lanes, 32 registers. Every such processor has it.
+#![allow(clippy::undocumented_unsafe_blocks, reason = "one argument for all, below")]
+// SAFETY, for each block: the architecture has the instructions; the callers of loads and stores
+// guarantee the elements.
+
+use core::arch::aarch64::*;
+
+use super::scalar::{bf16_of, f16_of, f32_of_f16};
+use super::{MAGIC, Simd};
+
+/// NEON.
+#[derive(Clone, Copy)]
+pub struct Neon;
+
+impl Simd for Neon {
+    const LANES: usize = 4;
+    const TILE_ROWS: usize = 6;
+    const TILE_VECTORS: usize = 4;
+    type V = float32x4_t;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> float32x4_t {
+        unsafe { vdupq_n_f32(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, from: *const f32) -> float32x4_t {
+        unsafe { vld1q_f32(from) }
+    }
+
+    // The conversions by NEON are not stable in Rust yet.
+    #[inline(always)]
+    unsafe fn load_f16(self, from: *const u16) -> float32x4_t {
+        let lanes = unsafe { from.cast::<[u16; 4]>().read() }.map(f32_of_f16);
+        unsafe { vld1q_f32(lanes.as_ptr()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bf16(self, from: *const u16) -> float32x4_t {
+        unsafe { vreinterpretq_f32_u32(vshll_n_u16::<16>(vld1_u16(from))) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32, value: float32x4_t) {
+        unsafe { vst1q_f32(to, value) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_f16(self, to: *mut u16, value: float32x4_t) {
+        let mut lanes = [0.0; 4];
+        unsafe {
+            vst1q_f32(lanes.as_mut_ptr(), value);
+            to.cast::<[u16; 4]>().write(lanes.map(f16_of));
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bf16(self, to: *mut u16, value: float32x4_t) {
+        let mut lanes = [0.0; 4];
+        unsafe {
+            vst1q_f32(lanes.as_mut_ptr(), value);
+            to.cast::<[u16; 4]>().write(lanes.map(bf16_of));
+        }
+    }
+
+    #[inline(always)]
+    fn add(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        unsafe { vaddq_f32(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        unsafe { vsubq_f32(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        unsafe { vmulq_f32(a, b) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        unsafe { vdivq_f32(a, b) }
+    }
+
+    #[inline(always)]
+    fn fma(self, a: float32x4_t, b: float32x4_t, c: float32x4_t) -> float32x4_t {
+        unsafe { vfmaq_f32(c, a, b) }
+    }
+
+    #[inline(always)]
+    fn min(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        self.select_less(a, b, a, b)
+    }
+
+    #[inline(always)]
+    fn max(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        self.select_less(b, a, a, b)
+    }
+
+    #[inline(always)]
+    fn select_less(
+        self,
+        a: float32x4_t,
+        b: float32x4_t,
+        yes: float32x4_t,
+        no: float32x4_t,
+    ) -> float32x4_t {
+        unsafe { vbslq_f32(vcltq_f32(a, b), yes, no) }
+    }
+
+    #[inline(always)]
+    fn abs(self, a: float32x4_t) -> float32x4_t {
+        unsafe { vabsq_f32(a) }
+    }
+
+    #[inline(always)]
+    fn copysign(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        unsafe { vbslq_f32(vdupq_n_u32(1 << 31), b, a) }
+    }
+
+    #[inline(always)]
+    fn exp2_of_magic(self, a: float32x4_t) -> float32x4_t {
+        unsafe {
+            let n = vsubq_u32(vreinterpretq_u32_f32(a), vdupq_n_u32(MAGIC.to_bits() - 127));
+            vreinterpretq_f32_u32(vshlq_n_u32::<23>(n))
+        }
+    }
+}
