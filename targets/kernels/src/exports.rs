@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use ferrite_core::abi::TVMFFIAny;
 
 use crate::arguments::{Arguments, Result};
-use crate::{conv, matmul};
+use crate::{attention, conv, matmul};
 
 /// Defines the symbols of functions: name, number of arguments, implementation.
 macro_rules! exports {
@@ -28,6 +28,8 @@ macro_rules! exports {
 
 exports! {
     dense 8 matmul::calls::dense;
+    batch_matmul 5 matmul::batch::batch_matmul;
+    attention 7 attention::calls::attention;
     pack_dense 3 matmul::calls::pack_dense;
     packed_dense_shape 3 matmul::calls::packed_dense_shape;
     conv2d 9 conv::calls::conv2d;

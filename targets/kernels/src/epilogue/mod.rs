@@ -4,6 +4,7 @@ mod activation;
 mod functions;
 
 pub use activation::Activation;
+pub use functions::exp;
 
 use crate::element::Element;
 use crate::simd::Simd;

@@ -4,6 +4,7 @@
 //! by row, or is in panels of 12 rows. A tile of the result stays in registers over the whole inner
 //! extent, so that the epilogue is fused into its only store.
 
+pub mod batch;
 pub mod calls;
 mod pack;
 mod tile;
