@@ -221,7 +221,7 @@ package_for_programs() { # package_for_programs FOLDER FAST
   mkdir -p "$1"
   cp -r "$site"/tvm_ffi "$site"/apache_tvm_ffi-*.dist-info "$1"
   unpack_package "$package" "$1"
-  printf 'import os\n\nos.environ["FERRITE_TVM_FFI_FAST"] = "%s"\nimport ferrite_tvm_ffi\n' "$2" >"$1/sitecustomize.py"
+  printf 'import os\n\nos.environ["FERRITE_TVM_FFI_FAST"] = "%s"\nimport ferrite_tvm_ffi_switch\n' "$2" >"$1/sitecustomize.py"
   "$fast_base/bin/python" -m compileall -q "$1" # programs start interpreters that write no bytecode
 }
 
