@@ -51,10 +51,10 @@ def tensor(values, dtype):
 class Model:
     """A compiled model, with its weights loaded."""
 
-    def __init__(self, folder, device=CPU):
+    def __init__(self, folder, device=CPU, library="model.so"):
         folder, self.device = pathlib.Path(folder), device
         self.config = json.loads((folder / "mlc-chat-config.json").read_text())
-        self.machine = tvm_ffi.load_module(str(folder / "model.so"))["vm_load_executable"]()
+        self.machine = tvm_ffi.load_module(str(folder / library))["vm_load_executable"]()
         self.machine["vm_initialization"](*(part for kind in dict.fromkeys((device, CPU)) for part in (kind, 0, POOLED)))
         names = [entry["name"] for entry in json.loads(str(self.machine["_metadata"]()))["params"]]
         builtin("tensor_cache.clear")()
@@ -111,7 +111,9 @@ def greedy(model, prompt, count):
 
 def main():
     args = arguments()
-    model, begin = Model(args.folder, DEVICES[args.device]), time.perf_counter()
+    library = f"model-{args.device}.so"
+    library = library if (args.folder / library).is_file() else "model.so"
+    model, begin = Model(args.folder, DEVICES[args.device], library), time.perf_counter()
     found = list(greedy(model, list(args.prompt.encode()), args.tokens))
     seconds = time.perf_counter() - begin
     print(args.prompt + bytes(found).decode(errors="replace"))
