@@ -3,10 +3,13 @@
 
     python3 train.py [FOLDER] [--steps N]         # numpy only; default: the folder of this script
 
-The seed is fixed, but results differ in their last bits between processors and releases of numpy, and later files have other text.
+Two runs on one machine and text give the same bits. Processors and releases of numpy differ in the last bits of sums, and later
+files have other text: the weights in the repository cannot be made again bit for bit. They learned 1,156,044 bytes, the text of the
+tree when they were made, to a loss of 0.984, and of 1.663 on text that they have not seen. New weights carry the hash of their text.
 """
 
 import argparse
+import hashlib
 import json
 import pathlib
 import time
@@ -18,21 +21,23 @@ import tokenizer
 
 HERE = pathlib.Path(__file__).resolve().parent
 SEED = 42
-STEPS, BATCH, LENGTH = 2600, 8, 192
+SCHEDULE, STEPS = 2600, 2200
+"""Steps in which the rate falls to its end, and the step at which training stops."""
+BATCH, LENGTH = 8, 192
 RATE, WARM, DECAY = 4e-3, 100, 0.05
 REPORT = 100
 
 
 class Adam:
-    """AdamW on the vector of all weights; the rate falls to a twentieth by half a cosine."""
+    """AdamW on the vector of all weights; the rate falls to a twentieth by half a cosine over the schedule."""
 
-    def __init__(self, weights, steps):
-        self.weights, self.steps, self.step = weights, steps, 0
+    def __init__(self, weights):
+        self.weights, self.step = weights, 0
         self.mean, self.square = np.zeros_like(weights.flat), np.zeros_like(weights.flat)
         self.decayed = np.concatenate([np.full(view.size, view.ndim > 1) for view in weights.by_name.values()])
 
     def rate(self):
-        progress = max(0, self.step - WARM) / max(1, self.steps - WARM)
+        progress = max(0, self.step - WARM) / (SCHEDULE - WARM)
         return RATE * min(1, self.step / WARM) * (0.05 + 0.95 * 0.5 * (1 + np.cos(np.pi * progress)))
 
     def update(self, gradient):
@@ -52,10 +57,11 @@ def windows(data, generator, count):
 
 def train(data, steps, save):
     """Returns the weights, and the losses in nats for a byte of text that was learned and of text that was not."""
+    text = hashlib.sha256(data).hexdigest()
     held = data[-len(data) // 40 :]
     data = data[: -len(held)]
     weights, generator = network.Parameters.random(SEED), np.random.default_rng(SEED)
-    adam, begin, losses = Adam(weights, steps), time.monotonic(), []
+    adam, begin, losses = Adam(weights), time.monotonic(), []
     for step in range(1, steps + 1):
         mean, gradient = network.gradients(*windows(data, generator, BATCH), weights)
         adam.update(gradient.flat)
@@ -64,7 +70,7 @@ def train(data, steps, save):
             other = network.loss(*windows(held, np.random.default_rng(SEED), 2 * BATCH), weights)[0]
             learned = sum(losses[-REPORT:]) / len(losses[-REPORT:])
             print(f"step {step}: loss {learned:.3f}, of other text {other:.3f}, {time.monotonic() - begin:.0f} s", flush=True)
-            save(weights, {"steps": step, "bytes": len(data), "loss": round(learned, 3), "other_loss": round(other, 3)})
+            save(weights, {"steps": step, "text": text, "bytes": len(data), "loss": round(learned, 3), "other_loss": round(other, 3)})
 
 
 def safetensors(tensors, metadata):
