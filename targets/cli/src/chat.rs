@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::Chat;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::visible::visible;
 use crate::{loading, output};
 
@@ -19,6 +20,7 @@ const HELP: &str = "\
 /reset  begin anew, with the same system message
 /stats  print speed and memory
 /quit   end
+Ctrl-C  cancel the reply; end, if there is none
 ";
 
 /// A conversation and the options of its output.
@@ -38,7 +40,7 @@ struct Session<'a> {
 pub fn run(options: &Chat) -> Outcome<()> {
     let mut session = Session::open(options)?;
     if let Some(prompt) = &options.prompt {
-        session.answer(prompt)?;
+        session.answer(prompt, || false)?;
         return if options.stats && !options.json { session.print_stats() } else { Ok(()) };
     }
     session.talk()
@@ -78,6 +80,7 @@ impl Session<'_> {
 
     /// Answers each line of standard input, and obeys commands.
     fn talk(&mut self) -> Outcome<()> {
+        let interrupt = Interrupt::install().map_err(Failure::negative)?;
         let stdin = std::io::stdin();
         let is_terminal = stdin.is_terminal() && !self.options.json;
         if is_terminal {
@@ -102,7 +105,7 @@ impl Session<'_> {
                 "/reset" => self.engine.reset(self.conversation)?,
                 "/stats" => self.print_stats()?,
                 "/help" => output::print(HELP)?,
-                text => match self.answer(text) {
+                text => match interrupt.during(|is_cancelled| self.answer(text, is_cancelled)) {
                     // The conversation goes on.
                     Err(failure) if is_terminal => {
                         eprintln!("error: {}", visible(&failure.to_string()))
@@ -113,18 +116,21 @@ impl Session<'_> {
         }
     }
 
-    /// Prints the reply to a message as it comes.
-    fn answer(&mut self, text: &str) -> Outcome<()> {
+    /// Prints the reply to a message as it comes, until it is cancelled.
+    fn answer(&mut self, text: &str, is_cancelled: impl Fn() -> bool) -> Outcome<()> {
         let Session { options, engine, conversation } = self;
         let before = engine.stats();
         let mut reply = engine
             .reply(*conversation, text)
             .map_err(|error| Failure::negative(message(&error)))?;
         let mut whole = String::new();
-        for piece in &mut reply {
+        while let Some(piece) = reply.next() {
             match options.json {
                 true => whole.push_str(&piece),
                 false => output::print(&without_controls(&piece))?,
+            }
+            if is_cancelled() {
+                reply.cancel();
             }
         }
         let (reason, tokens) =

@@ -13,6 +13,7 @@ mod devices;
 mod doctor;
 mod failure;
 mod inspect;
+mod interrupt;
 mod library;
 #[allow(unsafe_code, reason = "addresses of other libraries come from the dynamic linker")]
 mod linker;

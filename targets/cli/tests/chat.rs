@@ -5,7 +5,7 @@ mod support;
 
 use ferrite_tests::{Outcome, root, scratch};
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use support::{ferrite, json};
@@ -65,8 +65,8 @@ fn wrong_arguments_are_refused() -> Outcome<()> {
 }
 
 /// Writes a model folder with a compiled model of `tests/programs/llm`.
-fn llama(name: &str) -> Outcome<PathBuf> {
-    let folder = folder(name, CONFIG)?;
+fn llama(name: &str, config: &str) -> Outcome<PathBuf> {
+    let folder = folder(name, config)?;
     let model = root().join("tests/programs/llm/llama");
     fs::copy(model.join("bytecode.so"), folder.join("model.so"))?;
     for file in ["tensor-cache.json", "params_shard_0.bin"] {
@@ -89,7 +89,7 @@ fn with_input(arguments: &[&str], input: &str) -> Outcome<String> {
 #[test]
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 fn models_answer_prompts_and_lines() -> Outcome<()> {
-    let folder = llama("cli-chat-llama")?;
+    let folder = llama("cli-chat-llama", CONFIG)?;
     let model = folder.to_string_lossy();
     let options = ["chat", &model, "--max-tokens", "8", "--seed", "5"];
     let prompt = [&options[..], &["--prompt", "hi"]].concat();
@@ -131,5 +131,40 @@ fn the_small_decoder_writes_what_the_page_says() -> Outcome<()> {
         ["chat", &model.to_string_lossy(), "--prompt", "The cache ", "--temperature", "0"];
     let printed = ferrite(&arguments, &[])?.success()?;
     assert!(page.contains(&format!("```text\n{printed}```\n")), "{printed}");
+    Ok(())
+}
+
+#[test]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+fn an_interrupt_cancels_the_reply_and_otherwise_ends_the_program() -> Outcome<()> {
+    use std::os::unix::process::ExitStatusExt;
+
+    // The random weights never end a reply.
+    let config = CONFIG.replace("\"context_window_size\": 64", "\"context_window_size\": 20000");
+    let folder = llama("cli-chat-interrupt", &config)?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferrite"));
+    let command = command.args(["chat", &folder.to_string_lossy()]).stdin(Stdio::piped());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let interrupt = {
+        let id = child.id().to_string();
+        move || Command::new("kill").args(["-INT", &id]).status()
+    };
+    let no_pipe = || "no pipe".to_string();
+    let mut input = child.stdin.take().ok_or_else(no_pipe)?;
+    let mut output = BufReader::new(child.stdout.take().ok_or_else(no_pipe)?);
+    let mut errors = BufReader::new(child.stderr.take().ok_or_else(no_pipe)?).lines();
+    for _ in 0..2 {
+        input.write_all(b"hi\n")?;
+        output.read_exact(&mut [0])?;
+        assert!(interrupt()?.success());
+        assert_eq!(errors.next().ok_or_else(no_pipe)??, "[cancelled]");
+    }
+    input.write_all(b"/stats\n")?;
+    let mut bytes = Vec::new();
+    while !bytes.ends_with(b"KiB\n") || !String::from_utf8_lossy(&bytes).contains("\narena") {
+        assert_ne!(output.read_until(b'\n', &mut bytes)?, 0);
+    }
+    assert!(interrupt()?.success());
+    assert_eq!(child.wait()?.signal(), Some(2));
     Ok(())
 }

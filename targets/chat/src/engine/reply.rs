@@ -30,6 +30,11 @@ impl<M: LanguageModel> Reply<'_, M> {
         self.end.as_ref().map(|(reason, tokens)| (reason, *tokens))
     }
 
+    /// Cancels the reply. What remains of the iterator is text that was made already.
+    pub fn cancel(&mut self) {
+        self.engine.cancel(self.id);
+    }
+
     fn take_event(&mut self) -> Option<Event> {
         let at = self.engine.events.iter().position(|(id, _)| *id == self.id)?;
         self.engine.events.remove(at).map(|(_, event)| event)
@@ -55,7 +60,7 @@ impl<M: LanguageModel> Iterator for Reply<'_, M> {
 impl<M: LanguageModel> Drop for Reply<'_, M> {
     fn drop(&mut self) {
         if self.end.is_none() {
-            self.engine.cancel(self.id);
+            self.cancel();
             while self.take_event().is_some() {}
         }
     }
