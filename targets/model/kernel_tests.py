@@ -265,6 +265,23 @@ class KernelsAreCalled(unittest.TestCase):
 
         self.check(["batch_matmul", "batch_matmul"], [(6, N, 8), (6, 5, 8), (6, 5, 8)], build)
 
+    def test_attention_with_softmax_of_two_dimensions_and_a_scaled_query(self):
+        def build(emit, q, k, v):
+            q = emit(relax.op.multiply(q, relax.const(0.25)))
+            scores = emit(relax.op.matmul(q, emit(relax.op.permute_dims(k, [0, 1, 3, 2]))))
+            flat = emit(relax.op.nn.softmax(emit(relax.op.reshape(scores, (-1, 5)))))
+            return relax.op.matmul(emit(relax.op.reshape(flat, (2, 3, 7, 5))), v)
+
+        self.check(["attention"], [(2, 3, 7, 8), (2, 3, 5, 8), (2, 3, 5, 8)], build)
+
+    def test_softmax_across_rows_is_not_attention(self):
+        def build(emit, q, k, v):
+            scores = emit(relax.op.matmul(q, emit(relax.op.permute_dims(k, [0, 1, 3, 2]))))
+            flat = emit(relax.op.nn.softmax(emit(relax.op.reshape(scores, (-1, 35)))))
+            return relax.op.matmul(emit(relax.op.reshape(flat, (2, 3, 7, 5))), v)
+
+        self.check(["batch_matmul", "batch_matmul"], [(2, 3, 7, 8), (2, 3, 5, 8), (2, 3, 5, 8)], build)
+
     def test_the_operator_of_attention(self):
         for mask in (None, "TopLeft"):
             build = lambda emit, q, k, v: relax.op.nn.attention(q, k, v, causal_mask=mask)  # noqa: E731

@@ -24,8 +24,8 @@ const FILES: &[(&str, &str)] = embedded! {
         "signature.py" "targets.py"
     ]
     "targets/model/kernels/" => "model/kernels/" [
-        "__init__.py" "activation.py" "attention.py" "call.py" "convolution.py" "dense.py" "epilogue.py" "graph.py" "link.py"
-        "pack.py"
+        "__init__.py" "activation.py" "attention.py" "call.py" "convolution.py" "dense.py" "epilogue.py" "fold.py" "graph.py"
+        "link.py" "pack.py"
     ]
     "targets/model/language/" => "model/language/" [
         "__init__.py" "bert.py" "chat.py" "checkpoint.py" "command.py" "description.py" "encoder.py" "kernels.py"

@@ -4,7 +4,7 @@ import tvm
 from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from . import attention, convolution, dense
+from . import attention, convolution, dense, fold
 from .graph import Graph, operator
 from .link import options as link_options
 from .pack import Packer
@@ -16,7 +16,7 @@ CONVOLUTIONS = tuple(convolution.LAYOUTS)
 
 def use(mod, packer):
     """Returns a module whose dense operators are calls of kernels. It comes before operators are legalised; `packer` packs constant weights."""
-    mod = _PREPARATION(mod)
+    mod = _CLEANING(fold.constants(relax.transform.DecomposeOpsForInference()(mod)))
     changed = _Replacer(mod)
     for name, function in mod.functions.items():
         if isinstance(function, relax.Function):
@@ -25,14 +25,7 @@ def use(mod, packer):
     return relax.transform.DeadCodeElimination()(changed.builder_.get())
 
 
-_PREPARATION = tvm.transform.Sequential(
-    [
-        relax.transform.DecomposeOpsForInference(),
-        relax.transform.FoldConstant(),
-        relax.transform.CanonicalizeBindings(),
-        relax.transform.DeadCodeElimination(),
-    ]
-)
+_CLEANING = tvm.transform.Sequential([relax.transform.CanonicalizeBindings(), relax.transform.DeadCodeElimination()])
 
 
 def _replacements(mod, function, packer):

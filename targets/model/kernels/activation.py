@@ -123,24 +123,19 @@ def _operand(argument, values):
 
 def _extremum(functions, call):
     """Returns `maximum` or `minimum` if a kernel calculates that of two tensors and nothing else; ONNX's Clip is imported as such."""
-    function = functions[call.args[0]] if isinstance(call.args[0], tvm.ir.GlobalVar) else None
-    stores, others = [], []
-
-    def visit(node):
-        if isinstance(node, tvm.tirx.BufferStore):
-            stores.append(node)
-        elif isinstance(node, (tvm.tirx.Call, tvm.tirx.IfThenElse)):
-            others.append(node)
-
-    if isinstance(function, tvm.tirx.PrimFunc):
-        tvm.tirx.stmt_functor.post_order_visit(function.body, visit)
-    if len(stores) != 1 or others:
+    store = functions[call.args[0]].body if isinstance(call.args[0], tvm.ir.GlobalVar) else None
+    while hasattr(store, "body") or hasattr(store, "block"):
+        store = store.body if hasattr(store, "body") else store.block
+    if not isinstance(store, tvm.tirx.BufferStore):
         return None
-    (store,) = stores
     kind = {tvm.tirx.Max: "maximum", tvm.tirx.Min: "minimum"}.get(type(store.value))
     loads = [getattr(store.value, side, None) for side in ("a", "b")]
-    plain = all(isinstance(load, tvm.tirx.BufferLoad) and (not load.indices or list(load.indices) == list(store.indices)) for load in loads)
+    plain = all(isinstance(load, tvm.ir.TensorLoad) and (len(load.indices) == 0 or _same(load.indices, store.indices)) for load in loads)
     return kind if plain else None
+
+
+def _same(indices, others):
+    return len(indices) == len(others) and all(index.same_as(other) for index, other in zip(indices, others))
 
 
 def _identify(values):

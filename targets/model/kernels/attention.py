@@ -4,31 +4,39 @@ from tvm import relax
 
 from . import dense, epilogue
 from .call import kernel
-from .graph import is_float32, same_extents, scalar, shape
+from .graph import is_float32, same_extents, same_shape, shape
 
 HEADS_FIRST = [0, 2, 1, 3]
 
 
 def match(graph, var):
     """Returns a variable and the call in place of the attention that it is bound to; None if it is something else."""
-    outer = graph.call(var, "matmul")
-    softmax = graph.free_call(outer.args[0], "nn.softmax")
-    if softmax is None or not is_float32(outer) or int(softmax.attrs.axis) not in (-1, len(shape(softmax)) - 1):
+    outer = graph.values[var]
+    probabilities = graph.unreshaped(outer.args[0])
+    softmax = graph.free_call(probabilities, "nn.softmax")
+    if softmax is None or not is_float32(outer) or not _is_of_last_axis(softmax, outer.args[0]):
         return None
-    scores, mask, scale, inner = _scores(graph, softmax.args[0])
-    if inner is None:
+    scores, mask, scale, inner = _scores(graph, graph.unreshaped(softmax.args[0]))
+    if inner is None or not same_shape(scores, outer.args[0]):
         return None
-    query, (key, value) = inner.args[0], (_untransposed(graph, inner.args[1]), outer.args[1])
+    factor, query = dense.unscaled(graph, inner.args[0])
+    key, value = _untransposed(graph, inner.args[1]), outer.args[1]
     operands = [query, key, value]
     if key is None or not is_float32(query, value, inner) or not _fits(operands) or not (mask is None or _is_mask(mask, scores)):
         return None
-    graph.taken.update((outer.args[0], scores))
+    graph.taken.update((outer.args[0], probabilities, scores))
     rank = len(shape(query))
     operands = [_with_rank(operand, rank) for operand in (*operands, *([] if mask is None else [mask]))]
     result = var.ty if rank == 4 else relax.TensorType(_extents(shape(var), rank), "float32")
-    arguments = [*operands, *([epilogue.absent()] if mask is None else []), epilogue.number(scale), 0]
+    arguments = [*operands, *([epilogue.absent()] if mask is None else []), epilogue.number(scale * factor), 0]
     replacement = kernel("attention", arguments, result)
     return var, replacement if rank == 4 else relax.op.reshape(replacement, var.ty.shape)
+
+
+def _is_of_last_axis(softmax, probabilities):
+    """Returns `True` if a softmax is that of the last axis, and reshapes to the extents of `probabilities` keep this axis."""
+    extents = shape(softmax)
+    return int(softmax.attrs.axis) in (-1, len(extents) - 1) and same_extents(extents[-1:], shape(probabilities)[-1:])
 
 
 def _scores(graph, var):
@@ -43,10 +51,7 @@ def _scores(graph, var):
 
 def _product(graph, var):
     """Returns the matrix product below constant factors, its variable, and the product of these factors."""
-    factor = 1.0
-    while graph.free_call(var, "multiply", "divide") is not None and (constant := dense.scale(graph, var)) is not None:
-        factor *= constant
-        var = next(argument for argument in graph.values[var].args if scalar(argument) is None)
+    factor, var = dense.unscaled(graph, var)
     return graph.free_call(var, "matmul"), var, factor
 
 

@@ -30,9 +30,10 @@ def _batch_matmul(graph, var, a, b):
     batches = [_batch(shape(side)) for side in (a, b)]
     if all(batches) and not same_extents(*batches):
         return None
+    factor, a = unscaled(graph, a)
     b, transposed = _untransposed(graph, b)
     end, alpha = _scaled(graph, var)
-    return end, kernel("batch_matmul", [a, b, transposed, epilogue.number(alpha)], end)
+    return end, kernel("batch_matmul", [a, b, transposed, epilogue.number(factor * alpha)], end)
 
 
 def _batch(extents):
@@ -68,6 +69,17 @@ def _scaled(graph, var):
         graph.taken.add(user)
         var = user
     return var, alpha
+
+
+def unscaled(graph, var):
+    """Returns the product of the constants that multiply a tensor that is used once, and the tensor without them."""
+    factor = 1.0
+    while graph.free_call(var, "multiply", "divide") is not None and (constant := scale(graph, var)) is not None:
+        argument = next(argument for argument in graph.values[var].args if scalar(argument) is None)
+        if not same_shape(argument, var):
+            break
+        factor, var = factor * constant, argument
+    return factor, var
 
 
 def scale(graph, var):

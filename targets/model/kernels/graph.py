@@ -37,6 +37,12 @@ class Graph:
         """Returns the call that a variable is bound to if this pattern is its only use and no other has taken it, or None."""
         return self.call(var, *names) if self.users_of(var) == 1 and var not in self.taken else None
 
+    def unreshaped(self, var):
+        """Returns the variable below reshapes of which each is the only use of its argument."""
+        while (call := self.free_call(var, "reshape")) is not None:
+            var = call.args[0]
+        return var
+
     def users_of(self, var):
         return len(self.users.get(var, ()))
 

@@ -1,0 +1,69 @@
+"""Folds calls of constants by numpy: those with which frontends prepare weights. TVM's own pass compiles a function for each."""
+
+import numpy
+from tvm import relax
+from tvm.relax.expr_functor import PyExprMutator, mutator
+
+from .graph import array, operator, shape
+
+ELEMENTWISE = {
+    "add": numpy.add,
+    "subtract": numpy.subtract,
+    "multiply": numpy.multiply,
+    "divide": numpy.divide,
+    "sqrt": numpy.sqrt,
+    "negative": numpy.negative,
+    "isnan": numpy.isnan,
+    "where": numpy.where,
+}
+SHAPED = ("reshape", "expand_dims", "squeeze")
+"""Operators that change the extents alone."""
+
+
+def constants(mod):
+    """Returns a module whose calls of constants are constants."""
+    folder = _Folder(mod)
+    for name, function in mod.functions.items():
+        if isinstance(function, relax.Function):
+            folder.builder_.update_func(name, folder.visit_expr(function))
+    return folder.builder_.get()
+
+
+@mutator
+class _Folder(PyExprMutator):
+    def __init__(self, mod):
+        super().__init__(mod)
+        self.known = {}
+
+    def visit_var_binding_(self, binding):
+        value = _value(binding.value, self.known)
+        if value is None:
+            super().visit_var_binding_(binding)
+        else:
+            self.known[binding.var] = value
+
+    def visit_var_(self, var):
+        return self._constant(var) if var in self.known else super().visit_var_(var)
+
+    visit_dataflow_var_ = visit_var_
+
+    def _constant(self, var):
+        value = self.known[var]
+        return relax.const(value, str(value.dtype))
+
+
+def _value(call, known):
+    """Returns the value of a call of constants whose type is known, or None."""
+    name = operator(call)
+    if name not in ELEMENTWISE and name not in SHAPED and name != "permute_dims":
+        return None
+    operands = [known[argument] if argument in known else array(argument) for argument in call.args if not isinstance(argument, relax.ShapeExpr)]
+    extents = shape(call)
+    if extents is None or not all(isinstance(extent, int) for extent in extents) or any(operand is None for operand in operands):
+        return None
+    if name in SHAPED:
+        return operands[0].reshape(extents)
+    if name == "permute_dims":
+        axes = call.attrs.axes
+        return numpy.ascontiguousarray(operands[0].transpose(None if axes is None else [int(axis) for axis in axes]))
+    return numpy.asarray(ELEMENTWISE[name](*operands), dtype=str(call.ty.dtype))
