@@ -227,6 +227,14 @@ class KernelsAreCalled(unittest.TestCase):
         changed = self.check(["conv2d"], [(N, 3, 9), (N, 4, 5)], build)
         self.assertEqual(self.operators(changed), {"reshape"})
 
+    def test_columns_become_rows(self):
+        def build(emit, x, y):
+            value = emit(relax.op.nn.conv2d(x, constant(4, 3, 3, 1), strides=(2, 1), padding=(1, 0, 2, 0)))
+            return relax.op.add(value, y)
+
+        changed = self.check(["conv2d"], [(N, 3, 9, 1), (N, 4, 5, 1)], build)
+        self.assertEqual(self.operators(changed), {"reshape"})
+
     def test_padding_by_zeros_becomes_part_of_a_convolution(self):
         def build(emit, x, value):
             return relax.op.nn.conv2d(emit(relax.op.nn.pad(x, [0, 0, 0, 0, 1, 2, 0, 3], pad_value=value)), constant(4, 3, 3, 3), padding=1)

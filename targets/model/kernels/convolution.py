@@ -1,5 +1,8 @@
 """Calls of the kernel `conv2d` in place of convolutions in one and two dimensions."""
 
+import dataclasses
+
+import numpy
 from tvm import relax
 
 from . import epilogue
@@ -20,29 +23,53 @@ def match(graph, functions, var, packer):
     if (attributes.data_layout, attributes.kernel_layout) != layouts or attributes.out_layout not in ("", layouts[0]):
         return None
     x, padding = _unpadded(graph, call.args[0], [int(extent) for extent in attributes.padding])
-    rank = weights.ndim - 2
-    found = epilogue.after(graph, functions, var, weights.shape[0], -1 - rank)
-    weights = found.scaled(weights, 0)
-    if rank == 1:
-        weights = weights[:, :, None, :]
-    parameters = _parameters(weights, attributes, padding)
-    packed = relax.const(packer.conv2d(weights, parameters))
+    found = epilogue.after(graph, functions, var, weights.shape[0], 1 - weights.ndim)
+    window = Window.of(found.scaled(weights, 0), attributes, padding)
+    is_row = len(shape(x)) == 3
+    if window.is_of_columns(x):
+        is_row, window = True, window.transposed()
+    packed = relax.const(packer.conv2d(window.weights, window.parameters()))
     (bias, residual), activation = found.arguments()
     result = found.end.ty
-    if rank == 1:
-        x, residual = _with_height(x), residual if found.residual is None else _with_height(residual)
-        result = relax.TensorType(_extents_with_height(shape(found.end)), "float32")
-    replacement = kernel("conv2d", [x, packed, bias, residual, relax.ShapeExpr(parameters), *activation], result)
-    return found.end, replacement if rank == 2 else relax.op.reshape(replacement, found.end.ty.shape)
+    if is_row:
+        x, residual = _with_one_row(x), residual if found.residual is None else _with_one_row(residual)
+        result = relax.TensorType(_one_row(shape(found.end)), "float32")
+    replacement = kernel("conv2d", [x, packed, bias, residual, relax.ShapeExpr(window.parameters()), *activation], result)
+    return found.end, relax.op.reshape(replacement, found.end.ty.shape) if is_row else replacement
 
 
-def _parameters(weights, attributes, padding):
-    """Returns the extents of the kernel, strides, padding, dilation and groups; one dimension becomes the second of two."""
-    strides, dilation = ([1] * (2 - len(values)) + [int(value) for value in values] for values in (attributes.strides, attributes.dilation))
-    before, after = padding[: len(padding) // 2], padding[len(padding) // 2 :]
-    top, left = [0] * (2 - len(before)) + before
-    bottom, right = [0] * (2 - len(after)) + after
-    return [*weights.shape[2:], *strides, top, left, bottom, right, *dilation, int(attributes.groups)]
+@dataclasses.dataclass
+class Window:
+    """Weights, strides, padding before and after, and dilation of a convolution in two dimensions; a single one is the width."""
+
+    weights: numpy.ndarray
+    strides: list
+    before: list
+    after: list
+    dilation: list
+    groups: int
+
+    @staticmethod
+    def of(weights, attributes, padding):
+        if is_single := weights.ndim == 3:
+            weights = weights[:, :, None, :]
+        both = [[int(value) for value in values] for values in (attributes.strides, attributes.dilation)]
+        strides, dilation = ([1, *values] if is_single else values for values in both)
+        half = len(padding) // 2
+        before, after = ([0, *values] if is_single else values for values in (padding[:half], padding[half:]))
+        return Window(weights, strides, before, after, dilation, int(attributes.groups))
+
+    def parameters(self):
+        return [*self.weights.shape[2:], *self.strides, *self.before, *self.after, *self.dilation, self.groups]
+
+    def is_of_columns(self, x):
+        """Returns `True` if an input has one column, which may become a row: kernels calculate along the width."""
+        extents = shape(x)
+        return len(extents) == 4 and extents[3] == 1 and extents[2] != 1 and (self.weights.shape[3], self.before[1], self.after[1]) == (1, 0, 0)
+
+    def transposed(self):
+        swapped = ([second, first] for first, second in (self.strides, self.before, self.after, self.dilation))
+        return Window(self.weights.swapaxes(2, 3), *swapped, self.groups)
 
 
 def _unpadded(graph, x, padding):
@@ -58,9 +85,10 @@ def _unpadded(graph, x, padding):
     return call.args[0], [own + more for own, more in zip(padding, both)]
 
 
-def _extents_with_height(extents):
+def _one_row(extents):
+    """Returns the extents of a row for those of a row or a column."""
     return [*extents[:2], 1, extents[2]]
 
 
-def _with_height(x):
-    return relax.op.reshape(x, _extents_with_height(shape(x)))
+def _with_one_row(x):
+    return relax.op.reshape(x, _one_row(shape(x)))
