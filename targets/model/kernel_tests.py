@@ -235,6 +235,27 @@ class KernelsAreCalled(unittest.TestCase):
         changed = self.check(["conv2d"], [(N, 3, 9, 1), (N, 4, 5, 1)], build)
         self.assertEqual(self.operators(changed), {"reshape"})
 
+    def test_an_epilogue_goes_on_after_reshapes_that_keep_channels(self):
+        def build(emit, x, y):
+            value = emit(relax.op.squeeze(emit(relax.op.nn.conv2d(x, constant(4, 3, 3, 1))), [3]))
+            value = emit(relax.op.add(emit(relax.op.add(value, constant(4, 1))), y))
+            return relax.op.nn.relu(emit(relax.op.strided_slice(value, [1], [0], [100])))
+
+        self.assertEqual(self.operators(self.check(["conv2d"], [(N, 3, 9, 1), (N, 4, 7)], build)), {"reshape"})
+
+        def apart(emit, x):
+            value = emit(relax.op.reshape(emit(relax.op.matmul(x, constant(5, 6))), (2, 2, 3)))
+            return relax.op.add(value, constant(3))
+
+        self.assertEqual(self.operators(self.check(["dense"], [(2, 5)], apart)), {"reshape", "add"})
+
+    def test_a_reversed_slice_stays(self):
+        def build(emit, x):
+            value = emit(relax.op.strided_slice(x, [1], [4], [-6], [-1]))
+            return relax.op.matmul(value, constant(5, 6))
+
+        self.assertEqual(self.operators(self.check(["dense"], [(2, 5)], build)), {"strided_slice"})
+
     def test_padding_by_zeros_becomes_part_of_a_convolution(self):
         def build(emit, x, value):
             return relax.op.nn.conv2d(emit(relax.op.nn.pad(x, [0, 0, 0, 0, 1, 2, 0, 3], pad_value=value)), constant(4, 3, 3, 3), padding=1)

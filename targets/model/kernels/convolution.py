@@ -6,7 +6,6 @@ import numpy
 from tvm import relax
 
 from . import epilogue
-from .call import kernel
 from .graph import array, is_float32, shape
 
 LAYOUTS = {"nn.conv1d": ("NCW", "OIW"), "nn.conv2d": ("NCHW", "OIHW")}
@@ -29,13 +28,10 @@ def match(graph, functions, var, packer):
     if window.is_of_columns(x):
         is_row, window = True, window.transposed()
     packed = relax.const(packer.conv2d(window.weights, window.parameters()))
-    (bias, residual), activation = found.arguments()
-    result = found.end.ty
     if is_row:
-        x, residual = _with_one_row(x), residual if found.residual is None else _with_one_row(residual)
-        result = relax.TensorType(_one_row(shape(found.end)), "float32")
-    replacement = kernel("conv2d", [x, packed, bias, residual, relax.ShapeExpr(window.parameters()), *activation], result)
-    return found.end, relax.op.reshape(replacement, found.end.ty.shape) if is_row else replacement
+        x = relax.op.reshape(x, _one_row(shape(x)))
+    extents = _one_row(shape(var)) if is_row else None
+    return found.end, found.call("conv2d", [x, packed], [relax.ShapeExpr(window.parameters())], extents)
 
 
 @dataclasses.dataclass
@@ -88,7 +84,3 @@ def _unpadded(graph, x, padding):
 def _one_row(extents):
     """Returns the extents of a row for those of a row or a column."""
     return [*extents[:2], 1, extents[2]]
-
-
-def _with_one_row(x):
-    return relax.op.reshape(x, _one_row(shape(x)))

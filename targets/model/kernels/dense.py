@@ -22,8 +22,7 @@ def match(graph, functions, var, packer):
 def _dense(graph, functions, var, x, weights, packer):
     found = epilogue.after(graph, functions, var, weights.shape[1], -1)
     packed = relax.const(packer.dense(found.scaled(weights, 1)))
-    tensors, activation = found.arguments()
-    return found.end, kernel("dense", [x, packed, *tensors, *activation], found.end)
+    return found.end, found.call("dense", [x, packed])
 
 
 def _batch_matmul(graph, var, a, b):

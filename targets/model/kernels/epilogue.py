@@ -1,21 +1,25 @@
 """The epilogue of a dense operator: what follows it for each element, and its kernel does before it stores the result."""
 
 import dataclasses
+import math
 
 import numpy
 from tvm import relax
 
 from . import activation
-from .graph import array, is_float32, operator, same_shape, shape
+from .call import kernel
+from .graph import array, is_float32, operator, same_extents, same_shape, shape
 
 
 @dataclasses.dataclass
 class Epilogue:
     """Scale and bias for each channel, a residual, and an activation function, in the order of their application.
 
-    Constants of a scale become part of the weights.
+    Constants of a scale become part of the weights. `end` is the last variable, whose channels are in `axis`, counted from the end.
+    It may have other extents than `root`, the operator's own result.
     """
 
+    root: relax.Var
     end: relax.Var
     channels: int
     axis: int
@@ -27,14 +31,16 @@ class Epilogue:
     low: float = 0
     high: float = 0
 
-    def arguments(self):
-        """Returns the arguments of a kernel that follow the weights: bias and residual, then the activation function."""
-        residual = absent() if self.residual is None else self.residual
-        return [self._bias(), residual], [self.code, number(self.low), number(self.high)]
+    def call(self, name, inputs, parameters=(), extents=None):
+        """Returns the call of a kernel, whose result has these extents or those of `root`, with the extents of `end`."""
+        extents = shape(self.root) if extents is None else extents
+        residual = absent() if self.residual is None else _reshaped(self.residual, shape(self.residual), extents)
+        arguments = [*inputs, self._bias(), residual, *parameters, self.code, number(self.low), number(self.high)]
+        return _reshaped(kernel(name, arguments, relax.TensorType(extents, "float32")), extents, shape(self.end))
 
     def _bias(self):
         if self.bias is not None:
-            return self.bias if len(shape(self.bias)) == 1 else relax.op.reshape(self.bias, [self.channels])
+            return _reshaped(self.bias, shape(self.bias), [self.channels])
         return absent() if self.shift is None else relax.const(self.shift.astype("float32"))
 
     def scaled(self, weights, axis):
@@ -55,16 +61,45 @@ def number(value):
     return int(value) if float(value).is_integer() and abs(value) < 2**53 else relax.prim_value(float(value))
 
 
+def _reshaped(x, extents, wanted):
+    return x if same_extents(extents, wanted) else relax.op.reshape(x, wanted)
+
+
 def after(graph, functions, root, channels, axis):
     """Returns the epilogue of the operator that `root` is bound to, with its channels in `axis`, counted from the end."""
-    found = Epilogue(root, channels, axis)
-    while not _activate(graph, functions, found):
+    found = Epilogue(root, root, channels, axis)
+    while True:
+        end = found.end, found.axis
+        _pass_reshapes(graph, found)
+        if _activate(graph, functions, found):
+            return found
         user = graph.only_user(found.end)
         if user is None or not _absorb(graph.values[user], found):
-            break
+            found.end, found.axis = end
+            return found
         graph.taken.add(user)
         found.end = user
-    return found
+
+
+def _pass_reshapes(graph, found):
+    """Goes on to the last of the reshapes that keep channels apart."""
+    while (user := graph.only_user(found.end)) is not None and graph.call(user, "reshape", "squeeze", "expand_dims") is not None:
+        axis = _axis_after(shape(found.end), shape(user), found)
+        if axis is None:
+            return
+        found.end, found.axis = user, axis
+
+
+def _axis_after(before, extents, found):
+    """Returns the axis of the channels after a reshape, or None if they are not an axis of the result."""
+    inner = before[found.axis :][1:]
+    if extents is None or not all(isinstance(extent, int) for extent in inner):
+        return None
+    for axis in range(-1, -len(extents) - 1, -1):
+        rest = extents[axis:][1:]
+        if extents[axis] == found.channels and all(isinstance(extent, int) for extent in rest) and math.prod(rest) == math.prod(inner):
+            return axis
+    return None
 
 
 def _activate(graph, functions, found):

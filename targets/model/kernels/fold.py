@@ -1,10 +1,13 @@
-"""Folds calls of constants by numpy: those with which frontends prepare weights. TVM's own pass compiles a function for each."""
+"""Folds calls of constants by numpy, those with which frontends prepare weights, and removes calls that return their argument.
+
+TVM's own pass compiles a function for each constant.
+"""
 
 import numpy
 from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from .graph import array, operator, shape
+from .graph import array, operator, same_shape, shape
 
 ELEMENTWISE = {
     "add": numpy.add,
@@ -20,8 +23,8 @@ SHAPED = ("reshape", "expand_dims", "squeeze")
 """Operators that change the extents alone."""
 
 
-def constants(mod):
-    """Returns a module whose calls of constants are constants."""
+def folded(mod):
+    """Returns a module whose calls of constants are constants, and whose calls change something."""
     folder = _Folder(mod)
     for name, function in mod.functions.items():
         if isinstance(function, relax.Function):
@@ -34,15 +37,20 @@ class _Folder(PyExprMutator):
     def __init__(self, mod):
         super().__init__(mod)
         self.known = {}
+        self.same = {}
 
     def visit_var_binding_(self, binding):
         value = _value(binding.value, self.known)
-        if value is None:
-            super().visit_var_binding_(binding)
-        else:
+        if value is not None:
             self.known[binding.var] = value
+        elif isinstance(binding.var, relax.DataflowVar) and _is_identity(binding.value):
+            self.same[binding.var] = binding.value.args[0]
+        else:
+            super().visit_var_binding_(binding)
 
     def visit_var_(self, var):
+        if var in self.same:
+            return self.visit_expr(self.same[var])
         return self._constant(var) if var in self.known else super().visit_var_(var)
 
     visit_dataflow_var_ = visit_var_
@@ -67,3 +75,10 @@ def _value(call, known):
         axes = call.attrs.axes
         return numpy.ascontiguousarray(operands[0].transpose(None if axes is None else [int(axis) for axis in axes]))
     return numpy.asarray(ELEMENTWISE[name](*operands), dtype=str(call.ty.dtype))
+
+
+def _is_identity(call):
+    name = operator(call)
+    if name == "strided_slice" and len(call.args) > 4 and any(int(stride) != 1 for stride in call.args[4].fields):
+        return False
+    return name in ("broadcast_to", "strided_slice", *SHAPED) and same_shape(call, call.args[0])
