@@ -6,6 +6,7 @@ A folder with a `config.json` is a language model, which becomes a folder for `f
 """
 
 import argparse
+import ast
 import pathlib
 import re
 import sys
@@ -33,6 +34,14 @@ def shape(text):
         raise argparse.ArgumentTypeError(f"`{text}` is not like x=1,3,32,32") from None
 
 
+def value(text):
+    name, _, number = text.partition("=")
+    try:
+        return name, ast.literal_eval(number)
+    except (ValueError, SyntaxError):
+        raise argparse.ArgumentTypeError(f"`{text}` is not like rate=16000 or axes=[0,1]") from None
+
+
 def arguments():
     parser = argparse.ArgumentParser(prog="ferrite model", description="Compiles a model, and writes a project that runs it.")
     text = "ONNX file, Python file that defines `model`, library by export_library, or folder of a language model"
@@ -41,7 +50,8 @@ def arguments():
     parser.add_argument("-o", "--output", type=pathlib.Path, help="folder of the project; default: NAME-TARGET")
     parser.add_argument("--name", help="name of the model, a C identifier; default: that of the file")
     parser.add_argument("--function", help="function to call; default: main, or the only one")
-    parser.add_argument("--shape", type=shape, action="append", default=[], help="shape of an ONNX model's input, such as x=1,3,32,32")
+    parser.add_argument("--shape", type=shape, action="append", default=[], help="shape of an ONNX model's input, such as x=1,3,32,32, or size of a named axis")
+    parser.add_argument("--value", type=value, action="append", default=[], help="constant in place of an ONNX model's input, such as rate=16000")
     parser.add_argument("--input", type=pathlib.Path, action="append", default=[], help=".npy file with an example of the next input")
     parser.add_argument("--arena", type=int, help="bytes of a board's arena, in place of the planned number")
     parser.add_argument("--no-kernels", action="store_true", help="code by TVM alone, without Ferrite's kernels for dense operators")
@@ -62,7 +72,7 @@ def language_arguments(group):
 
 def compiled(args, kernels=None):
     """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work."""
-    mod = frontend.load(args.file, dict(args.shape))
+    mod = frontend.load(args.file, dict(args.shape), dict(args.value))
     return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target), kernels)
 
 

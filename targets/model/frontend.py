@@ -1,6 +1,9 @@
 """Imports a model into TVM: ONNX files, and Python files that define one."""
 
+import contextlib
+import io
 import runpy
+import warnings
 
 from failure import Failure
 
@@ -15,29 +18,32 @@ def require(name, install):
         raise Failure(f"the Python package {error.name or name} is missing: {install}") from None
 
 
-def load(path, shapes):
-    """Returns the model in a file as TVM's IRModule, with its weights. `shapes` has the shapes of inputs by their names."""
+def load(path, shapes, values):
+    """Returns the model in a file as TVM's IRModule, with its weights.
+
+    `shapes` has the shapes of inputs by their names, and `values` the constants that replace inputs.
+    """
     require("tvm", TVM)
     if path.suffix == ".onnx":
         onnx = require("onnx", "pip install onnx")
         try:
-            return from_onnx(onnx.load(path), shapes)
+            return from_onnx(onnx.load(path), shapes, values)
         except onnx.onnx_cpp2py_export.checker.ValidationError as error:
             raise Failure(f"{path}: {error}") from None
     names = runpy.run_path(str(path))
     if "model" not in names:
         raise Failure(f"{path} defines no variable `model`: an IRModule, a torch.nn.Module with `example_inputs`, or an ONNX model")
-    return convert(path, names["model"], names.get("example_inputs"), shapes)
+    return convert(path, names["model"], names.get("example_inputs"), shapes, values)
 
 
-def convert(path, model, examples, shapes):
+def convert(path, model, examples, shapes, values):
     import tvm
 
     if isinstance(model, tvm.IRModule):
         return model
     kinds = [f"{kind.__module__.split('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
     if "onnx.ModelProto" in kinds:
-        return from_onnx(model, shapes)
+        return from_onnx(model, shapes, values)
     if "torch.Module" in kinds:
         if examples is None:
             raise Failure(f"{path} defines no variable `example_inputs`: a tuple of tensors with the shapes of the model's inputs")
@@ -55,18 +61,22 @@ def from_torch(program):
     return imported(lambda: from_exported_program(program, unwrap_unit_return_tuple=True))
 
 
-def from_onnx(model, shapes):
-    import tvm.relax.frontend.onnx as frontend
+def from_onnx(model, shapes, values):
+    require("onnx", "pip install onnx")
+    import onnx_graph
+    from tvm.relax.frontend.onnx import from_onnx, onnx_frontend
 
-    unknown = set(shapes) - {value.name for value in model.graph.input}
-    if unknown:
-        raise Failure(f"the model has no input {min(unknown)}; its inputs are: {', '.join(value.name for value in model.graph.input)}")
-    return imported(lambda: frontend.from_onnx(model, shape_dict=shapes or None))
+    supported = {*onnx_frontend._get_convert_map(), "If", "Constant"}
+    model = onnx_graph.prepared(model, shapes, values, supported)
+    return imported(lambda: from_onnx(model))
 
 
 def imported(convert):
     """Returns the result of a conversion; operators that TVM does not know are failures."""
     try:
-        return convert()
+        # TVM prints the operands of an operator that it cannot convert, and warns of each input that it renames.
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return convert()
     except Exception as error:  # noqa: BLE001 - TVM raises errors of many classes
         raise Failure(f"TVM cannot import the model: {str(error).strip().splitlines()[-1]}") from error

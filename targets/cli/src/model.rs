@@ -20,8 +20,8 @@ macro_rules! embedded {
 /// Files of the program and of the projects that it writes, by their paths in a clone.
 const FILES: &[(&str, &str)] = embedded! {
     "targets/model/" => "model/" [
-        "__main__.py" "archive.py" "compiler.py" "executable.py" "failure.py" "frontend.py" "plan.py" "project.py" "quote.py"
-        "signature.py" "targets.py"
+        "__main__.py" "archive.py" "compiler.py" "executable.py" "execution.py" "failure.py" "frontend.py" "library.py" "plan.py"
+        "project.py" "quote.py" "signature.py" "targets.py"
     ]
     "targets/model/kernels/" => "model/kernels/" [
         "__init__.py" "activation.py" "attention.py" "call.py" "convolution.py" "dense.py" "epilogue.py" "fold.py" "graph.py"
@@ -30,6 +30,9 @@ const FILES: &[(&str, &str)] = embedded! {
     "targets/model/language/" => "model/language/" [
         "__init__.py" "bert.py" "chat.py" "checkpoint.py" "command.py" "description.py" "encoder.py" "kernels.py"
         "network.py" "options.py" "parameters.py"
+    ]
+    "targets/model/onnx_graph/" => "model/onnx_graph/" [
+        "__init__.py" "emit.py" "fold.py" "inputs.py" "names.py" "operators.py" "recurrent.py"
     ]
     "targets/model/project/" => "model/project/" [
         "board.c" "board.md" "board.sh" "device.c" "host.c" "host.h" "host.md" "host.sh" "model.h" "results.c" "results.h"
@@ -153,7 +156,7 @@ mod tests {
     #[test]
     fn every_file_of_the_program_is_embedded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for part in ["", "/kernels", "/language", "/project"] {
+        for part in ["", "/kernels", "/language", "/onnx_graph", "/project"] {
             let folder = format!("targets/model{part}");
             for entry in std::fs::read_dir(root.join(&folder)).unwrap() {
                 let path = entry.unwrap().path();

@@ -1,0 +1,37 @@
+"""Emits the nodes that replace another one."""
+
+import numpy
+from onnx import helper, numpy_helper
+
+
+class Emitter:
+    """Nodes in order, with names of values that are unique in the model."""
+
+    def __init__(self, node, version):
+        self.prefix = next(filter(None, node.output))
+        self.version = version
+        self.nodes = []
+        self.count = 0
+
+    def name(self):
+        self.count += 1
+        return f"{self.prefix}.step{self.count}"
+
+    def __call__(self, operator, *inputs, outputs=None, **attributes):
+        """Appends a node. Returns the name of its only output, or the list of the names."""
+        names = outputs if isinstance(outputs, list) else [self.name() for _ in range(outputs or 1)]
+        self.nodes.append(helper.make_node(operator, inputs, names, **attributes))
+        return names if outputs else names[0]
+
+    def constant(self, value):
+        return self("Constant", value=numpy_helper.from_array(numpy.asarray(value)))
+
+    def reshape(self, value, *shape):
+        return self("Reshape", value, self.constant(numpy.array(shape, numpy.int64)))
+
+    def element(self, value, index, axis=0):
+        """Returns one element along an axis, without this axis."""
+        return self("Gather", value, self.constant(numpy.int64(index)), axis=axis)
+
+    def split(self, value, count, axis):
+        return self("Split", value, outputs=count, axis=axis, **({"num_outputs": count} if self.version >= 18 else {}))

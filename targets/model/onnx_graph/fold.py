@@ -1,0 +1,200 @@
+"""Folds constants in ONNX graphs with static shapes: shapes, branches whose condition is known, and all that follows from them."""
+
+import numpy
+import onnx
+from onnx import helper, numpy_helper, shape_inference
+from onnx.reference import ReferenceEvaluator
+
+from onnx_graph import recurrent
+from onnx_graph.names import reachable, renamed
+
+REWRITES = {"LSTM": recurrent.unrolled, "GRU": recurrent.unrolled, "RNN": recurrent.unrolled}
+"""Functions that return the nodes that replace one, by its operator."""
+
+RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
+SMALL = 1 << 16
+"""Bytes below which a constant may replace smaller ones; above, it must not enlarge the model."""
+SHAPE_ELEMENTS = 4096
+"""Elements of the constants that the inference of shapes reads."""
+
+
+def folded(model):
+    """Returns the model with folded constants, and without nodes and weights that no output needs."""
+    out = onnx.ModelProto()
+    out.CopyFrom(model)
+    Folder(out).run()
+    return out
+
+
+class Folder:
+    """Folds the nodes of a graph in order: each sees the types and the constants of those before it."""
+
+    def __init__(self, model):
+        self.model = model
+        self.graph = model.graph
+        self.types = {value.name: value.type for value in self.graph.input}
+        self.constants = {weight.name: weight for weight in self.graph.initializer}
+        self.versions = {opset.domain or "": opset.version for opset in model.opset_import}
+        self.count = 0
+        for weight in self.graph.initializer:
+            self.types[weight.name] = helper.make_tensor_type_proto(weight.data_type, weight.dims)
+
+    def run(self):
+        nodes = self.visited(self.graph.node, {})
+        nodes, needed = reachable(nodes, {value.name for value in self.graph.output})
+        nodes = self.with_constant_outputs(nodes)
+        del self.graph.node[:], self.graph.initializer[:], self.graph.value_info[:]
+        self.graph.node.extend(nodes)
+        self.graph.initializer.extend(constant for name, constant in self.constants.items() if name in needed)
+        known = {value for node in nodes for value in node.output if value in self.types}
+        self.graph.value_info.extend(helper.make_value_info(name, self.types[name]) for name in sorted(known))
+
+    def with_constant_outputs(self, nodes):
+        """Returns the nodes and, for outputs of the model that became constants or inputs, nodes that copy them."""
+        made = {value for node in nodes for value in node.output}
+        for output in self.graph.output:
+            if output.name in self.constants and output.name not in made:
+                copy = self.constants[output.name].name + ".constant"
+                self.constants[copy] = renamed_tensor(self.constants.pop(output.name), copy)
+                nodes.append(helper.make_node("Identity", [copy], [output.name]))
+        return nodes
+
+    def visited(self, nodes, names):
+        """Returns what is left of the nodes. `names` renames the values of a branch."""
+        left = []
+        for node in nodes:
+            node = renamed(node, names)
+            left += self.branches(node) if node.op_type == "If" else self.node(node)
+        return left
+
+    def node(self, node):
+        if node.op_type == "Constant":
+            tensor = constant_tensor(node)
+            if tensor is None:
+                return [node]
+            self.define(node.output[0], tensor)
+            return []
+        if node.op_type in REWRITES and not node.domain:
+            return self.visited(REWRITES[node.op_type](node, self), {})
+        self.infer(node)
+        return [] if self.fold_shape(node) or self.fold_values(node) else [node]
+
+    def define(self, name, tensor):
+        self.constants[name] = renamed_tensor(tensor, name)
+        self.types[name] = helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
+
+    def infer(self, node):
+        """Records the types of a node's outputs, as far as its inputs determine them."""
+        if node.domain not in self.versions or any(name and name not in self.types for name in node.input):
+            return
+        data = {name: self.constants[name] for name in node.input if name in self.constants and elements(self.constants[name]) <= SHAPE_ELEMENTS}
+        types = {name: self.types[name] for name in node.input if name}
+        try:
+            schema = onnx.defs.get_schema(node.op_type, self.versions[node.domain], node.domain)
+            found = shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=self.model.opset_import)
+        except (onnx.defs.SchemaError, shape_inference.InferenceError):
+            return
+        self.types.update(found)
+
+    def fold_shape(self, node):
+        """Folds Shape and Size of a value with a static shape."""
+        shape = self.shape(node.input[0]) if node.op_type in ("Shape", "Size") else None
+        if shape is None:
+            return False
+        return self.evaluate(node, {node.input[0]: numpy.broadcast_to(numpy.int8(0), shape)})
+
+    def fold_values(self, node):
+        """Folds a node whose inputs are constants."""
+        if node.op_type in RANDOM or not all(name in self.constants for name in node.input if name):
+            return False
+        if any(attribute.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS) for attribute in node.attribute):
+            return False
+        return self.evaluate(node, {name: self.value(name) for name in node.input if name})
+
+    def evaluate(self, node, values):
+        """Makes the outputs of a node constants. Returns whether that was possible, and worth their size."""
+        inputs = [helper.make_value_info(name, self.types[name]) for name in values]
+        outputs = [helper.make_value_info(name, onnx.TypeProto()) for name in node.output if name]
+        graph = helper.make_graph([node], "node", inputs, outputs)
+        try:
+            found = ReferenceEvaluator(helper.make_model(graph, opset_imports=self.model.opset_import)).run(None, values)
+            tensors = [numpy_helper.from_array(value) for value in found]
+        except Exception:  # noqa: BLE001 - the evaluator raises errors of many classes; the node stays
+            return False
+        size = sum(value.nbytes for value in found)
+        if size > max(SMALL, sum(value.nbytes for value in values.values())):
+            return False
+        for name, tensor in zip(filter(None, node.output), tensors):
+            self.define(name, tensor)
+        return True
+
+    def branches(self, node):
+        """Returns the nodes of the branch that a known condition selects, or the node with both branches folded."""
+        bodies = {attribute.name: attribute.g for attribute in node.attribute}
+        if node.input[0] not in self.constants:
+            for body in bodies.values():
+                self.fold_branch(body)
+            return [node]
+        return self.inlined(bodies["then_branch" if self.value(node.input[0]).item() else "else_branch"], node)
+
+    def fold_branch(self, body):
+        names, nodes = self.enter(body)
+        left = self.visited(nodes, names)
+        results = [names.get(output.name, output.name) for output in body.output]
+        del body.node[:], body.initializer[:]
+        body.node.extend(left)
+        for output, result in zip(body.output, results):
+            if result in self.constants or result in self.types and not any(result in kept.output for kept in left):
+                body.node.append(helper.make_node("Identity", [result], [result + ".result"]))
+                result += ".result"
+            output.name = result
+
+    def inlined(self, body, node):
+        names, nodes = self.enter(body)
+        left = self.visited(nodes, names)
+        for output, result in zip(node.output, body.output):
+            left += self.node(helper.make_node("Identity", [names.get(result.name, result.name)], [output]))
+        return left
+
+    def enter(self, body):
+        """Returns new names for the values of a branch, which are unique in it only, and its nodes."""
+        self.count += 1
+        own = [weight.name for weight in body.initializer] + [name for node in body.node for name in node.output if name]
+        names = {name: f"{name}.{self.count}" for name in own}
+        for weight in body.initializer:
+            self.define(names[weight.name], weight)
+        return names, list(body.node)
+
+    def value(self, name):
+        """Returns the value of a constant."""
+        return numpy_helper.to_array(self.constants[name])
+
+    def shape(self, name):
+        """Returns the static shape of a value, or None."""
+        kind = self.types.get(name)
+        if kind is None or not kind.HasField("tensor_type") or not kind.tensor_type.HasField("shape"):
+            return None
+        dims = kind.tensor_type.shape.dim
+        return [dim.dim_value for dim in dims] if all(dim.HasField("dim_value") for dim in dims) else None
+
+
+def elements(tensor):
+    return numpy.prod(tensor.dims, dtype=int)
+
+
+def renamed_tensor(tensor, name):
+    copy = onnx.TensorProto()
+    copy.CopyFrom(tensor)
+    copy.name = name
+    return copy
+
+
+def constant_tensor(node):
+    """Returns the value of a node Constant, or None for a sparse tensor and strings."""
+    (attribute,) = node.attribute
+    if attribute.name == "value":
+        return attribute.t
+    if attribute.name in ("value_float", "value_floats", "value_int", "value_ints"):
+        dtype = numpy.float32 if "float" in attribute.name else numpy.int64
+        return numpy_helper.from_array(numpy.array(helper.get_attribute_value(attribute), dtype))
+    return None
