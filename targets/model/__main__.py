@@ -8,7 +8,6 @@ A folder with a `config.json` is a language model, which becomes a folder for `f
 import argparse
 import ast
 import pathlib
-import re
 import sys
 
 import archive
@@ -19,7 +18,7 @@ import project
 import quote
 import signature
 import targets
-from executable import BUILTIN, MAGIC, Executable, Malformed
+from executable import MAGIC, Executable, Malformed
 from failure import Failure
 from language import chat, command, options
 
@@ -64,7 +63,7 @@ def language_arguments(group):
     add("--quantization", choices=options.QUANTIZATIONS, default="f16", help="bits of a weight: 32, 16 or 4; default: f16")
     add("--context", type=int, metavar="N", help="tokens of a conversation; default: those of the model, at most 4096")
     add("--prefill-chunk", type=int, metavar="N", help="tokens of a step; default: 512")
-    add("--batch", type=int, metavar="N", default=16, help="conversations in a step; default: 16")
+    add("--batch", type=int, metavar="N", help="conversations in a step; default: 16")
     add("--conversation", choices=chat.CONVERSATIONS, help="form of a conversation; default: that of the tokenizer's chat template")
     add("--mode", choices=("bytecode", "compiled"), default="bytecode", help="functions of the model as bytecode or as machine code")
     add("--cpu", metavar="NAME", help="LLVM's name of the processor, such as x86-64-v3; default: any of this machine's architecture")
@@ -83,14 +82,6 @@ def serialised(path):
     if at < 0:
         raise Failure(f"{path} has no whole model: export it after relax.build or tvm.compile of a Relax module")
     return data[at:]
-
-
-def check_functions(executable, target, kernels):
-    """Checks that the machine and the kernels have every function that the model calls."""
-    known = targets.builtins(target)
-    missing = [name for name in executable.packed if name not in known and (name.startswith(BUILTIN) or name not in kernels)]
-    if missing:
-        raise Failure(f"the model calls functions that the target {target} does not have: {', '.join(missing)}")
 
 
 def arrays(paths, inputs):
@@ -124,7 +115,7 @@ def board(args, name, folder):
     data, source = compiler.serialised(built), compiler.c_source(built)
     targets.check_types(args.target, source)
     executable = Executable(data)
-    check_functions(executable, args.target, set(re.findall(r"\b__tvm_ffi_(\w+)\(void\* self_handle", source)))
+    targets.check_functions(executable, args.target, compiler.kernels(source))
     function = signature.entry_point(executable, args.function)
     inputs = signature.inputs(executable, function)
     examples = arrays(args.input, inputs)
@@ -145,7 +136,7 @@ def host(args, name, folder):
             print(f"kernels      {dense_work(executable, args, kernels)}")
     else:
         executable, library = Executable(serialised(args.file)), args.file
-    check_functions(executable, args.target, set(executable.kernels))
+    targets.check_functions(executable, args.target, set(executable.kernels))
     function = signature.entry_point(executable, args.function)
     inputs = signature.inputs(executable, function)
     project.write_host(folder, name, args.target, library, function, inputs, arrays(args.input, inputs))

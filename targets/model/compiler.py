@@ -1,5 +1,6 @@
 """Compiles models by TVM."""
 
+import contextlib
 import pathlib
 import re
 import tempfile
@@ -14,7 +15,7 @@ def executable(mod, target, archive=None):
 
     import kernels
 
-    try:
+    with compiling():
         target = tvm.target.Target(target)
         with target:
             if archive is not None:
@@ -23,7 +24,16 @@ def executable(mod, target, archive=None):
             if target.kind.name != "c" and "gpu" in target.keys:
                 mod = scheduled(mod)
         return relax.build(mod, target=target, exec_mode="bytecode")
-    except Exception as error:  # TVM raises errors of every kind.
+
+
+@contextlib.contextmanager
+def compiling():
+    """Turns errors of TVM, which are of every kind, into failures."""
+    try:
+        yield
+    except Failure:
+        raise
+    except Exception as error:
         raise Failure(f"TVM cannot compile the model: {str(error).strip().splitlines()[-1]}") from error
 
 
@@ -53,6 +63,11 @@ def serialised(executable):
 def c_source(executable):
     """Returns the kernels of an executable compiled for the target `c`, in C."""
     return repaired(sources(executable.mod))
+
+
+def kernels(source):
+    """Returns the names of the kernels in C source."""
+    return set(re.findall(r"\b__tvm_ffi_(\w+)\(void\* self_handle", source))
 
 
 def sources(mod):

@@ -46,9 +46,9 @@ def workspaces(source):
 
 
 class Measurement:
-    """Runs of one function of a model."""
+    """Runs of one function of a model: a few calls, or for a language model conversations of `context` tokens."""
 
-    def __init__(self, wasm, data, events, function, inputs):
+    def __init__(self, wasm, data, events, function, inputs, context=0):
         try:
             import wasmtime
         except ImportError:
@@ -58,6 +58,7 @@ class Measurement:
         self.module = wasmtime.Module.from_file(engine, str(wasm))
         self.engine = engine
         self.model = (padded(data), events, function, inputs)
+        self.context = context
 
     def run(self, arena):
         """Returns the error with an arena of that many bytes; an empty string if there is none."""
@@ -88,7 +89,7 @@ class Measurement:
 
         tables = [b"".join(map(kernel, events.items())), b"".join(map(argument, inputs))]
         name = function.encode()
-        arguments = [put(data), len(data), put(tables[0]), len(events), put(name), len(name), put(tables[1]), len(inputs)]
+        arguments = [put(data), len(data), put(tables[0]), len(events), put(name), len(name), put(tables[1]), len(inputs), self.context]
         # The pool is part of the first call that allocates: so comes the arena last.
         exports["give"](store, exports["reserve"](store, arena), arena)
         try:

@@ -89,6 +89,33 @@ def write_board(folder, name, target, data, function, inputs, arrays, source, ar
     )
 
 
+def tokens_as_c(name, tokens, model):
+    """Yields C code with the token of each byte, and the byte of each token."""
+    table = [-1] * model.vocab
+    for byte, token in enumerate(tokens):
+        if token >= 0 and token not in model.eos:
+            table[token] = byte
+    yield f"const int32_t {name}_token_of_byte[256] = {{{', '.join(map(str, tokens))}}};"
+    yield f"const int16_t {name}_byte_of_token[{model.vocab}] = {{{', '.join(map(str, table))}}};"
+
+
+def write_talker(folder, name, target, data, source, arena, context, tokens, model):
+    """Writes the project of firmware that continues a prompt with a language model."""
+    names = {"NAME": name, "MODEL": name.upper(), "TARGET": target, "ROOT": targets.clone() or ""}
+    names |= {"ARENA": arena, "WEIGHTS": Executable(data).weight_bytes, "CONTEXT": context, "TOKENS": model.vocab}
+    write(
+        folder,
+        {
+            f"{name}.c": "\n".join([*as_c(data, name), "", *tokens_as_c(name, tokens, model), ""]),
+            f"{name}.h": fill("talk.h", names),
+            "kernels.c": source,
+            "main.c": fill("talk.c", names),
+            "build.sh": fill("board.sh", names),
+            "README.md": fill("talk.md", names),
+        },
+    )
+
+
 COPIED = ("firmware/element.c", "firmware/element.h", "include/tvm_ffi_model.h", "include/tvm/ffi/c_api.h", "include/dlpack/dlpack.h")
 """Files that the program of a host is compiled with, so that it needs the library alone."""
 

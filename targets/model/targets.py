@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 
+from executable import BUILTIN
 from failure import Failure
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -66,3 +67,11 @@ def builtins(target):
         return set(re.findall(r'FerriteModelBuiltin_\w+ = \w+ "([^"]+)"', (crate / "table/linked.rs").read_text()))
     sources = "".join(file.read_text() for file in crate.rglob("*.rs"))
     return set(re.findall(r'builtin!\(\s*(?:packed )?"([^"]+)"', sources))
+
+
+def check_functions(executable, target, kernels):
+    """Checks that the machine and the kernels have every function that the model calls."""
+    known = builtins(target)
+    missing = [name for name in executable.packed if name not in known and (name.startswith(BUILTIN) or name not in kernels)]
+    if missing:
+        raise Failure(f"the model calls functions that the target {target} does not have: {', '.join(missing)}")

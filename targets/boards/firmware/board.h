@@ -9,6 +9,10 @@
 /* Writes text to the terminal. */
 void board_write(const char* text, size_t size);
 
+/* Copies the argument that the emulator passes to the program, without a null byte. Returns its
+ * length; `capacity` if it is as long or longer. */
+size_t board_argument(char* argument, size_t capacity);
+
 /* Ends the program; 0 is success. Does not return. */
 void board_exit(int status);
 

@@ -3,7 +3,7 @@
 
 #include "mcu.h"
 
-enum { SYS_WRITE0 = 0x04, SYS_EXIT_EXTENDED = 0x20, STOPPED_APPLICATION_EXIT = 0x20026 };
+enum { SYS_WRITE0 = 0x04, SYS_GET_CMDLINE = 0x15, SYS_EXIT_EXTENDED = 0x20, STOPPED_APPLICATION_EXIT = 0x20026 };
 
 void board_write(const char* text, size_t size) {
   char piece[64];
@@ -16,6 +16,17 @@ void board_write(const char* text, size_t size) {
       used = 0;
     }
   }
+}
+
+/* The debugger ends the argument with a null byte, for which there must be space. */
+size_t board_argument(char* argument, size_t capacity) {
+  uintptr_t block[2];
+  size_t size = 0;
+  block[0] = (uintptr_t)argument;
+  block[1] = capacity;
+  if (semihost(SYS_GET_CMDLINE, block) != 0) return capacity;
+  while (size < capacity && argument[size] != '\0') ++size;
+  return size;
 }
 
 void board_exit(int status) {

@@ -3,6 +3,7 @@
 
 __attribute__((import_module("board"), import_name("write"))) void js_write(const char* text, size_t size);
 __attribute__((import_module("board"), import_name("exit"))) void js_exit(int status);
+__attribute__((import_module("board"), import_name("argument"))) size_t js_argument(char* argument, size_t capacity);
 
 int firmware(void); /* main of the program */
 
@@ -25,6 +26,8 @@ size_t board_stack_used(void) {
 }
 
 void board_write(const char* text, size_t size) { js_write(text, size); }
+
+size_t board_argument(char* argument, size_t capacity) { return js_argument(argument, capacity); }
 
 void board_exit(int status) { js_exit(status); }
 

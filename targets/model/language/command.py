@@ -9,9 +9,10 @@ import tempfile
 
 import quote
 import targets
+from compiler import compiling
 from failure import Failure
 from frontend import TVM, require
-from language import bert, chat, description, options, parameters
+from language import bert, board, chat, description, options, parameters
 from language.checkpoint import Checkpoint
 
 
@@ -20,6 +21,9 @@ def run(args):
     folder = args.file
     config = description.content(folder / "config.json")
     is_encoder = config.get("model_type") == bert.KIND
+    if args.target in targets.boards() and not is_encoder:
+        board.run(args)
+        return
     family = bert if is_encoder else description
     model = family.described(config, folder / "config.json")
     chosen = options.choose(args, model)
@@ -64,17 +68,6 @@ def replace(output, place):
 def host(args):
     """Returns TVM's target for this machine, or for the processor that the user names."""
     return {"kind": "llvm", "mcpu": args.cpu} if args.cpu else targets.description(targets.HOST)
-
-
-@contextlib.contextmanager
-def compiling():
-    """Turns errors of TVM, which are of every kind, into failures."""
-    try:
-        yield
-    except Failure:
-        raise
-    except Exception as error:
-        raise Failure(f"TVM cannot compile the model: {str(error).strip().splitlines()[-1]}") from error
 
 
 def module(model, chosen, is_encoder):

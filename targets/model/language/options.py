@@ -50,21 +50,40 @@ class Options:
         }
 
 
-def choose(args, description):
-    """Returns the options for a model, with their defaults."""
-    if args.target not in LANGUAGE_TARGETS:
-        raise Failure(f"language models are compiled for {', '.join(LANGUAGE_TARGETS)}, not for {args.target}")
+def context_of(args, description):
+    """Returns the tokens of a conversation."""
     longest = min(description.positions, description.window or description.positions)
     context = min(4096, longest) if args.context is None else args.context
     if not 1 <= context <= longest:
         limit = "sliding window" if description.window and description.window == longest else "max_position_embeddings"
         raise Failure(f"--context {context} is not from 1 to {longest}, the model's {limit}")
+    return context
+
+
+def choose(args, description):
+    """Returns the options for a model, with their defaults."""
+    if args.target not in LANGUAGE_TARGETS:
+        raise Failure(f"encoders are compiled for {', '.join(LANGUAGE_TARGETS)}, not for {args.target}")
+    context = context_of(args, description)
     chunk = min(512, context) if args.prefill_chunk is None else args.prefill_chunk
     if not 1 <= chunk <= context:
         raise Failure(f"--prefill-chunk {chunk} is not from 1 to the context, {context}")
-    if args.batch < 1:
-        raise Failure(f"--batch {args.batch} is not positive")
+    batch = 16 if args.batch is None else args.batch
+    if batch < 1:
+        raise Failure(f"--batch {batch} is not positive")
     bits = QUANTIZATIONS[args.quantization]
     # Weights of 4 bits are calculated with in float32 where a device need not have float16.
     dtype = "float16" if bits == 16 or (bits == 4 and args.target == "cuda") else "float32"
-    return Options(bits, dtype, context, chunk, args.batch)
+    return Options(bits, dtype, context, chunk, batch)
+
+
+def choose_board(args, description):
+    """Returns the options for a board, whose steps have one token of one conversation."""
+    given = {"--prefill-chunk": args.prefill_chunk, "--batch": args.batch, "--conversation": args.conversation, "--cpu": args.cpu}
+    for name, value in given.items():
+        if value is not None:
+            raise Failure(f"{name} is for hosts and GPUs: firmware continues one prompt, token by token")
+    if args.mode != "bytecode":
+        raise Failure("--mode compiled is for hosts and GPUs: firmware has bytecode, and kernels in C")
+    bits = QUANTIZATIONS[args.quantization]
+    return Options(bits, "float16" if bits == 16 else "float32", context_of(args, description), 1, 1)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # shellcheck disable=SC2154 # board.conf sets compiler, core, defines, emulator, rust_target and
 # stack_least
-# usage: build.sh [run]      builds firmware.elf; with `run`, runs it in the emulator
+# usage: build.sh [run [ARGUMENT]]      builds firmware.elf; with `run`, runs it in the emulator. CFLAGS are
+# flags of the compiler
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 project=$PWD
@@ -27,7 +28,7 @@ esac
 mkdir -p objects
 objects=()
 for source in main.c @NAME@.c kernels.c "$boards"/firmware/{element,ffi,print}.c "${start_up[@]}"; do
-  "${compiler[@]}" -std=gnu99 -O2 -w -ffunction-sections -fdata-sections "${defines[@]}" -I . -I "$ferrite/include" \
+  "${compiler[@]}" -std=gnu99 -O2 -w -ffunction-sections -fdata-sections "${defines[@]}" ${CFLAGS:-} -I . -I "$ferrite/include" \
     -I "$boards/firmware" -I "$mcu/shared" -I "$mcu/$core" -c "$source" -o "objects/$(basename "$source" .c).o"
   objects+=("objects/$(basename "$source" .c).o")
 done
@@ -42,9 +43,10 @@ fi
 
 [ "${1:-}" = run ] || exit 0
 cd "$boards"
+argument=${2:-}
 if [ "$core" = wasm ]; then
-  "${emulator[@]}" "$project/firmware.elf"
+  "${emulator[@]}" "$project/firmware.elf" "$argument"
 else
-  "${emulator[@]}" -nographic -monitor none -serial none -icount shift=0 -semihosting-config enable=on,target=native \
+  "${emulator[@]}" -nographic -monitor none -serial none -icount shift=0 -semihosting-config "enable=on,target=native,arg=${argument//,/,,}" \
     -kernel "$project/firmware.elf"
 fi

@@ -21,7 +21,7 @@ use ferrite_relax::model::{Kernel as LinkedKernel, Kernels, Model};
 const PAGE: usize = 65536;
 
 /// Number of calls, each after the result of the previous one is released: the first leaves frames
-/// behind.
+/// behind. Number of conversations of a language model.
 const CALLS: usize = 3;
 
 const CPU: i32 = 1;
@@ -68,7 +68,9 @@ pub unsafe extern "C" fn give(arena: *mut u8, bytes: usize) {
     }
 }
 
-/// Loads the model and calls a function of it. Returns 0, or 1 with an error.
+/// Loads the model and calls a function of it: a few times, or with the cache of a language model
+/// once for each token of conversations, whose length is `context`, or 0. Returns 0, or 1 with an
+/// error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn run(
     executable: *const u8,
@@ -79,13 +81,14 @@ pub unsafe extern "C" fn run(
     function_bytes: usize,
     args: *const TVMFFIAny,
     num_args: usize,
+    context: usize,
 ) -> c_int {
     // SAFETY: the caller reserved and filled the memory.
     let outcome = unsafe {
         let executable = slice::from_raw_parts(executable, executable_bytes);
         let kernels = slice::from_raw_parts(kernels, num_kernels);
         let function = slice::from_raw_parts(function, function_bytes);
-        call(executable, kernels, function, AnyView::slice_from_raw(args, num_args))
+        call(executable, kernels, function, AnyView::slice_from_raw(args, num_args), context)
     };
     let Err(error) = outcome else { return 0 };
     // SAFETY: there is one thread.
@@ -101,6 +104,7 @@ fn call(
     kernels: &[Kernel],
     function: &[u8],
     args: &[AnyView<'_>],
+    context: usize,
 ) -> Result<()> {
     let mut table = [LinkedKernel { name: core::ptr::null(), call: None }; MOST];
     let count = kernels.len().min(MOST);
@@ -117,7 +121,25 @@ fn call(
     let executable = Executable::load(Source::Static(executable))?;
     // SAFETY: the names end with null bytes.
     let model = Model::new(executable, Kind::Naive, unsafe { Kernels::linked(table) })?;
+    if let (1.., [token]) = (context, args) {
+        return converse(&model, function, *token, context);
+    }
     (0..CALLS).try_for_each(|_| model.call_packed(function, args).map(drop))
+}
+
+/// Calls a function of a language model once for each token of conversations, with the token and
+/// the cache.
+fn converse(model: &Model, function: &[u8], token: AnyView<'_>, context: usize) -> Result<()> {
+    let cache = model.call_packed(b"create", &[])?;
+    let cache = cache.view();
+    for _ in 0..CALLS {
+        model.call_packed(b"reset", &[cache])?;
+        for _ in 0..context {
+            model.call_packed(b"begin", &[cache])?;
+            model.call_packed(function, &[token, cache])?;
+        }
+    }
+    Ok(())
 }
 
 /// Maximum number of kernels.
@@ -135,12 +157,13 @@ macro_rules! rows_of_stubs {
 /// A stub for each kernel, in rows of 16: kernels get no handle that could tell them apart.
 const STUBS: [[TVMFFISafeCallType; 16]; 16] = rows_of_stubs!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 
-/// Allocates and frees the workspaces of a kernel.
+/// Allocates and frees the workspaces of a kernel. Returns 1.0: kernels that compute a number are
+/// scales.
 unsafe extern "C" fn stub<const NUMBER: usize>(
     _handle: *mut c_void,
     _args: *const TVMFFIAny,
     _num_args: i32,
-    _result: *mut TVMFFIAny,
+    result: *mut TVMFFIAny,
 ) -> c_int {
     // SAFETY: `run` got that many kernels.
     let workspaces = unsafe {
@@ -165,6 +188,8 @@ unsafe extern "C" fn stub<const NUMBER: usize>(
             return -1;
         }
     }
+    // SAFETY: a caller gives the place of the result.
+    unsafe { result.write(*AnyView::from(1.0f64).as_raw()) };
     0
 }
 

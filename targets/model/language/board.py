@@ -1,0 +1,55 @@
+"""The command for language models on boards: firmware that continues a prompt."""
+
+import pathlib
+
+import compiler
+import plan
+import project
+import quote
+import signature
+import targets
+from executable import DataType, Executable
+from frontend import TVM, require
+from language import byte_tokens, description, options, parameters
+from language.checkpoint import Checkpoint
+
+
+def run(args):
+    """Compiles the language model in a folder to firmware."""
+    folder = args.file
+    model = description.read(folder / "config.json")
+    chosen = options.choose_board(args, model)
+    tokens = byte_tokens.tokens(folder / "tokenizer.json", model.vocab)
+    checkpoint = Checkpoint(folder)
+    sources = parameters.Sources(parameters.decoder(model))
+    sources.check(checkpoint)
+    tvm = require("tvm", TVM)
+    chosen.target = tvm.target.Target("c")
+    data, source = compiled(model, chosen, sources, checkpoint)
+    targets.check_types(args.target, source)
+    executable = Executable(data)
+    targets.check_functions(executable, args.target, compiler.kernels(source))
+    token = signature.Input("token", (1,), DataType(0, 32, 1))
+    measurement = plan.Measurement(plan.module(targets.clone()), executable, plan.workspaces(source), "step", [token], chosen.context)
+    arena = plan.smallest_arena(measurement)
+    name = quote.model_name(folder.resolve().name) if args.name is None else quote.checked_model_name(args.name)
+    output = args.output or pathlib.Path(f"{name}-{args.target}")
+    project.write_talker(output, name, args.target, data, source, arena, chosen.context, tokens, model)
+    print(f"model        {model.kind}, {model.layers} layers of width {model.width}, {chosen.quantization}")
+    print(f"context      {chosen.context} tokens")
+    print(f"arena        {arena} bytes of RAM, with the key-value cache")
+    print(f"weights      {executable.weight_bytes} bytes of flash, used in place")
+    print(f"project      {quote.visible(output)}: run {quote.shell(output / 'build.sh')} run")
+
+
+def compiled(model, chosen, sources, checkpoint):
+    """Returns the executable and the source of its kernels."""
+    from language import stepwise
+
+    def weights(names):
+        return {name: array for stem in names for name, array in parameters.stored(stem, sources, checkpoint, chosen.dtype)}
+
+    with compiler.compiling(), chosen.target:
+        mod = stepwise.module(model, chosen, weights)
+    built = compiler.executable(mod, "c")
+    return compiler.serialised(built), compiler.c_source(built)
