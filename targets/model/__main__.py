@@ -115,7 +115,7 @@ def board(args, name, folder):
     data, source = compiler.serialised(built), compiler.c_source(built)
     targets.check_types(args.target, source)
     executable = Executable(data)
-    targets.check_functions(executable, args.target, compiler.kernels(source))
+    targets.check_functions(executable, args.target, compiler.kernel_names(source))
     function = signature.entry_point(executable, args.function)
     inputs = signature.inputs(executable, function)
     examples = arrays(args.input, inputs)

@@ -65,7 +65,7 @@ def c_source(executable):
     return repaired(sources(executable.mod))
 
 
-def kernels(source):
+def kernel_names(source):
     """Returns the names of the kernels in C source."""
     return set(re.findall(r"\b__tvm_ffi_(\w+)\(void\* self_handle", source))
 

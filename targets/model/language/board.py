@@ -28,7 +28,7 @@ def run(args):
     data, source = compiled(model, chosen, sources, checkpoint)
     targets.check_types(args.target, source)
     executable = Executable(data)
-    targets.check_functions(executable, args.target, compiler.kernels(source))
+    targets.check_functions(executable, args.target, compiler.kernel_names(source))
     token = signature.Input("token", (1,), DataType(0, 32, 1))
     measurement = plan.Measurement(plan.module(targets.clone()), executable, plan.workspaces(source), "step", [token], chosen.context)
     arena = plan.smallest_arena(measurement)
