@@ -1,10 +1,7 @@
 //! Element types in memory: all are computed as f32.
 
 use crate::arguments::Kind;
-use crate::simd::{Scalar, Simd};
-
-/// Largest number of lanes.
-const MAX_LANES: usize = 16;
+use crate::simd::{MAX_LANES, Scalar, Simd};
 
 /// Element of a tensor.
 pub trait Element: Copy + Send + Sync + 'static {
@@ -88,6 +85,24 @@ impl Element for f32 {
     unsafe fn store<S: Simd>(simd: S, to: *mut Self, value: S::V) {
         // SAFETY: the caller guarantees the elements.
         unsafe { simd.store(to, value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_head<S: Simd>(simd: S, from: *const Self, count: usize) -> S::V {
+        // SAFETY: the caller guarantees the elements.
+        unsafe { if count >= S::LANES { simd.load(from) } else { simd.load_head(from, count) } }
+    }
+
+    #[inline(always)]
+    unsafe fn store_head<S: Simd>(simd: S, to: *mut Self, value: S::V, count: usize) {
+        // SAFETY: the caller guarantees the elements.
+        unsafe {
+            if count >= S::LANES {
+                simd.store(to, value)
+            } else {
+                simd.store_head(to, value, count)
+            }
+        }
     }
 }
 

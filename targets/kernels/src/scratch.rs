@@ -2,7 +2,6 @@
 //! calls.
 
 use core::ffi::{c_int, c_void};
-use core::mem::size_of;
 
 use ferrite_core::abi::kDLCPU;
 
@@ -31,10 +30,23 @@ impl Scratch {
         if count == 0 {
             return Ok(Self(core::ptr::null_mut()));
         }
-        let bytes = (count * size_of::<f32>()) as u64;
+        let bytes = count.saturating_mul(size_of::<f32>()) as u64;
         // SAFETY: device 0 is main memory; the hints describe f32.
         let memory = unsafe { TVMBackendAllocWorkspace(kDLCPU, 0, bytes, 2, 32) };
         if memory.is_null() { Err(Raised::by_program()) } else { Ok(Self(memory)) }
+    }
+
+    /// Allocates space for `count` numbers that are zero.
+    ///
+    /// # Errors
+    /// As `new`.
+    pub fn zeros(count: usize) -> Result<Self> {
+        let scratch = Self::new(count)?;
+        if count != 0 {
+            // SAFETY: the workspace has the numbers.
+            unsafe { scratch.data().write_bytes(0, count) };
+        }
+        Ok(scratch)
     }
 
     /// Returns the first number.

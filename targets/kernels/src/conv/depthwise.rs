@@ -1,9 +1,13 @@
 //! Convolution of each channel by itself, along rows of the output.
 
+use core::ops::Range;
+
 use super::Geometry;
+use super::padded::{Padded, SLACK};
 use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::{Epilogue, Place};
+use crate::scratch::Scratch;
 use crate::simd::{self, Level, Simd, Work};
 use crate::threads::{self, share};
 
@@ -29,101 +33,93 @@ impl<T: Element> Depthwise<T> {
     /// Computes the output.
     ///
     /// # Errors
-    /// Those of the pool.
+    /// Those of workspaces and of the pool.
     pub fn run(&self) -> Result<()> {
         let level = Level::current();
         let geometry = &self.geometry;
         let channels = geometry.batch * geometry.groups * geometry.outputs;
+        let layout = Padded::new(*geometry);
+        let rows = layout.rows(&(0..geometry.output[0]));
         threads::launch(geometry.work(), |task, tasks| {
-            for channel in share(channels, 1, task, tasks) {
-                simd::run(level, Channel { depthwise: self, channel });
-            }
+            let plane =
+                Scratch::zeros(rows.len().saturating_mul(layout.row()).saturating_add(SLACK))?;
+            let channels = share(channels, 1, task, tasks);
+            let rows = rows.clone();
+            let plane = plane.data();
+            simd::run(level, Channels { depthwise: *self, channels, layout, rows, plane });
             Ok(())
         })
     }
 }
 
-struct Channel<'a, T> {
-    depthwise: &'a Depthwise<T>,
-    channel: usize,
+/// Channels of a task.
+struct Channels<T> {
+    depthwise: Depthwise<T>,
+    channels: Range<usize>,
+    layout: Padded,
+    rows: Range<usize>,
+    plane: *mut f32,
 }
 
-impl<T: Element> Work for Channel<'_, T> {
+/// Output rows that are computed together.
+const ROWS: usize = 4;
+
+impl<T: Element> Work for Channels<T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let geometry = self.depthwise.geometry;
-        for y in 0..geometry.output[0] {
-            for x in (0..geometry.output[1]).step_by(S::LANES) {
-                // SAFETY: the extents were checked.
-                unsafe { self.pixels(simd, y, x) };
+        let [height, width] = geometry.output;
+        for channel in self.channels.clone() {
+            let plane =
+                self.depthwise.x.wrapping_add(channel / geometry.outputs * geometry.plane());
+            // SAFETY: the extents were checked; the scratch has the padded plane.
+            unsafe { self.layout.fill(simd, plane, self.rows.clone(), self.plane) };
+            for y in (0..height).step_by(ROWS) {
+                for x in (0..width).step_by(S::LANES) {
+                    // SAFETY: as above.
+                    unsafe {
+                        match height - y {
+                            1 => self.pixels::<S, 1>(simd, channel, y, x),
+                            2 => self.pixels::<S, 2>(simd, channel, y, x),
+                            3 => self.pixels::<S, 3>(simd, channel, y, x),
+                            _ => self.pixels::<S, ROWS>(simd, channel, y, x),
+                        }
+                    }
+                }
             }
         }
     }
 }
 
-impl<T: Element> Channel<'_, T> {
-    /// Computes a vector of pixels of a row.
+impl<T: Element> Channels<T> {
+    /// Computes a vector of pixels of `N` rows.
     ///
     /// # Safety
-    /// The tensors must have the extents of the geometry.
+    /// The tensors must have the extents of the geometry, the scratch the padded plane.
     #[inline(always)]
-    unsafe fn pixels<S: Simd>(&self, simd: S, oy: usize, ox: usize) {
-        let Depthwise { geometry, x, w, out, epilogue } = *self.depthwise;
-        let count = (geometry.output[1] - ox).min(S::LANES);
-        let outputs = geometry.groups * geometry.outputs;
-        let row = self.channel % outputs;
-        let plane = x.wrapping_add(self.channel / geometry.outputs * geometry.plane());
+    unsafe fn pixels<S: Simd, const N: usize>(&self, simd: S, channel: usize, y: usize, x: usize) {
+        let Depthwise { geometry, w, out, epilogue, .. } = self.depthwise;
+        let [height, width] = geometry.output;
+        let row = channel % (geometry.groups * geometry.outputs);
         let weights = w.wrapping_add(row * geometry.taps());
-        let mut sum = simd.splat(0.0);
-        for tap in 0..geometry.taps() {
-            // SAFETY: the weights have the taps.
-            let weight = simd.splat(unsafe { *weights.add(tap) }.to_f32());
-            // SAFETY: the plane has the extents of the input.
-            let pixels = unsafe { geometry.tap_pixels(simd, plane, (oy, ox, count), tap) };
-            sum = simd.fma(weight, pixels, sum);
-        }
-        let offset = (self.channel * geometry.output[0] + oy) * geometry.output[1] + ox;
-        let place = Place { offset, row, column: 0, count };
-        // SAFETY: the output has the extents of the geometry.
-        unsafe { epilogue.store(simd, out, place, sum) };
-    }
-}
-
-impl Geometry {
-    /// Returns the input elements of a tap for a vector of pixels of a row; zero outside.
-    ///
-    /// # Safety
-    /// `plane` must have the elements of a channel.
-    #[inline(always)]
-    unsafe fn tap_pixels<S: Simd, T: Element>(
-        &self,
-        simd: S,
-        plane: *const T,
-        (oy, ox, count): (usize, usize, usize),
-        tap: usize,
-    ) -> S::V {
-        let [height, width] = self.input;
-        let (ky, kx) = (tap / self.kernel[1], tap % self.kernel[1]);
-        // Elements above and left of the input wrap around to large numbers.
-        let y = (oy * self.stride[0] + ky * self.dilation[0]).wrapping_sub(self.pad[0]);
-        let x = (ox * self.stride[1] + kx * self.dilation[1]).wrapping_sub(self.pad[1]);
-        if y >= height {
-            return simd.splat(0.0);
-        }
-        let row = plane.wrapping_add(y * width);
-        if self.stride[1] == 1 && count == S::LANES && x < width && width - x >= S::LANES {
-            // SAFETY: the elements are inside of the row.
-            return unsafe { T::load(simd, row.add(x)) };
-        }
-        let mut lanes = [T::ZERO; 16];
-        for (at, lane) in lanes.iter_mut().enumerate().take(count) {
-            let x = x.wrapping_add(at * self.stride[1]);
-            if x < width {
-                // SAFETY: the element is inside of the row.
-                *lane = unsafe { *row.add(x) };
+        let pixels = self.plane.wrapping_add(self.layout.pixel(y, x));
+        let next = self.layout.pixel(1, 0);
+        let mut sums = [simd.splat(0.0); N];
+        for (at, tap) in self.layout.taps().enumerate() {
+            let pixels = pixels.wrapping_add(tap);
+            // SAFETY: the weights have the taps, and the padded plane the pixels and the slack.
+            unsafe {
+                let weight = simd.splat((*weights.add(at)).to_f32());
+                for (at, sum) in sums.iter_mut().enumerate() {
+                    *sum = simd.fma(weight, simd.load(pixels.add(at * next)), *sum);
+                }
             }
         }
-        // SAFETY: the array has at least the lanes of a vector.
-        unsafe { T::load(simd, lanes.as_ptr()) }
+        for (at, sum) in sums.iter().enumerate() {
+            let offset = (channel * height + y + at) * width + x;
+            let place = Place { offset, row, column: 0, count: (width - x).min(S::LANES) };
+            // SAFETY: the output has the extents of the geometry.
+            unsafe { epilogue.store(simd, out, place, *sum) };
+        }
     }
 }

@@ -1,87 +1,133 @@
-//! Panels of input elements for a range of output pixels (im2col).
+//! Panels of input elements for a range of output pixels (im2col): for each tap and channel, the
+//! elements of 16 pixels, in f32.
 
 use core::ops::Range;
 
 use super::Geometry;
+use super::padded::Padded;
 use crate::element::Element;
 use crate::matmul::COLUMNS;
 use crate::simd::Simd;
 
-/// Offset of an element outside of the input.
-const OUTSIDE: usize = usize::MAX;
+/// Elements after the panels that may be written.
+pub const SLACK: usize = COLUMNS;
+
+/// Neighbouring pixels of a row in a panel.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    /// Offset of the first pixel in a padded plane.
+    from: usize,
+    /// Its column in the panel.
+    to: usize,
+}
+
+/// Padded planes of the channels of a group.
+#[derive(Clone, Copy)]
+pub struct Planes {
+    /// Layout of a plane.
+    pub layout: Padded,
+    /// Padded rows that exist.
+    pub rows: (usize, usize),
+    /// First plane.
+    pub data: *const f32,
+}
+
+impl Planes {
+    /// Returns the distance of planes.
+    pub fn plane(&self) -> usize {
+        (self.rows.1 - self.rows.0).saturating_mul(self.layout.row())
+    }
+
+    /// Writes the panels of the pixels. Columns past the range have any value.
+    ///
+    /// # Safety
+    /// The planes must have the rows of the pixels and the slack, `to` the space for whole panels
+    /// and the slack.
+    #[inline(always)]
+    pub unsafe fn gather<S: Simd>(
+        &self,
+        simd: S,
+        geometry: &Geometry,
+        pixels: Range<usize>,
+        to: *mut f32,
+    ) {
+        let mut to = to;
+        for first in pixels.clone().step_by(COLUMNS) {
+            let last = pixels.end.min(first + COLUMNS);
+            let mut runs = [Run::default(); COLUMNS];
+            let runs = self.runs(geometry, first..last, &mut runs);
+            for tap in self.layout.taps() {
+                let tap = self.data.wrapping_add(tap);
+                for channel in 0..geometry.channels {
+                    let plane = tap.wrapping_add(channel * self.plane());
+                    for run in runs.iter() {
+                        // A vector writes past the end of its run; the next run or row follows.
+                        for at in (0..COLUMNS).step_by(S::LANES) {
+                            // SAFETY: the caller guarantees the elements and the slack.
+                            unsafe {
+                                simd.store(to.add(run.to + at), simd.load(plane.add(run.from + at)))
+                            };
+                        }
+                    }
+                    to = to.wrapping_add(COLUMNS);
+                }
+            }
+        }
+    }
+
+    /// Splits the pixels of a panel at the ends of output rows.
+    #[inline(always)]
+    fn runs<'a>(
+        &self,
+        geometry: &Geometry,
+        pixels: Range<usize>,
+        runs: &'a mut [Run; COLUMNS],
+    ) -> &'a [Run] {
+        let width = geometry.output[1];
+        let start = self.rows.0 * self.layout.row();
+        let (mut pixel, mut count) = (pixels.start, 0);
+        while pixel < pixels.end {
+            let (y, x) = (pixel / width, pixel % width);
+            runs[count] = Run { from: self.layout.pixel(y, x) - start, to: pixel - pixels.start };
+            pixel += width - x;
+            count += 1;
+        }
+        &runs[..count]
+    }
+}
 
 impl Geometry {
-    /// Writes the panels of the pixels, converted to f32: for each tap and channel, the input
-    /// elements of 16 pixels. Elements outside of the input, and pixels past the range, are zero.
+    /// Returns whether output pixels are input pixels.
+    pub fn is_pointwise(&self) -> bool {
+        self.taps() == 1 && self.stride == [1, 1] && self.pad == [0, 0] && self.output == self.input
+    }
+
+    /// Writes the panels of the pixels of a pointwise convolution; columns past the range are zero.
     ///
     /// # Safety
     /// `x` must have the channels of a group, `to` the space for whole panels.
     #[inline(always)]
-    pub unsafe fn gather<S: Simd, T: Element>(
+    pub unsafe fn gather_pointwise<S: Simd, T: Element>(
         &self,
         simd: S,
         x: *const T,
         pixels: Range<usize>,
         to: *mut f32,
     ) {
-        for (panel, first) in pixels.clone().step_by(COLUMNS).enumerate() {
-            let count = (pixels.end - first).min(COLUMNS);
-            for tap in 0..self.taps() {
-                let offsets = self.offsets(first, count, tap);
-                let to = to.wrapping_add((panel * self.taps() + tap) * self.channels * COLUMNS);
-                // SAFETY: offsets are inside of a channel; the caller guarantees the channels.
-                unsafe { self.gather_tap(simd, x, &offsets, to) };
-            }
-        }
-    }
-
-    /// Returns the offsets of a tap for the pixels of a panel.
-    #[inline(always)]
-    fn offsets(&self, first: usize, count: usize, tap: usize) -> [usize; COLUMNS] {
-        let [height, width] = self.input;
-        let (ky, kx) = (tap / self.kernel[1], tap % self.kernel[1]);
-        let (mut oy, mut ox) = (first / self.output[1], first % self.output[1]);
-        let mut offsets = [OUTSIDE; COLUMNS];
-        for offset in &mut offsets[..count] {
-            // Elements above and left of the input wrap around to large numbers.
-            let y = (oy * self.stride[0] + ky * self.dilation[0]).wrapping_sub(self.pad[0]);
-            let x = (ox * self.stride[1] + kx * self.dilation[1]).wrapping_sub(self.pad[1]);
-            if y < height && x < width {
-                *offset = y * width + x;
-            }
-            ox += 1;
-            if ox == self.output[1] {
-                (oy, ox) = (oy + 1, 0);
-            }
-        }
-        offsets
-    }
-
-    #[inline(always)]
-    unsafe fn gather_tap<S: Simd, T: Element>(
-        &self,
-        simd: S,
-        x: *const T,
-        offsets: &[usize; COLUMNS],
-        to: *mut f32,
-    ) {
-        let (first, plane) = (offsets[0], self.plane());
-        let contiguous = first != OUTSIDE
-            && offsets.iter().enumerate().all(|(at, offset)| *offset == first.wrapping_add(at));
-        for channel in 0..self.channels {
-            let (x, to) = (x.wrapping_add(channel * plane), to.wrapping_add(channel * COLUMNS));
-            // SAFETY: offsets other than `OUTSIDE` are inside of the channel.
-            unsafe {
-                if contiguous {
-                    for at in (0..COLUMNS).step_by(S::LANES) {
-                        simd.store(to.add(at), T::load(simd, x.add(first + at)));
-                    }
-                } else {
-                    for (at, offset) in offsets.iter().enumerate() {
-                        *to.add(at) =
-                            if *offset == OUTSIDE { 0.0 } else { (*x.add(*offset)).to_f32() };
+        let mut to = to;
+        for first in pixels.clone().step_by(COLUMNS) {
+            let count = pixels.end - first;
+            for channel in 0..self.channels {
+                let from = x.wrapping_add(channel * self.plane() + first);
+                for at in (0..COLUMNS).step_by(S::LANES) {
+                    // SAFETY: pixels of the range are inside of the channel.
+                    unsafe {
+                        let value =
+                            T::load_head(simd, from.wrapping_add(at), count.saturating_sub(at));
+                        simd.store(to.add(at), value);
                     }
                 }
+                to = to.wrapping_add(COLUMNS);
             }
         }
     }

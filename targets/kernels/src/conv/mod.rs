@@ -5,6 +5,7 @@ pub mod calls;
 mod depthwise;
 mod gather;
 mod geometry;
+mod padded;
 mod product;
 
 pub use geometry::Geometry;

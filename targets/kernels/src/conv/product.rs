@@ -3,6 +3,8 @@
 use core::ops::Range;
 
 use super::Geometry;
+use super::gather::{self, Planes};
+use super::padded::{self, Padded};
 use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::Epilogue;
@@ -53,10 +55,14 @@ impl<T: Element> Convolution<T> {
             let part = self.part(task, tasks);
             let chunk = self.chunk(part.pixels.len());
             let inner = self.geometry.inner();
-            let pixels = Scratch::new(chunk * inner)?;
+            let gathered = Scratch::new(chunk.saturating_mul(inner).saturating_add(gather::SLACK))?;
+            let planes = self.planes(&part.pixels);
+            let padded = Scratch::zeros(self.padded(&planes))?;
             let weights = Scratch::new(self.converted(part.rows.len()))?;
-            let (gathered, weights) = (pixels.data(), weights.data());
-            simd::run(level, Task { convolution: self, part, chunk, gathered, weights });
+            let planes = Planes { data: padded.data(), ..planes };
+            let (gathered, weights, padded) = (gathered.data(), weights.data(), padded.data());
+            let task = Task { convolution: self, part, chunk, gathered, weights, planes, padded };
+            simd::run(level, task);
             Ok(())
         })
     }
@@ -83,6 +89,21 @@ impl<T: Element> Convolution<T> {
         fitting.max(2 * COLUMNS).min(pixels.next_multiple_of(COLUMNS))
     }
 
+    /// Returns the padded planes that pixels read.
+    fn planes(&self, pixels: &Range<usize>) -> Planes {
+        let (layout, width) = (Padded::new(self.geometry), self.geometry.output[1].max(1));
+        let rows = layout.rows(&(pixels.start / width..pixels.end.div_ceil(width)));
+        Planes { layout, rows: (rows.start, rows.end), data: core::ptr::null() }
+    }
+
+    /// Returns the number of elements of the padded planes.
+    fn padded(&self, planes: &Planes) -> usize {
+        if self.geometry.is_pointwise() {
+            return 0;
+        }
+        self.geometry.channels.saturating_mul(planes.plane()).saturating_add(padded::SLACK)
+    }
+
     /// Returns the number of weights to convert to f32, for a number of rows.
     fn converted(&self, rows: usize) -> usize {
         if size_of::<T>() == size_of::<f32>() {
@@ -99,6 +120,8 @@ struct Task<'a, T> {
     chunk: usize,
     gathered: *mut f32,
     weights: *mut f32,
+    planes: Planes,
+    padded: *mut f32,
 }
 
 impl<T: Element> Work for Task<'_, T> {
@@ -109,11 +132,17 @@ impl<T: Element> Work for Task<'_, T> {
             let left = self.weights_of(simd, plane % geometry.groups);
             let offset = plane * geometry.channels * geometry.plane();
             let x = self.convolution.x.wrapping_add(offset);
+            // SAFETY: the extents were checked; the scratch has the planes.
+            unsafe { self.pad(simd, x) };
             for first in self.part.pixels.clone().step_by(self.chunk) {
                 let pixels = first..(first + self.chunk).min(self.part.pixels.end);
                 // SAFETY: the extents were checked; the scratch has a chunk of pixels.
                 unsafe {
-                    geometry.gather(simd, x, pixels.clone(), self.gathered);
+                    if geometry.is_pointwise() {
+                        geometry.gather_pointwise(simd, x, pixels.clone(), self.gathered);
+                    } else {
+                        self.planes.gather(simd, &geometry, pixels.clone(), self.gathered);
+                    }
                     self.multiply(simd, plane, left, pixels);
                 }
             }
@@ -122,6 +151,25 @@ impl<T: Element> Work for Task<'_, T> {
 }
 
 impl<T: Element> Task<'_, T> {
+    /// Writes the padded planes of a group.
+    ///
+    /// # Safety
+    /// `x` must have the channels of a group, and the scratch their padded planes.
+    #[inline(always)]
+    unsafe fn pad<S: Simd>(&self, simd: S, x: *const T) {
+        let geometry = &self.convolution.geometry;
+        if geometry.is_pointwise() {
+            return;
+        }
+        let (first, last) = self.planes.rows;
+        for channel in 0..geometry.channels {
+            let plane = x.wrapping_add(channel * geometry.plane());
+            let to = self.padded.wrapping_add(channel * self.planes.plane());
+            // SAFETY: the caller guarantees the channels and the planes.
+            unsafe { self.planes.layout.fill(simd, plane, first..last, to) };
+        }
+    }
+
     /// Returns the weights of a group, converted to f32.
     #[inline(always)]
     fn weights_of<S: Simd>(&self, simd: S, group: usize) -> *const f32 {

@@ -16,8 +16,8 @@ pub use pack::{pack_columns, pack_transposed};
 
 use crate::element::Element;
 use crate::epilogue::{Epilogue, Place};
-use crate::simd::Simd;
-use tile::{MAX_ROWS, MAX_WIDTH, Tile};
+use crate::simd::{Simd, Work};
+use tile::{MAX_ROWS, MAX_WIDTH, NARROW, NarrowTile, Sums, Tile};
 
 /// Columns of a panel of the right operand.
 pub const COLUMNS: usize = 16;
@@ -81,19 +81,45 @@ impl<R: Element, T: Element> Product<R, T> {
     /// has panels. No one else may access the block.
     #[inline(always)]
     pub unsafe fn block<S: Simd>(&self, simd: S, rows: Range<usize>, columns: Range<usize>) {
-        let strip = (LEFT_BYTES / 4 / self.inner.max(1)).max(1).next_multiple_of(ROWS);
+        simd.call(Block { product: *self, rows, columns });
+    }
+}
+
+/// Block of a product, with the contract of [`Product::block`].
+struct Block<R, T> {
+    product: Product<R, T>,
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+impl<R: Element, T: Element> Work for Block<R, T> {
+    #[inline(always)]
+    fn run<S: Simd>(self, simd: S) {
+        let Block { product, rows, columns } = self;
+        let strip = (LEFT_BYTES / 4 / product.inner.max(1)).max(1).next_multiple_of(ROWS);
         let mut first = rows.start;
         while first < rows.end {
             let last = rows.end.min(first + strip);
             let mut column = columns.start;
             while column < columns.end {
-                let width = (columns.end - column).min(S::TILE_VECTORS * S::LANES);
+                let width = product.width::<S>(columns.end - column);
                 // SAFETY: the caller guarantees the block.
-                unsafe { self.column_of_tiles(simd, first..last, column, width) };
+                unsafe { product.column_of_tiles(simd, first..last, column, width) };
                 column += width;
             }
             first = last;
         }
+    }
+}
+
+impl<R: Element, T: Element> Product<R, T> {
+    /// Returns the width of the next tiles: that of the largest tile, the rest, or whole panels if
+    /// the few columns after them are a narrow tile.
+    #[inline(always)]
+    fn width<S: Simd>(&self, rest: usize) -> usize {
+        let (whole, tail) = (rest / COLUMNS * COLUMNS, rest % COLUMNS);
+        let apart = whole != 0 && tail <= NARROW && matches!(self.left, Left::Panels(_));
+        (if apart { whole } else { rest }).min(S::TILE_VECTORS * S::LANES)
     }
 
     #[inline(always)]
@@ -105,18 +131,24 @@ impl<R: Element, T: Element> Product<R, T> {
         width: usize,
     ) {
         let within = column / COLUMNS * self.right.panel + column % COLUMNS;
-        // SAFETY: the caller guarantees the column.
-        let right = Right { data: unsafe { self.right.data.add(within) }, ..self.right };
+        let right = Right { data: self.right.data.wrapping_add(within), ..self.right };
+        let (inner, mut sums) = (self.inner, [0.0; MAX_ROWS * MAX_WIDTH]);
         let mut row = rows.start;
         while row < rows.end {
-            let count = (rows.end - row).min(S::TILE_ROWS);
-            let tile = Tile { inner: self.inner, left: self.left_at(row), right };
-            let mut sums = [0.0; MAX_ROWS * MAX_WIDTH];
+            let (left, rest) = (self.left_at(row), rows.end - row);
+            let count = match left {
+                Left::Panels(left) if width <= NARROW => {
+                    simd.call(NarrowTile { inner, left, right, width, sums: &mut sums });
+                    rest.min(ROWS)
+                }
+                _ => {
+                    let rows = rest.min(S::TILE_ROWS);
+                    simd.call(Tile { inner, left, right, rows, width, sums: &mut sums });
+                    rows
+                }
+            };
             // SAFETY: the caller guarantees the rows and columns; the tile is within both.
-            unsafe {
-                tile.multiply(simd, count, width, &mut sums);
-                self.store_tile(simd, row..row + count, column, width, &sums);
-            }
+            unsafe { self.store_tile(simd, row..row + count, column, width, &sums) };
             row += count;
         }
     }
@@ -128,7 +160,7 @@ impl<R: Element, T: Element> Product<R, T> {
         rows: Range<usize>,
         column: usize,
         width: usize,
-        sums: &[f32; MAX_ROWS * MAX_WIDTH],
+        sums: &Sums,
     ) {
         for row in rows.clone() {
             let sums = &sums[(row - rows.start) * MAX_WIDTH..][..MAX_WIDTH];

@@ -1,60 +1,57 @@
-//! Micro-kernel: a tile of a product, whose sums stay in registers.
+//! Micro-kernels: a tile of a product, whose sums stay in registers.
 
 use super::{COLUMNS, Left, ROWS, Right};
 use crate::element::Element;
-use crate::simd::Simd;
+use crate::simd::{Simd, Work};
 
 /// Rows of the largest tile.
-pub const MAX_ROWS: usize = 12;
+pub const MAX_ROWS: usize = ROWS;
 /// Columns of the largest tile.
 pub const MAX_WIDTH: usize = 32;
+/// Columns up to which the rows of a panel are the lanes.
+pub const NARROW: usize = 4;
 
-/// Operands of a tile, at its first row and column.
-#[derive(Clone, Copy)]
-pub struct Tile<R> {
+/// Sums of a tile, in rows of [`MAX_WIDTH`].
+pub type Sums = [f32; MAX_ROWS * MAX_WIDTH];
+
+/// A tile: operands at its first row and column. The operands must have `rows` rows and the panels
+/// of `width` columns, at most those of the largest tile of the instruction set.
+pub struct Tile<'a, R> {
     /// Inner extent.
     pub inner: usize,
-    /// Left operand at the first row.
+    /// Left operand.
     pub left: Left,
-    /// Right operand at the first column.
+    /// Right operand.
     pub right: Right<R>,
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub width: usize,
+    /// Result.
+    pub sums: &'a mut Sums,
 }
 
-impl<R: Element> Tile<R> {
-    /// Computes the sums of a tile, in rows of [`MAX_WIDTH`].
-    ///
-    /// # Safety
-    /// The operands must have `rows` rows and the panels of `width` columns, at most those of the
-    /// largest tile of the instruction set.
+impl<R: Element> Work for Tile<'_, R> {
     #[inline(always)]
-    pub unsafe fn multiply<S: Simd>(
-        self,
-        simd: S,
-        rows: usize,
-        width: usize,
-        sums: &mut [f32; MAX_ROWS * MAX_WIDTH],
-    ) {
-        // SAFETY: the caller guarantees the operands.
+    fn run<S: Simd>(mut self, simd: S) {
+        // SAFETY: whoever made the tile guarantees the operands.
         unsafe {
-            match (S::TILE_VECTORS, width.div_ceil(S::LANES)) {
-                (1, _) | (2, 1) => self.rows::<S, 1>(simd, rows, sums),
-                (2, _) => self.rows::<S, 2>(simd, rows, sums),
-                _ => self.rows::<S, 4>(simd, rows, sums),
+            match (S::TILE_VECTORS, self.width.div_ceil(S::LANES)) {
+                (1, _) | (2, 1) => self.by_rows::<S, 1>(simd),
+                (2, _) => self.by_rows::<S, 2>(simd),
+                _ => self.by_rows::<S, 4>(simd),
             }
         }
     }
+}
 
+impl<R: Element> Tile<'_, R> {
     #[inline(always)]
-    unsafe fn rows<S: Simd, const V: usize>(
-        self,
-        simd: S,
-        rows: usize,
-        sums: &mut [f32; MAX_ROWS * MAX_WIDTH],
-    ) {
+    unsafe fn by_rows<S: Simd, const V: usize>(&mut self, simd: S) {
         macro_rules! by_rows {
             ($($count:literal)*) => {
-                match rows {
-                    $($count if $count <= S::TILE_ROWS => self.fixed::<S, $count, V>(simd, sums),)*
+                match self.rows {
+                    $($count if $count <= S::TILE_ROWS => self.fixed::<S, $count, V>(simd),)*
                     _ => {}
                 }
             };
@@ -64,31 +61,26 @@ impl<R: Element> Tile<R> {
     }
 
     #[inline(always)]
-    unsafe fn fixed<S: Simd, const N: usize, const V: usize>(
-        self,
-        simd: S,
-        sums: &mut [f32; MAX_ROWS * MAX_WIDTH],
-    ) {
+    unsafe fn fixed<S: Simd, const N: usize, const V: usize>(&mut self, simd: S) {
         // SAFETY: the caller guarantees the operands.
         let tile: [[S::V; V]; N] = unsafe {
             match self.left {
-                Left::Rows(data, stride) => self.sums(simd, data, stride, 1),
-                Left::Panels(data) => self.sums(simd, data, 1, ROWS),
+                Left::Rows(data, stride) => self.multiply(simd, data, stride, 1),
+                Left::Panels(data) => self.multiply(simd, data, 1, ROWS),
             }
         };
         for (row, vectors) in tile.iter().enumerate() {
             for (at, vector) in vectors.iter().enumerate() {
+                let to = self.sums.as_mut_ptr().wrapping_add(row * MAX_WIDTH + at * S::LANES);
                 // SAFETY: N and V are at most the largest tile.
-                unsafe {
-                    simd.store(sums.as_mut_ptr().add(row * MAX_WIDTH + at * S::LANES), *vector)
-                };
+                unsafe { simd.store(to, *vector) };
             }
         }
     }
 
     #[inline(always)]
-    unsafe fn sums<S: Simd, const N: usize, const V: usize>(
-        self,
+    unsafe fn multiply<S: Simd, const N: usize, const V: usize>(
+        &self,
         simd: S,
         left: *const f32,
         row: usize,
@@ -117,5 +109,98 @@ impl<R: Element> Tile<R> {
             right = right.wrapping_add(self.right.step);
         }
         sums
+    }
+}
+
+/// A tile of few columns: a whole panel of rows of the left operand, which must have panels, and up
+/// to [`NARROW`] columns. The lanes are the rows.
+pub struct NarrowTile<'a, R> {
+    /// Inner extent.
+    pub inner: usize,
+    /// Panel of the left operand.
+    pub left: *const f32,
+    /// Right operand at the first column.
+    pub right: Right<R>,
+    /// Columns.
+    pub width: usize,
+    /// Result.
+    pub sums: &'a mut Sums,
+}
+
+impl<R: Element> Work for NarrowTile<'_, R> {
+    #[inline(always)]
+    fn run<S: Simd>(mut self, simd: S) {
+        // Sums of several inner indices hide the latency of the products.
+        // SAFETY: whoever made the tile guarantees the operands.
+        unsafe {
+            match S::LANES {
+                16 => self.columns::<S, 1>(simd),
+                8 => self.columns::<S, 2>(simd),
+                _ => self.columns::<S, 3>(simd),
+            }
+        }
+    }
+}
+
+impl<R: Element> NarrowTile<'_, R> {
+    #[inline(always)]
+    unsafe fn columns<S: Simd, const V: usize>(&mut self, simd: S) {
+        // SAFETY: the caller guarantees the operands.
+        unsafe {
+            match self.width {
+                1 => self.fixed::<S, V, 1, 4>(simd),
+                2 => self.fixed::<S, V, 2, 2>(simd),
+                3 => self.fixed::<S, V, 3, 1>(simd),
+                _ => self.fixed::<S, V, 4, 1>(simd),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn fixed<S: Simd, const V: usize, const N: usize, const U: usize>(&mut self, simd: S) {
+        let mut sums = [[[simd.splat(0.0); V]; N]; U];
+        let whole = self.inner / U * U;
+        for first in (0..whole).step_by(U) {
+            for (at, sums) in sums.iter_mut().enumerate() {
+                // SAFETY: the caller guarantees the inner extent.
+                unsafe { self.add(simd, first + at, sums) };
+            }
+        }
+        for k in whole..self.inner {
+            // SAFETY: as above.
+            unsafe { self.add(simd, k, &mut sums[0]) };
+        }
+        for column in 0..N {
+            let mut lanes = [0.0; ROWS + MAX_WIDTH];
+            for at in 0..V {
+                let sum =
+                    (1..U).fold(sums[0][column][at], |sum, k| simd.add(sum, sums[k][column][at]));
+                // SAFETY: the array has the rows and a vector more.
+                unsafe { simd.store(lanes.as_mut_ptr().add(at * S::LANES), sum) };
+            }
+            for (row, lane) in lanes.iter().enumerate().take(ROWS) {
+                self.sums[row * MAX_WIDTH + column] = *lane;
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add<S: Simd, const V: usize, const N: usize>(
+        &self,
+        simd: S,
+        k: usize,
+        sums: &mut [[S::V; V]; N],
+    ) {
+        let (left, right) = (self.left.wrapping_add(k * ROWS), self.right.step * k);
+        for at in 0..V {
+            // SAFETY: the caller guarantees the inner extent, the rows and the columns.
+            unsafe {
+                let rows = f32::load_head(simd, left.add(at * S::LANES), ROWS - at * S::LANES);
+                for (column, sums) in sums.iter_mut().enumerate() {
+                    let value = simd.splat((*self.right.data.add(right + column)).to_f32());
+                    sums[at] = simd.fma(rows, value, sums[at]);
+                }
+            }
+        }
     }
 }

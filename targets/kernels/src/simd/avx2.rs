@@ -15,9 +15,19 @@ pub struct Avx2(());
 ///
 /// # Safety
 /// The processor must have AVX2, FMA and F16C.
+#[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub unsafe fn run<W: Work>(work: W) {
     work.run(Avx2(()));
+}
+
+/// Returns a mask of the first lanes.
+#[inline(always)]
+fn head(count: usize) -> __m256i {
+    unsafe {
+        let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), lanes)
+    }
 }
 
 impl Simd for Avx2 {
@@ -25,6 +35,11 @@ impl Simd for Avx2 {
     const TILE_ROWS: usize = 6;
     const TILE_VECTORS: usize = 2;
     type V = __m256;
+
+    #[inline(always)]
+    fn call<W: Work>(self, work: W) {
+        unsafe { run(work) }
+    }
 
     #[inline(always)]
     fn splat(self, value: f32) -> __m256 {
@@ -74,6 +89,16 @@ impl Simd for Avx2 {
             let half = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(bits, bits));
             _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(half));
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_head(self, from: *const f32, count: usize) -> __m256 {
+        unsafe { _mm256_maskload_ps(from, head(count)) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_head(self, to: *mut f32, value: __m256, count: usize) {
+        unsafe { _mm256_maskstore_ps(to, head(count), value) }
     }
 
     #[inline(always)]

@@ -15,6 +15,7 @@ pub struct Avx512(());
 ///
 /// # Safety
 /// The processor must have AVX-512 F, BW, DQ and VL, AVX2, FMA and F16C.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
 pub unsafe fn run<W: Work>(work: W) {
     work.run(Avx512(()));
@@ -25,6 +26,11 @@ impl Simd for Avx512 {
     const TILE_ROWS: usize = 12;
     const TILE_VECTORS: usize = 2;
     type V = __m512;
+
+    #[inline(always)]
+    fn call<W: Work>(self, work: W) {
+        unsafe { run(work) }
+    }
 
     #[inline(always)]
     fn splat(self, value: f32) -> __m512 {
@@ -74,6 +80,16 @@ impl Simd for Avx512 {
             let half = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(bits));
             _mm256_storeu_si256(to.cast(), half);
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_head(self, from: *const f32, count: usize) -> __m512 {
+        unsafe { _mm512_maskz_loadu_ps(((1_u32 << count) - 1) as u16, from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_head(self, to: *mut f32, value: __m512, count: usize) {
+        unsafe { _mm512_mask_storeu_ps(to, ((1_u32 << count) - 1) as u16, value) }
     }
 
     #[inline(always)]

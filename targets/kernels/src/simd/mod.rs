@@ -34,6 +34,10 @@ pub trait Simd: Copy {
     /// Vector of f32.
     type V: Copy;
 
+    /// Runs work with these vectors, as a function of its own: what several callers share is compiled
+    /// once.
+    fn call<W: Work>(self, work: W);
+
     /// Returns a vector of equal lanes.
     fn splat(self, value: f32) -> Self::V;
     /// Reads a vector.
@@ -67,6 +71,38 @@ pub trait Simd: Copy {
     /// `to` must have `LANES` writable elements.
     unsafe fn store_bf16(self, to: *mut u16, value: Self::V);
 
+    /// Reads `count` elements, fewer than lanes; the other lanes are zero.
+    ///
+    /// # Safety
+    /// `from` must have `count` readable elements.
+    #[inline(always)]
+    unsafe fn load_head(self, from: *const f32, count: usize) -> Self::V {
+        let mut lanes = [0.0; MAX_LANES];
+        // SAFETY: the caller guarantees the elements; a vector is at most as long as the array.
+        unsafe {
+            for (at, lane) in lanes.iter_mut().enumerate().take(count) {
+                *lane = *from.add(at);
+            }
+            self.load(lanes.as_ptr())
+        }
+    }
+
+    /// Writes the first `count` lanes, fewer than all.
+    ///
+    /// # Safety
+    /// `to` must have `count` writable elements.
+    #[inline(always)]
+    unsafe fn store_head(self, to: *mut f32, value: Self::V, count: usize) {
+        let mut lanes = [0.0; MAX_LANES];
+        // SAFETY: as in `load_head`.
+        unsafe {
+            self.store(lanes.as_mut_ptr(), value);
+            for (at, lane) in lanes.iter().enumerate().take(count) {
+                *to.add(at) = *lane;
+            }
+        }
+    }
+
     /// Returns `a + b`.
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     /// Returns `a - b`.
@@ -90,6 +126,9 @@ pub trait Simd: Copy {
     /// Returns `2^n` for integers `n` from -126 to 127, given as `n + MAGIC`.
     fn exp2_of_magic(self, a: Self::V) -> Self::V;
 }
+
+/// Largest number of lanes.
+pub const MAX_LANES: usize = 16;
 
 /// Added to a number below 2^22 and subtracted again, rounds it to an integer.
 pub const MAGIC: f32 = 12_582_912.0;

@@ -6,7 +6,7 @@
 use core::arch::aarch64::*;
 
 use super::scalar::{bf16_of, f16_of, f32_of_f16};
-use super::{MAGIC, Simd};
+use super::{MAGIC, Simd, Work};
 
 /// NEON.
 #[derive(Clone, Copy)]
@@ -17,6 +17,11 @@ impl Simd for Neon {
     const TILE_ROWS: usize = 6;
     const TILE_VECTORS: usize = 4;
     type V = float32x4_t;
+
+    #[inline(never)]
+    fn call<W: Work>(self, work: W) {
+        work.run(self);
+    }
 
     #[inline(always)]
     fn splat(self, value: f32) -> float32x4_t {

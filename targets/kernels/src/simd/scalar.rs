@@ -2,7 +2,7 @@
 
 use core::array;
 
-use super::{MAGIC, Simd};
+use super::{MAGIC, Simd, Work};
 
 /// Portable lanes.
 #[derive(Clone, Copy)]
@@ -20,6 +20,11 @@ impl Simd for Scalar {
     const TILE_ROWS: usize = 3;
     const TILE_VECTORS: usize = 2;
     type V = Lanes;
+
+    #[inline(never)]
+    fn call<W: Work>(self, work: W) {
+        work.run(self);
+    }
 
     #[inline(always)]
     fn splat(self, value: f32) -> Lanes {
