@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::Geometry;
-use super::padded::{Padded, SLACK};
+use super::padded::{Padded, SLACK, Taps};
 use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::{Epilogue, Place};
@@ -39,6 +39,7 @@ impl<T: Element> Depthwise<T> {
         let geometry = &self.geometry;
         let channels = geometry.batch * geometry.groups * geometry.outputs;
         let layout = Padded::new(*geometry);
+        let taps = Taps::new(&layout)?;
         let rows = layout.rows(&(0..geometry.output[0]));
         threads::launch(geometry.work(), |task, tasks| {
             let plane =
@@ -46,15 +47,19 @@ impl<T: Element> Depthwise<T> {
             let channels = share(channels, 1, task, tasks);
             let rows = rows.clone();
             let plane = plane.data();
-            simd::run(level, Channels { depthwise: *self, channels, layout, rows, plane });
+            simd::run(
+                level,
+                Channels { depthwise: *self, taps: taps.offsets(), channels, layout, rows, plane },
+            );
             Ok(())
         })
     }
 }
 
 /// Channels of a task.
-struct Channels<T> {
+struct Channels<'a, T> {
     depthwise: Depthwise<T>,
+    taps: &'a [usize],
     channels: Range<usize>,
     layout: Padded,
     rows: Range<usize>,
@@ -64,7 +69,7 @@ struct Channels<T> {
 /// Output rows that are computed together.
 const ROWS: usize = 4;
 
-impl<T: Element> Work for Channels<T> {
+impl<T: Element> Work for Channels<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let geometry = self.depthwise.geometry;
@@ -91,7 +96,7 @@ impl<T: Element> Work for Channels<T> {
     }
 }
 
-impl<T: Element> Channels<T> {
+impl<T: Element> Channels<'_, T> {
     /// Computes a vector of pixels of `N` rows.
     ///
     /// # Safety
@@ -103,11 +108,39 @@ impl<T: Element> Channels<T> {
         let row = channel % (geometry.groups * geometry.outputs);
         let weights = w.wrapping_add(row * geometry.taps());
         let pixels = self.plane.wrapping_add(self.layout.pixel(y, x));
+        // SAFETY: the weights have the taps, and the padded plane the pixels and the slack.
+        let sums: [S::V; N] = unsafe {
+            match (geometry.kernel[0], geometry.stride[0], geometry.dilation[0]) {
+                (3, 1, 1) => self.sums_by_rows::<S, N, 3, 1>(simd, weights, pixels),
+                (3, 2, 1) => self.sums_by_rows::<S, N, 3, 2>(simd, weights, pixels),
+                (5, 1, 1) => self.sums_by_rows::<S, N, 5, 1>(simd, weights, pixels),
+                _ => self.sums(simd, weights, pixels),
+            }
+        };
+        for (at, sum) in sums.iter().enumerate() {
+            let offset = (channel * height + y + at) * width + x;
+            let place = Place { offset, row, column: 0, count: (width - x).min(S::LANES) };
+            // SAFETY: the output has the extents of the geometry.
+            unsafe { epilogue.store(simd, out, place, *sum) };
+        }
+    }
+
+    /// Computes the sums of `N` output rows at the distance of the stride.
+    ///
+    /// # Safety
+    /// The weights must have the taps, and the padded plane the pixels and the slack.
+    #[inline(always)]
+    unsafe fn sums<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        weights: *const T,
+        pixels: *const f32,
+    ) -> [S::V; N] {
         let next = self.layout.pixel(1, 0);
         let mut sums = [simd.splat(0.0); N];
-        for (at, tap) in self.layout.taps().enumerate() {
-            let pixels = pixels.wrapping_add(tap);
-            // SAFETY: the weights have the taps, and the padded plane the pixels and the slack.
+        for (at, tap) in self.taps.iter().enumerate() {
+            let pixels = pixels.wrapping_add(*tap);
+            // SAFETY: the caller guarantees the weights and the pixels.
             unsafe {
                 let weight = simd.splat((*weights.add(at)).to_f32());
                 for (at, sum) in sums.iter_mut().enumerate() {
@@ -115,11 +148,40 @@ impl<T: Element> Channels<T> {
                 }
             }
         }
-        for (at, sum) in sums.iter().enumerate() {
-            let offset = (channel * height + y + at) * width + x;
-            let place = Place { offset, row, column: 0, count: (width - x).min(S::LANES) };
-            // SAFETY: the output has the extents of the geometry.
-            unsafe { epilogue.store(simd, out, place, *sum) };
+        sums
+    }
+
+    /// As `sums`, for kernels of `K` rows and the stride `D`: each input vector is read once for all
+    /// output rows.
+    ///
+    /// # Safety
+    /// As `sums`.
+    #[inline(always)]
+    unsafe fn sums_by_rows<S: Simd, const N: usize, const K: usize, const D: usize>(
+        &self,
+        simd: S,
+        weights: *const T,
+        pixels: *const f32,
+    ) -> [S::V; N] {
+        let (columns, next) = (self.depthwise.geometry.kernel[1], self.layout.row());
+        let mut sums = [simd.splat(0.0); N];
+        for (column, tap) in self.taps[..columns].iter().enumerate() {
+            let pixels = pixels.wrapping_add(*tap);
+            // SAFETY: the caller guarantees the weights and the pixels.
+            unsafe {
+                let weights: [S::V; K] = core::array::from_fn(|row| {
+                    simd.splat((*weights.add(row * columns + column)).to_f32())
+                });
+                for row in 0..(N - 1) * D + K {
+                    let value = simd.load(pixels.add(row * next));
+                    for (at, sum) in sums.iter_mut().enumerate() {
+                        if at * D <= row && row < at * D + K {
+                            *sum = simd.fma(weights[row - at * D], value, *sum);
+                        }
+                    }
+                }
+            }
         }
+        sums
     }
 }

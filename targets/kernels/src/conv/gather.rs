@@ -47,7 +47,7 @@ impl Planes {
     pub unsafe fn gather<S: Simd>(
         &self,
         simd: S,
-        geometry: &Geometry,
+        (geometry, taps): (&Geometry, &[usize]),
         pixels: Range<usize>,
         to: *mut f32,
     ) {
@@ -56,8 +56,8 @@ impl Planes {
             let last = pixels.end.min(first + COLUMNS);
             let mut runs = [Run::default(); COLUMNS];
             let runs = self.runs(geometry, first..last, &mut runs);
-            for tap in self.layout.taps() {
-                let tap = self.data.wrapping_add(tap);
+            for tap in taps {
+                let tap = self.data.wrapping_add(*tap);
                 for channel in 0..geometry.channels {
                     let plane = tap.wrapping_add(channel * self.plane());
                     for run in runs.iter() {

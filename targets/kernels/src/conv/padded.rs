@@ -6,7 +6,9 @@
 use core::ops::Range;
 
 use super::Geometry;
+use crate::arguments::Result;
 use crate::element::Element;
+use crate::scratch::Scratch;
 use crate::simd::Simd;
 
 /// Elements after the planes that vectors may read.
@@ -51,17 +53,11 @@ impl Padded {
         y * self.geometry.stride[0] * self.row() + x
     }
 
-    /// Returns the distances of taps from the offsets of their output pixels, in the order of taps.
-    #[inline(always)]
-    pub fn taps(&self) -> impl Iterator<Item = usize> {
+    /// Returns the distance of a tap from the offset of its output pixel.
+    fn tap(&self, tap: usize) -> usize {
         let Geometry { stride, dilation, kernel, .. } = self.geometry;
-        let (row, width) = (self.row(), self.width);
-        (0..kernel[0]).flat_map(move |y| {
-            (0..kernel[1]).map(move |x| {
-                let x = x * dilation[1];
-                y * dilation[0] * row + x % stride[1] * width + x / stride[1]
-            })
-        })
+        let (y, x) = (tap / kernel[1] * dilation[0], tap % kernel[1] * dilation[1]);
+        y * self.row() + x % stride[1] * self.width + x / stride[1]
     }
 
     /// Writes the elements of a channel into padded rows, between the padding.
@@ -77,25 +73,29 @@ impl Padded {
         to: *mut f32,
     ) {
         let Geometry { input, pad, stride, .. } = self.geometry;
-        for (at, row) in rows.enumerate() {
-            // Rows above the input wrap around to large numbers.
-            let y = row.wrapping_sub(pad[0]);
-            for phase in 0..self.phases {
-                let to = to.wrapping_add(at * self.row() + phase * self.width);
-                // Columns `first..last` of the phase are inside of the input.
-                let first = pad[1].saturating_sub(phase).div_ceil(stride[1]).min(self.width);
-                let last = (input[1] + pad[1]).saturating_sub(phase).div_ceil(stride[1]);
-                if y >= input[0] || last <= first {
-                    continue;
-                }
-                let from = plane
-                    .wrapping_add(y.wrapping_mul(input[1]))
-                    .wrapping_add((first * stride[1] + phase).wrapping_sub(pad[1]));
+        // Rows `rows.start..` that are inside of the input.
+        let (first, last) = (rows.start.max(pad[0]), rows.end.min(input[0] + pad[0]));
+        for phase in 0..self.phases {
+            let (columns, source) = self.columns(phase);
+            for row in first..last {
+                let to = to.wrapping_add((row - rows.start) * self.row() + phase * self.width);
+                let from = plane.wrapping_add((row - pad[0]) * input[1] + source);
                 // SAFETY: the columns are inside of the row, and the caller guarantees the space.
-                let count = last.min(self.width) - first;
-                unsafe { copy(simd, (from, stride[1]), to.wrapping_add(first), count) };
+                unsafe {
+                    copy(simd, (from, stride[1]), to.wrapping_add(columns.start), columns.len());
+                }
             }
         }
+    }
+
+    /// Returns the columns of a remainder that are inside of the input, and the input column of the
+    /// first.
+    #[inline(always)]
+    fn columns(&self, phase: usize) -> (Range<usize>, usize) {
+        let (Geometry { input, pad, stride, .. }, width) = (self.geometry, self.width);
+        let first = pad[1].saturating_sub(phase).div_ceil(stride[1]).min(width);
+        let last = (input[1] + pad[1]).saturating_sub(phase).div_ceil(stride[1]).min(width);
+        if last <= first { (0..0, 0) } else { (first..last, first * stride[1] + phase - pad[1]) }
     }
 }
 
@@ -119,3 +119,35 @@ unsafe fn copy<S: Simd, T: Element>(
         }
     }
 }
+
+/// Distances of taps from the offsets of their output pixels, for all tasks of a call.
+pub struct Taps {
+    offsets: Scratch,
+    count: usize,
+}
+
+impl Taps {
+    /// Calculates the distances.
+    ///
+    /// # Errors
+    /// Those of workspaces.
+    pub fn new(layout: &Padded) -> Result<Self> {
+        let count = layout.geometry.taps();
+        let offsets = Scratch::new(count.saturating_mul(size_of::<usize>() / size_of::<f32>()))?;
+        for tap in 0..count {
+            // SAFETY: the workspace has the offsets, and is aligned for them.
+            unsafe { *offsets.data().cast::<usize>().add(tap) = layout.tap(tap) };
+        }
+        Ok(Self { offsets, count })
+    }
+
+    /// Returns the distances in the order of taps.
+    #[inline(always)]
+    pub fn offsets(&self) -> &[usize] {
+        // SAFETY: `new` wrote the offsets; there is at least one tap.
+        unsafe { core::slice::from_raw_parts(self.offsets.data().cast(), self.count) }
+    }
+}
+
+// SAFETY: tasks only read the offsets.
+unsafe impl Sync for Taps {}

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::Geometry;
 use super::gather::{self, Planes};
-use super::padded::{self, Padded};
+use super::padded::{self, Padded, Taps};
 use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::Epilogue;
@@ -51,6 +51,7 @@ impl<T: Element> Convolution<T> {
     /// Those of workspaces and of the pool.
     pub fn run(&self) -> Result<()> {
         let level = Level::current();
+        let taps = Taps::new(&Padded::new(self.geometry))?;
         threads::launch(self.geometry.work(), |task, tasks| {
             let part = self.part(task, tasks);
             let chunk = self.chunk(part.pixels.len());
@@ -61,7 +62,9 @@ impl<T: Element> Convolution<T> {
             let weights = Scratch::new(self.converted(part.rows.len()))?;
             let planes = Planes { data: padded.data(), ..planes };
             let (gathered, weights, padded) = (gathered.data(), weights.data(), padded.data());
-            let task = Task { convolution: self, part, chunk, gathered, weights, planes, padded };
+            let taps = taps.offsets();
+            let task =
+                Task { convolution: self, taps, part, chunk, gathered, weights, planes, padded };
             simd::run(level, task);
             Ok(())
         })
@@ -116,6 +119,7 @@ impl<T: Element> Convolution<T> {
 
 struct Task<'a, T> {
     convolution: &'a Convolution<T>,
+    taps: &'a [usize],
     part: Part,
     chunk: usize,
     gathered: *mut f32,
@@ -141,7 +145,12 @@ impl<T: Element> Work for Task<'_, T> {
                     if geometry.is_pointwise() {
                         geometry.gather_pointwise(simd, x, pixels.clone(), self.gathered);
                     } else {
-                        self.planes.gather(simd, &geometry, pixels.clone(), self.gathered);
+                        self.planes.gather(
+                            simd,
+                            (&geometry, self.taps),
+                            pixels.clone(),
+                            self.gathered,
+                        );
                     }
                     self.multiply(simd, plane, left, pixels);
                 }
