@@ -70,7 +70,7 @@ def released_packages() -> set[str]:
 
 
 def described(manifest: str) -> dict[str, dict]:
-    """What cargo knows of the packages of a workspace, by "NAME VERSION"."""
+    """Returns the metadata of the packages of a workspace, by "NAME VERSION"."""
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--all-features", "--manifest-path", manifest]
     found = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout)
     return {f"{package['name']} {package['version']}": package for package in found["packages"]}
