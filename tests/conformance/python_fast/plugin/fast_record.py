@@ -9,8 +9,10 @@ import sys
 
 import pytest
 
-# Addresses, also in the text of an array of tensors whose type has no name.
-ADDRESS = re.compile(r"0x[0-9a-f]{6,}|(?<=Array\()9\d{13}\b|(?<=, )9\d{13}(?=\))")
+# Addresses, also in decimal: the text of an array of tensors whose type has no name. The heap of an
+# interpreter that is not position-independent has short ones.
+DECIMAL = r"(?:9\d{13}|\d{8,9})"
+ADDRESS = re.compile(rf"0x[0-9a-f]{{6,}}|(?<=Array\(){DECIMAL}\b|(?<=, ){DECIMAL}(?=\))")
 RECORD: dict = {"outcomes": {}, "observed": {}, "reasons": {}}
 
 
