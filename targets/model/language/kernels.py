@@ -9,6 +9,7 @@ from tvm.relax.frontend.nn import op
 from tvm.relax.frontend.nn.llm import kv_cache
 from tvm.script import tirx as T
 
+from language import attention
 from language.parameters import GROUP, LARGEST, PER_WORD
 
 LANES = (32, 16, 8, 4, 2, 1)
@@ -104,25 +105,32 @@ def cpu_product(inputs, outputs, x_dtype, shapes, dtype, target):
 
 
 class Cache(kv_cache.TIRPagedKVCache):
-    """The frontend's paged key-value cache, with the repairs of apache-tvm 0.27."""
+    """The frontend's paged key-value cache, with the repairs of apache-tvm 0.27, and faster kernels for CPUs."""
 
     def __init__(self, **options):
-        with repaired():
+        with replaced(options["target"]):
             super().__init__(**options)
 
 
 @contextlib.contextmanager
-def repaired():
+def replaced(target):
     """Replaces kernels of the frontend.
 
     For CPUs it passes the two kernels of token trees in the opposite order to the runtime's, so they change places. For GPUs several
-    threads of its merge kernel read sums that one of them replaces, which is wrong where threads do not run in step.
+    threads of its merge kernel read sums that one of them replaces, which is wrong where threads do not run in step. Its attention for
+    CPUs calculates one position after the other, in scalars.
     """
     changed = {
         "tree_attn_cpu": kv_cache.tree_attn_with_paged_kv_cache_cpu,
         "tree_attn_with_paged_kv_cache_cpu": kv_cache.tree_attn_cpu,
         "_merge_state_inplace": merge_of_rows,
     }
+    if target.kind.name == "llvm":
+        changed |= {
+            "_attention_decode_cpu": without_windows(attention.decode, kv_cache._attention_decode_cpu),
+            "_attention_prefill_cpu": without_windows(attention.prefill, kv_cache._attention_prefill_cpu),
+            "_attention_prefill_ragged_cpu": lambda kv_heads, heads, width, _, dtype, scaling: attention.ragged(kv_heads, heads, width, dtype, scaling),
+        }
     before = {name: getattr(kv_cache, name) for name in changed}
     try:
         for name, function in changed.items():
@@ -131,6 +139,15 @@ def repaired():
     finally:
         for name, function in before.items():
             setattr(kv_cache, name, function)
+
+
+def without_windows(own, frontend):
+    """Returns a function that makes the kernel `own`, or the frontend's for sequences with sliding windows, whose keys are cached without rotation."""
+
+    def make(kv_heads, heads, width, dtype, windows, *others, **options):
+        return frontend(kv_heads, heads, width, dtype, windows, *others, **options) if windows else own(kv_heads, heads, width, dtype)
+
+    return make
 
 
 def merge_of_rows(heads, dim, dtype, target, global_symbol=None):
