@@ -267,11 +267,13 @@ class KernelsAreCalled(unittest.TestCase):
         def build(emit, q, k, v, mask):
             q, k, v = (emit(relax.op.permute_dims(x, [0, 2, 1, 3])) for x in (q, k, v))
             scores = emit(relax.op.matmul(q, emit(relax.op.permute_dims(k, [0, 1, 3, 2]))))
-            scores = emit(relax.op.add(mask, emit(relax.op.divide(scores, relax.const(4.0)))))
+            scores = emit(relax.op.divide(scores, relax.const(4.0)))
+            scores = emit(relax.op.add(mask, scores) if mask_first else relax.op.add(scores, mask))
             return relax.op.matmul(emit(relax.op.nn.softmax(scores)), v)
 
-        changed = self.check(["attention"], [(2, N, 3, 8)] * 3 + [(2, 1, 1, N)], build)
-        self.assertEqual(self.operators(changed), {"permute_dims"})
+        for mask_first in (False, True):
+            changed = self.check(["attention"], [(2, N, 3, 8)] * 3 + [(2, 1, 1, N)], build)
+            self.assertEqual(self.operators(changed), {"permute_dims"})
 
     def test_attention_whose_key_is_permuted_at_once(self):
         def build(emit, q, k, v):

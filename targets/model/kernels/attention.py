@@ -44,7 +44,7 @@ def _scores(graph, var):
     mask = None
     if (call := graph.free_call(var, "add")) is not None:
         left, right = call.args
-        var, mask = (left, right) if _product(graph, left)[0] else (right, left)
+        var, mask = (left, right) if _product(graph, left)[0] is not None else (right, left)
     inner, var, factor = _product(graph, var)
     return var, mask, factor, inner
 
