@@ -13,6 +13,7 @@ import sys
 import archive
 import compiler
 import frontend
+import measurement
 import plan
 import project
 import quote
@@ -54,6 +55,7 @@ def arguments():
     parser.add_argument("--input", type=pathlib.Path, action="append", default=[], help=".npy file with an example of the next input")
     parser.add_argument("--arena", type=int, help="bytes of a board's arena, in place of the planned number")
     parser.add_argument("--no-kernels", action="store_true", help="code by TVM alone, without Ferrite's kernels for dense operators")
+    parser.add_argument("--profile", action="store_true", help="measures each operator on this machine; writes profile.json and profile.svg")
     language_arguments(parser.add_argument_group("language models"))
     return parser.parse_args()
 
@@ -139,7 +141,10 @@ def host(args, name, folder):
     targets.check_functions(executable, args.target, set(executable.kernels))
     function = signature.entry_point(executable, args.function)
     inputs = signature.inputs(executable, function)
-    project.write_host(folder, name, args.target, library, function, inputs, arrays(args.input, inputs))
+    examples = arrays(args.input, inputs)
+    project.write_host(folder, name, args.target, library, function, inputs, examples)
+    if args.profile:
+        measurement.write(folder / f"{name}.so", function.name, project.examples(inputs, examples), folder)
     return function, inputs
 
 
@@ -162,6 +167,8 @@ def run(args):
         raise Failure(f"there is no file {args.file}")
     if args.file.suffix not in (*FRONTENDS, ".so"):
         raise Failure(f"{args.file} is not an .onnx, .py or .so file")
+    if args.profile and args.target != targets.HOST:
+        raise Failure(f"operators are measured on this machine: give --profile with --target {targets.HOST}")
     name = quote.model_name(args.file.stem) if args.name is None else quote.checked_model_name(args.name)
     folder = args.output or pathlib.Path(f"{name}-{args.target}")
     function, inputs = (board if args.target in targets.boards() else host)(args, name, folder)

@@ -36,6 +36,14 @@ def example(tensor, array):
     return array.tobytes()
 
 
+def examples(inputs, arrays):
+    """Returns an array for each input: the example, or zeros."""
+    import numpy
+
+    missing = [numpy.zeros(tensor.shape, str(tensor.dtype)) for tensor in inputs[len(arrays) :]]
+    return [*arrays, *missing]
+
+
 def inputs_as_c(name, inputs, arrays):
     """Yields C code with the example inputs: the list NAME_inputs of DLTensors."""
     for at, tensor in enumerate(inputs):

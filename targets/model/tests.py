@@ -15,6 +15,7 @@ import signature
 import targets
 from executable import BYTECODE, TENSOR, Executable, Malformed, padded
 from failure import Failure
+from measurement import picture, report
 
 HERE = pathlib.Path(__file__).resolve().parent
 FIXTURES = targets.ROOT / "tests/programs/relax/models"
@@ -230,6 +231,7 @@ class Command(unittest.TestCase):
         self.fails("compiled with exec_mode `compiled`", FIXTURES / "cnn/compiled.so", "--target", "host")
         with tempfile.NamedTemporaryFile(suffix=".so") as other:
             self.fails("has no whole model", other.name, "--target", "host")
+        self.fails("give --profile with --target host", model, "--target", "cuda", "--profile")
         self.fails("is not like x=1,3,32,32", model, "--target", "host", "--shape", "x")
 
     def test_a_library_becomes_a_project_for_this_machine(self):
@@ -239,6 +241,41 @@ class Command(unittest.TestCase):
             names = {path.name for path in (pathlib.Path(folder) / "cnn-host").iterdir()}
         copied = {"element.c", "element.h", "include"}
         self.assertEqual(names, {"README.md", "build.sh", "cnn.h", "cnn.so", "inputs.c", "main.c", "results.c", "results.h"} | copied)
+
+
+def call(name, nanoseconds, *arguments):
+    return {"name": name, "nanoseconds": nanoseconds, "arguments": arguments}
+
+
+def tensor(*shape, dtype="float32"):
+    return {"shape": list(shape), "dtype": dtype}
+
+
+class Profiles(unittest.TestCase):
+    ABSENT = tensor(0)
+    CONVOLUTION = (tensor(1, 4, 9, 9), tensor(8, 2, 3, 3), ABSENT, ABSENT, [3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 2], 0, tensor(1, 8, 9, 9))
+
+    def test_operations_are_those_of_the_arithmetic(self):
+        dense = call("ferrite.dense", 1, tensor(2, 3, 5), tensor(1, 5, 16), self.ABSENT, self.ABSENT, 0, 0, 0, tensor(2, 3, 7))
+        attention = call("ferrite.attention", 1, tensor(2, 3, 4, 8), tensor(2, 3, 5, 8), tensor(2, 3, 5, 8), self.ABSENT, 1, 0, tensor(2, 3, 4, 8))
+        self.assertEqual(report.operations(dense), 2 * 2 * 3 * 7 * 5)
+        self.assertEqual(report.operations(call("ferrite.conv2d", 1, *self.CONVOLUTION)), 2 * 8 * 9 * 9 * 3 * 3 * 2)
+        self.assertEqual(report.operations(attention), 2 * 2 * 3 * 4 * 5 * 8 * 2)
+        self.assertEqual(report.operations(call("softmax", 1, tensor(4), tensor(4))), 0)
+
+    def test_rows_are_operators_with_one_shape(self):
+        calls = [call("softmax", 30, tensor(4, dtype="float16"), tensor(4, dtype="float16"))]
+        calls += [call("ferrite.conv2d", 40, *self.CONVOLUTION)] * 2 + [call("vm.builtin.alloc_tensor", 10, tensor(4))]
+        rows = report.rows({"calls": calls})
+        self.assertEqual([row["operator"] for row in rows], ["ferrite.conv2d 1x8x9x9, 3x3", "softmax", "vm.builtin.alloc_tensor"])
+        self.assertEqual([row["calls"] for row in rows], [2, 1, 1])
+        self.assertEqual([row["bytes"] for row in rows], [2 * 4 * (324 + 144 + 648), 16, 0])
+        self.assertAlmostEqual(sum(row["share"] for row in rows), 1)
+
+    def test_the_picture_quotes_names(self):
+        rows = report.rows({"calls": [call("<script>\u202e", 30)]})
+        self.assertIn("&lt;script&gt;{U+202E}", picture.svg(rows, "a & b"))
+        self.assertIn("a &amp; b", picture.svg(rows, "a & b"))
 
 
 if __name__ == "__main__":
