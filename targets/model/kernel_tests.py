@@ -1,78 +1,23 @@
-"""Tests of the calls of kernels: small models are compiled with and without them, and their results compared."""
+"""Tests of the calls of kernels: small models are compiled with and without them, and their results compared.
 
+They need TVM, a C compiler and the archive of the kernels, which is built from a clone if FERRITE_KERNELS does not name it.
+"""
+
+import pathlib
+import tempfile
 import unittest
 
+import archive
+import kernels
 import numpy
 import tvm
-import tvm_ffi
+from kernels.call import called
 from tvm import relax
 
-import kernels
-from kernels.call import called
-
+ARCHIVE = archive.path()
+PACKER = kernels.Packer(ARCHIVE)
 RANDOM = numpy.random.default_rng(0)
 TOLERANCE = 1e-3
-
-
-class Unpacked:
-    """Leaves weights as they are: the kernels of this file do the arithmetic by numpy."""
-
-    def dense(self, weights):
-        return weights
-
-    def conv2d(self, weights, parameters):
-        del parameters
-        return weights
-
-
-def _activate(x, code, low, high):
-    from kernels import activation
-
-    if code == activation.NONE:
-        return x
-    if code == activation.LEAKY_RELU:
-        return numpy.where(x > 0, x, low * x)
-    return numpy.clip(x, low, high) if code == activation.CLIP else activation.KNOWN[code](x)
-
-
-def _finish(y, residual, code, low, high, out):
-    y = y + residual if residual.size else y
-    out.copyfrom(numpy.ascontiguousarray(_activate(y, code, low, high), "float32"))
-
-
-def dense(x, w, bias, residual, code, low, high, out):
-    y = x.numpy() @ w.numpy()
-    _finish(y + bias.numpy() if bias.numpy().size else y, residual.numpy(), code, low, high, out)
-
-
-def conv2d(x, w, bias, residual, parameters, code, low, high, out):
-    x, w = x.numpy(), w.numpy()
-    kh, kw, sh, sw, top, left, bottom, right, dh, dw, groups = parameters
-    x = numpy.pad(x, [(0, 0), (0, 0), (top, bottom), (left, right)])
-    windows = numpy.lib.stride_tricks.sliding_window_view(x, ((kh - 1) * dh + 1, (kw - 1) * dw + 1), (2, 3))[:, :, ::sh, ::sw, ::dh, ::dw]
-    parts = [numpy.einsum("nchwij,ocij->nohw", a, b) for a, b in zip(numpy.split(windows, groups, 1), numpy.split(w, groups, 0))]
-    y = numpy.concatenate(parts, 1)
-    bias = bias.numpy()
-    _finish(y + bias.reshape(1, -1, 1, 1) if bias.size else y, residual.numpy(), code, low, high, out)
-
-
-def batch_matmul(a, b, transposed, alpha, out):
-    b = b.numpy()
-    out.copyfrom(alpha * (a.numpy() @ (b.swapaxes(-1, -2) if transposed else b)))
-
-
-def attention(q, k, v, mask, scale, causal, out):
-    scores = scale * (q.numpy() @ k.numpy().swapaxes(-1, -2))
-    if mask.numpy().size:
-        scores = scores + mask.numpy()
-    if causal:
-        scores = numpy.where(numpy.tril(numpy.ones(scores.shape[-2:], bool)), scores, -numpy.inf)
-    weights = numpy.exp(scores - scores.max(-1, keepdims=True))
-    out.copyfrom((weights / weights.sum(-1, keepdims=True)) @ v.numpy())
-
-
-for function in (dense, conv2d, batch_matmul, attention):
-    tvm_ffi.register_global_func(f"ferrite.{function.__name__}", function)
 
 
 def normal(*extents):
@@ -94,9 +39,17 @@ def model(extents, build):
     return builder.get()
 
 
-def results(mod, values):
-    machine = relax.VirtualMachine(relax.build(mod, target="llvm"), tvm.cpu())
-    return machine["main"](*map(tvm.runtime.tensor, values)).numpy()
+def loaded(mod):
+    """Returns the function of a module that is compiled to a library with its kernels."""
+    executable = relax.build(mod, target="llvm")
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(pathlib.Path(folder) / "model.so")
+        executable.export_library(path, options=kernels.link_options(executable, ARCHIVE))
+        return relax.VirtualMachine(tvm.runtime.load_module(path), tvm.cpu())["main"]
+
+
+def results(function, values):
+    return function(*map(tvm.runtime.tensor, values)).numpy()
 
 
 N = tvm.tirx.Var("n", "int64")
@@ -106,11 +59,12 @@ class KernelsAreCalled(unittest.TestCase):
     def check(self, expected, extents, build, sizes=(1, 3)):
         """Checks the names of the kernels that a model calls, and that results are those of TVM's own code."""
         mod = model(extents, build)
-        changed = kernels.use(mod, Unpacked())
+        changed = kernels.use(mod, PACKER)
         self.assertEqual(sorted(called(changed)), sorted(expected))
+        with_kernels, without = loaded(changed), loaded(mod)
         for n in sizes if any(N in shape for shape in extents) else sizes[:1]:
             values = [normal(*(n if extent is N else extent for extent in shape)) for shape in extents]
-            numpy.testing.assert_allclose(results(changed, values), results(mod, values), rtol=TOLERANCE, atol=TOLERANCE)
+            numpy.testing.assert_allclose(results(with_kernels, values), results(without, values), rtol=TOLERANCE, atol=TOLERANCE)
         return changed
 
     def operators(self, mod):
@@ -214,10 +168,10 @@ class KernelsAreCalled(unittest.TestCase):
     def test_convolutions_of_unknown_width(self):
         width = tvm.tirx.Var("n", "int64")
         mod = model([(1, 3, width)], lambda emit, x: relax.op.nn.conv1d(x, constant(4, 3, 3), padding=1))
-        changed = kernels.use(mod, Unpacked())
+        changed = kernels.use(mod, PACKER)
         self.assertEqual(called(changed), ["conv2d"])
         value = normal(1, 3, 17)
-        numpy.testing.assert_allclose(results(changed, [value]), results(mod, [value]), rtol=TOLERANCE, atol=TOLERANCE)
+        numpy.testing.assert_allclose(results(loaded(changed), [value]), results(loaded(mod), [value]), rtol=TOLERANCE, atol=TOLERANCE)
 
     def test_convolutions_in_one_dimension_with_bias_and_residual(self):
         def build(emit, x, y):
@@ -322,7 +276,7 @@ class KernelsAreCalled(unittest.TestCase):
 
     def test_other_types_stay(self):
         mod = model([(2, 3)], lambda emit, x: relax.op.matmul(emit(relax.op.astype(x, "float64")), relax.const(normal(3, 4), "float64")))
-        self.assertEqual(called(kernels.use(mod, Unpacked())), [])
+        self.assertEqual(called(kernels.use(mod, PACKER)), [])
 
 
 if __name__ == "__main__":
