@@ -11,6 +11,7 @@ import pathlib
 import sys
 
 import archive
+import comparison
 import compiler
 import frontend
 import measurement
@@ -56,8 +57,16 @@ def arguments():
     parser.add_argument("--arena", type=int, help="bytes of a board's arena, in place of the planned number")
     parser.add_argument("--no-kernels", action="store_true", help="code by TVM alone, without Ferrite's kernels for dense operators")
     parser.add_argument("--profile", action="store_true", help="measures each operator on this machine; writes profile.json and profile.svg")
+    comparison_arguments(parser.add_argument_group("comparison of results"))
     language_arguments(parser.add_argument_group("language models"))
     return parser.parse_args()
+
+
+def comparison_arguments(group):
+    either = group.add_mutually_exclusive_group()
+    either.add_argument("--check", type=pathlib.Path, metavar="FILE.npz", help="runs the model with the inputs in a file, and compares its results with those there, by their names")
+    either.add_argument("--against", choices=[comparison.ONNX_RUNTIME], help="compares the results with those of ONNX Runtime, for the examples of --input, or random ones")
+    group.add_argument("--tolerance", type=float, default=1e-3, help="largest difference, in relation to the largest number of an output; default: 1e-3")
 
 
 def language_arguments(group):
@@ -145,6 +154,8 @@ def host(args, name, folder):
     project.write_host(folder, name, args.target, library, function, inputs, examples)
     if args.profile:
         measurement.write(folder / f"{name}.so", function.name, project.examples(inputs, examples), folder)
+    if args.check or args.against:
+        comparison.run(args, folder / f"{name}.so", function, inputs, examples)
     return function, inputs
 
 
@@ -169,6 +180,8 @@ def run(args):
         raise Failure(f"{args.file} is not an .onnx, .py or .so file")
     if args.profile and args.target != targets.HOST:
         raise Failure(f"operators are measured on this machine: give --profile with --target {targets.HOST}")
+    if (args.check or args.against) and args.target != targets.HOST:
+        raise Failure(f"results are compared on this machine: use --check and --against with --target {targets.HOST}")
     name = quote.model_name(args.file.stem) if args.name is None else quote.checked_model_name(args.name)
     folder = args.output or pathlib.Path(f"{name}-{args.target}")
     function, inputs = (board if args.target in targets.boards() else host)(args, name, folder)

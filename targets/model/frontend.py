@@ -4,10 +4,12 @@ import contextlib
 import io
 import runpy
 import warnings
+from unittest import mock
 
 from failure import Failure
 
 TVM = "pip install apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2 numpy"
+ONNX = "pip install onnx"
 
 
 def require(name, install):
@@ -25,15 +27,20 @@ def load(path, shapes, values):
     """
     require("tvm", TVM)
     if path.suffix == ".onnx":
-        onnx = require("onnx", "pip install onnx")
-        try:
-            return from_onnx(onnx.load(path), shapes, values)
-        except onnx.onnx_cpp2py_export.checker.ValidationError as error:
-            raise Failure(f"{path}: {error}") from None
+        return from_onnx(onnx_file(path), shapes, values)
     names = runpy.run_path(str(path))
     if "model" not in names:
         raise Failure(f"{path} defines no variable `model`: an IRModule, a torch.nn.Module with `example_inputs`, or an ONNX model")
     return convert(path, names["model"], names.get("example_inputs"), shapes, values)
+
+
+def onnx_file(path):
+    """Returns the ONNX model in a file, with the weights that it has in other files."""
+    onnx = require("onnx", ONNX)
+    try:
+        return onnx.load(path)
+    except Exception as error:  # noqa: BLE001 - protobuf's classes depend on its version
+        raise Failure(f"{path} is not a readable ONNX model: {error}") from None
 
 
 def convert(path, model, examples, shapes, values):
@@ -62,21 +69,29 @@ def from_torch(program):
 
 
 def from_onnx(model, shapes, values):
-    require("onnx", "pip install onnx")
+    require("onnx", ONNX)
     import onnx_graph
     from tvm.relax.frontend.onnx import from_onnx, onnx_frontend
 
     supported = {*onnx_frontend._get_convert_map(), "If", "Constant"}
     model = onnx_graph.prepared(model, shapes, values, supported)
-    return imported(lambda: from_onnx(model))
+    convert, node = onnx_frontend.ONNXGraphImporter._convert_operator, []
+
+    def noted(importer, operator, inputs, attributes, version):
+        node[:] = operator, attributes["tvm_custom"]["name"]
+        return convert(importer, operator, inputs, attributes, version)
+
+    with mock.patch.object(onnx_frontend.ONNXGraphImporter, "_convert_operator", noted):
+        return imported(lambda: from_onnx(model), node)
 
 
-def imported(convert):
-    """Returns the result of a conversion; operators that TVM does not know are failures."""
+def imported(convert, node=()):
+    """Returns the result of a conversion. Failures name the operator and the name in `node`, if it is known."""
     try:
         # TVM prints the operands of an operator that it cannot convert, and warns of each input that it renames.
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return convert()
     except Exception as error:  # noqa: BLE001 - TVM raises errors of many classes
-        raise Failure(f"TVM cannot import the model: {str(error).strip().splitlines()[-1]}") from error
+        place = "the operator {} (node {})".format(*node) if node else "the model"
+        raise Failure(f"TVM cannot import {place}: {(str(error).strip() or type(error).__name__).splitlines()[-1]}") from error

@@ -48,6 +48,19 @@ check_minilm() {
   tests/programs/clients/run.sh "$target"/wheels/*.whl minilm
 }
 
+# ONNX graphs as exporters write them, rewritten for TVM's importer: shapes, branches, recurrent and
+# quantised operators give ONNX Runtime's results
+# needs: wheel; for: targets/model tests/programs/clients/onnx_graphs
+check_onnx-graphs() { clients onnx_graphs; }
+
+# networks of packages, compiled by `ferrite model`, give ONNX Runtime's results; prints both times;
+# downloads 120 MB
+# needs: wheel; for: targets/relax targets/model tests/programs/clients/models
+check_networks() {
+  build_wheel
+  CLIENT_SECONDS=7200 tests/programs/clients/run.sh "$target"/wheels/*.whl models
+}
+
 # TVM's own tests of the Relax virtual machine, from FERRITE_TVM_GIT, on the machine of our wheel
 # needs: wheel; for: targets/relax tests/programs/clients/relax_tests
 check_relax-tvm-tests() {

@@ -1,7 +1,12 @@
-"""Rewrites an ONNX model into one that TVM imports: static shapes, folded constants, recurrent operators as steps."""
+"""Rewrites an ONNX model into one that TVM imports: static shapes, folded constants, operators that TVM has."""
+
+from onnx import inliner, version_converter
 
 from onnx_graph import inputs, operators
-from onnx_graph.fold import REWRITES, folded
+from onnx_graph.fold import Folder
+
+OLDEST = 13
+"""Operator set to which older models are converted: TVM lacks some operators of those before."""
 
 
 def prepared(model, shapes, values, supported):
@@ -10,7 +15,22 @@ def prepared(model, shapes, values, supported):
     `shapes` has the shapes of inputs, and sizes of named axes; `values` the constants that replace inputs; `supported`
     the operators that TVM imports.
     """
+    supported = {*supported} - operators.OTHERS
     model = inputs.fixed(model, shapes, values)
-    model = folded(operators.inlined(model, {*supported, *REWRITES}))
+    if model.functions:
+        model = inliner.inline_local_functions(model)
+    model = upgraded(model)
+    Folder(model, supported).run()
     operators.check(model, supported)
     return model
+
+
+def upgraded(model):
+    """Returns the model in a newer operator set, if it is old and ONNX can convert it."""
+    version = next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), OLDEST)
+    if version >= OLDEST:
+        return model
+    try:
+        return version_converter.convert_version(model, OLDEST)
+    except Exception:  # noqa: BLE001 - it raises errors of many classes; TVM may import the model as it is
+        return model

@@ -7,9 +7,10 @@ from onnx import helper, numpy_helper
 class Emitter:
     """Nodes in order, with names of values that are unique in the model."""
 
-    def __init__(self, node, version):
+    def __init__(self, node, folder):
+        self.outputs = node.output
         self.prefix = next(filter(None, node.output))
-        self.version = version
+        self.version = folder.versions[""]
         self.nodes = []
         self.count = 0
 
@@ -26,6 +27,13 @@ class Emitter:
     def constant(self, value):
         return self("Constant", value=numpy_helper.from_array(numpy.asarray(value)))
 
+    def results(self, *values):
+        """Names the outputs of the replaced node. Returns the nodes."""
+        for value, name in zip(values, self.outputs):
+            if name:
+                self("Identity", value, outputs=[name])
+        return self.nodes
+
     def reshape(self, value, *shape):
         return self("Reshape", value, self.constant(numpy.array(shape, numpy.int64)))
 
@@ -35,3 +43,7 @@ class Emitter:
 
     def split(self, value, count, axis):
         return self("Split", value, outputs=count, axis=axis, **({"num_outputs": count} if self.version >= 18 else {}))
+
+    def sum(self, value, axes):
+        """Returns the sums along axes, which stay with one element."""
+        return self("ReduceSum", value, self.constant(numpy.array(axes, numpy.int64)), keepdims=1)

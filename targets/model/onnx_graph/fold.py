@@ -1,16 +1,14 @@
-"""Folds constants in ONNX graphs with static shapes: shapes, branches whose condition is known, and all that follows from them."""
+"""Folds constants in ONNX graphs with static shapes, and replaces operators on the way: each node is visited once, in order."""
 
 import numpy
 import onnx
-from onnx import helper, numpy_helper, shape_inference
+from onnx import checker, helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
-from onnx_graph import recurrent
+from onnx_graph import definitions, quantized, recurrent, replacements
 from onnx_graph.names import reachable, renamed
 
-REWRITES = {"LSTM": recurrent.unrolled, "GRU": recurrent.unrolled, "RNN": recurrent.unrolled}
-"""Functions that return the nodes that replace one, by its operator."""
-
+REPLACEMENTS = recurrent.REPLACEMENTS | replacements.REPLACEMENTS | quantized.REPLACEMENTS
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 SMALL = 1 << 16
 """Bytes below which a constant may replace smaller ones; above, it must not enlarge the model."""
@@ -18,18 +16,15 @@ SHAPE_ELEMENTS = 4096
 """Elements of the constants that the inference of shapes reads."""
 
 
-def folded(model):
-    """Returns the model with folded constants, and without nodes and weights that no output needs."""
-    out = onnx.ModelProto()
-    out.CopyFrom(model)
-    Folder(out).run()
-    return out
-
-
 class Folder:
-    """Folds the nodes of a graph in order: each sees the types and the constants of those before it."""
+    """Rewrites a model in place: each node sees the types and the constants of those before it.
 
-    def __init__(self, model):
+    Folded are shapes, constants and branches whose condition is known. Operators that are not in `supported` become
+    their definitions in others.
+    """
+
+    def __init__(self, model, supported):
+        self.supported = supported
         self.model = model
         self.graph = model.graph
         self.types = {value.name: value.type for value in self.graph.input}
@@ -40,22 +35,22 @@ class Folder:
             self.types[weight.name] = helper.make_tensor_type_proto(weight.data_type, weight.dims)
 
     def run(self):
-        nodes = self.visited(self.graph.node, {})
+        nodes = self.with_constant_outputs(self.visited(self.graph.node, {}))
         nodes, needed = reachable(nodes, {value.name for value in self.graph.output})
-        nodes = self.with_constant_outputs(nodes)
         del self.graph.node[:], self.graph.initializer[:], self.graph.value_info[:]
         self.graph.node.extend(nodes)
         self.graph.initializer.extend(constant for name, constant in self.constants.items() if name in needed)
+        for output in self.graph.output:
+            output.type.CopyFrom(self.types.get(output.name, output.type))
         known = {value for node in nodes for value in node.output if value in self.types}
         self.graph.value_info.extend(helper.make_value_info(name, self.types[name]) for name in sorted(known))
 
     def with_constant_outputs(self, nodes):
-        """Returns the nodes and, for outputs of the model that became constants or inputs, nodes that copy them."""
-        made = {value for node in nodes for value in node.output}
+        """Returns the nodes and, for outputs of the model that became constants, nodes that copy them."""
         for output in self.graph.output:
-            if output.name in self.constants and output.name not in made:
-                copy = self.constants[output.name].name + ".constant"
-                self.constants[copy] = renamed_tensor(self.constants.pop(output.name), copy)
+            if output.name in self.constants:
+                copy = output.name + ".constant"
+                self.define(copy, self.constants.pop(output.name))
                 nodes.append(helper.make_node("Identity", [copy], [output.name]))
         return nodes
 
@@ -74,17 +69,36 @@ class Folder:
                 return [node]
             self.define(node.output[0], tensor)
             return []
-        if node.op_type in REWRITES and not node.domain:
-            return self.visited(REWRITES[node.op_type](node, self), {})
+        replaced = self.replaced(node)
+        if replaced is not None:
+            return self.visited(replaced, {})
         self.infer(node)
-        return [] if self.fold_shape(node) or self.fold_values(node) else [node]
+        if self.fold_shape(node) or self.fold_values(node):
+            return []
+        return [node] if node.op_type in self.supported else self.defined(node)
+
+    def replaced(self, node):
+        """Returns the nodes in place of one whose operator TVM lacks or imports in part, or None."""
+        replacement = REPLACEMENTS.get(node.op_type) if node.domain in ("", "ai.onnx") else None
+        is_constant = all(name in self.constants for name in node.input if name)
+        return replacement(node, self) if replacement and not is_constant else None
+
+    def defined(self, node):
+        """Returns the nodes of an operator's definition, or the node if it has none."""
+        if node.domain not in self.versions or any(name and name not in self.types for name in node.input):
+            return [node]
+        function = definitions.body(node, self.versions[node.domain], self.types)
+        if function is None:
+            return [node]
+        self.count += 1
+        return self.visited(*definitions.instance(function, node, f"{node.output[0]}.{self.count}"))
 
     def define(self, name, tensor):
         self.constants[name] = renamed_tensor(tensor, name)
         self.types[name] = helper.make_tensor_type_proto(tensor.data_type, tensor.dims)
 
     def infer(self, node):
-        """Records the types of a node's outputs, as far as its inputs determine them."""
+        """Records the types of a node's outputs, if the types of its inputs are known."""
         if node.domain not in self.versions or any(name and name not in self.types for name in node.input):
             return
         data = {name: self.constants[name] for name in node.input if name in self.constants and elements(self.constants[name]) <= SHAPE_ELEMENTS}
@@ -92,7 +106,7 @@ class Folder:
         try:
             schema = onnx.defs.get_schema(node.op_type, self.versions[node.domain], node.domain)
             found = shape_inference.infer_node_outputs(schema, node, types, data, opset_imports=self.model.opset_import)
-        except (onnx.defs.SchemaError, shape_inference.InferenceError):
+        except (onnx.defs.SchemaError, shape_inference.InferenceError, checker.ValidationError):
             return
         self.types.update(found)
 
@@ -134,6 +148,7 @@ class Folder:
         if node.input[0] not in self.constants:
             for body in bodies.values():
                 self.fold_branch(body)
+            self.types.update({name: self.common(at, bodies) for at, name in enumerate(node.output)})
             return [node]
         return self.inlined(bodies["then_branch" if self.value(node.input[0]).item() else "else_branch"], node)
 
@@ -145,9 +160,18 @@ class Folder:
         body.node.extend(left)
         for output, result in zip(body.output, results):
             if result in self.constants or result in self.types and not any(result in kept.output for kept in left):
-                body.node.append(helper.make_node("Identity", [result], [result + ".result"]))
-                result += ".result"
+                copy = result + ".result"
+                body.node.append(helper.make_node("Identity", [result], [copy]))
+                self.types[copy] = self.types[result]
+                result = copy
             output.name = result
+            output.type.CopyFrom(self.types.get(result, output.type))
+
+    @staticmethod
+    def common(at, bodies):
+        """Returns the type of an output of two branches: without a shape if theirs differ."""
+        one, other = (body.output[at].type for body in bodies.values())
+        return one if one == other else helper.make_tensor_type_proto(one.tensor_type.elem_type, None)
 
     def inlined(self, body, node):
         names, nodes = self.enter(body)
@@ -168,6 +192,14 @@ class Folder:
     def value(self, name):
         """Returns the value of a constant."""
         return numpy_helper.to_array(self.constants[name])
+
+    def element_type(self, name):
+        """Returns ONNX's number of a value's element type, or None."""
+        kind = self.types.get(name)
+        return kind.tensor_type.elem_type if kind is not None else None
+
+    def dtype(self, name):
+        return helper.tensor_dtype_to_np_dtype(self.element_type(name))
 
     def shape(self, name):
         """Returns the static shape of a value, or None."""

@@ -1,9 +1,11 @@
-"""The operators of an ONNX model that TVM lacks: replaced by their definitions in other operators, or named."""
-
-from onnx import defs, inliner
+"""The operators of an ONNX model that TVM lacks."""
 
 from failure import Failure
 from onnx_graph.names import bodies
+
+OTHERS = {"Attention"}
+"""Operators that TVM imports for another domain with the same name."""
+SHOWN = 5
 
 
 def all_nodes(nodes):
@@ -13,32 +15,16 @@ def all_nodes(nodes):
             yield from all_nodes(body.node)
 
 
-def inlined(model, supported):
-    """Replaces functions of the model, and operators that TVM lacks, by their definitions."""
-    if model.functions:
-        model = inliner.inline_local_functions(model)
-    lacking = {(node.domain, node.op_type) for node in all_nodes(model.graph.node) if node.op_type not in supported}
-    defined = sorted(pair for pair in lacking if is_defined(*pair))
-    return inliner.inline_selected_functions(model, defined, inline_schema_functions=True) if defined else model
-
-
-def is_defined(domain, name):
-    """Returns `True` if the standard defines an operator by others."""
-    try:
-        schema = defs.get_schema(name, domain)
-    except defs.SchemaError:
-        return False
-    return schema.has_function or schema.has_context_dependent_function
-
-
 def check(model, supported):
     """Names the nodes whose operators TVM does not import."""
-    lacking = [node for node in all_nodes(model.graph.node) if node.op_type not in supported]
+    lacking = {}
+    for node in all_nodes(model.graph.node):
+        if node.op_type not in supported:
+            lacking.setdefault(operator(node), []).append(node.name or node.output[0])
     if lacking:
-        raise Failure("; ".join(dict.fromkeys(map(explained, lacking))))
+        listed = "; ".join(f"{name} (node {', '.join(nodes[:SHOWN])}{', …' if nodes[SHOWN:] else ''})" for name, nodes in lacking.items())
+        raise Failure(f"TVM does not import these operators: {listed}. Export the model without them, or replace them by others")
 
 
-def explained(node):
-    operator = f"{node.domain}.{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type
-    name = node.name or (node.output[0] if node.output else "without a name")
-    return f"TVM does not import the operator {operator} (node {name})"
+def operator(node):
+    return f"{node.domain}.{node.op_type}" if node.domain not in ("", "ai.onnx") else node.op_type

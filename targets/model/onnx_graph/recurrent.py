@@ -39,7 +39,7 @@ class Recurrent:
         self.node = node
         self.kind = node.op_type
         self.attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
-        self.emit = Emitter(node, folder.versions[""])
+        self.emit = Emitter(node, folder)
         self.inputs = dict(enumerate(node.input))
         shapes = [folder.shape(self.inputs[at]) for at in range(3)]
         if None in shapes:
@@ -49,7 +49,7 @@ class Recurrent:
         self.steps, self.batch = (second, first) if self.is_batch_first else (first, second)
         if self.steps * self.directions > STEPS:
             raise self.refused(f"has {self.steps} steps, of {STEPS // self.directions} at most: give the model a shorter sequence by --shape")
-        self.dtype = helper.tensor_dtype_to_np_dtype(folder.types[self.inputs[0]].tensor_type.elem_type)
+        self.dtype = folder.dtype(self.inputs[0])
         self.lengths = self.given(4)
         if self.lengths in folder.constants and (numpy.array(folder.value(self.lengths)) >= self.steps).all():
             self.lengths = None
@@ -190,3 +190,7 @@ class Recurrent:
 
     def rnn(self, projected, at):
         return self.activated(at.activations[0], self.emit("Add", projected, self.emit("MatMul", at.hidden, at.weight)))
+
+
+REPLACEMENTS = dict.fromkeys(DEFAULTS, unrolled)
+"""Functions that return the nodes in place of one, or None to leave it."""
