@@ -24,8 +24,6 @@ from executable import MAGIC, Executable, Malformed
 from failure import Failure
 from language import chat, command, options
 
-FRONTENDS = (".onnx", ".py")
-
 
 def shape(text):
     name, _, extents = text.partition("=")
@@ -45,7 +43,7 @@ def value(text):
 
 def arguments():
     parser = argparse.ArgumentParser(prog="ferrite model", description="Compiles a model, and writes a project that runs it.")
-    text = "ONNX file, Python file that defines `model`, library by export_library, or folder of a language model"
+    text = "file of ONNX, PyTorch (.pt2) or TensorFlow Lite, Python file that defines `model`, library by export_library, or folder of a language model"
     parser.add_argument("file", type=pathlib.Path, help=text)
     parser.add_argument("--target", required=True, help=", ".join([*(targets.boards() or ["boards (in a clone of Ferrite)"]), targets.HOST, *targets.DEVICES]))
     parser.add_argument("-o", "--output", type=pathlib.Path, help="folder of the project; default: NAME-TARGET")
@@ -120,8 +118,8 @@ def arena_of(args, executable, function, inputs, source):
 
 
 def board(args, name, folder):
-    if args.file.suffix not in FRONTENDS:
-        raise Failure(f"{args.file} has machine code of a host, and boards need C source: give the ONNX or Python file of the model")
+    if args.file.suffix not in frontend.SUFFIXES:
+        raise Failure(f"{args.file} has machine code of a host, and boards need C source: give the file that it was compiled from")
     built = compiled(args)
     data, source = compiler.serialised(built), compiler.c_source(built)
     targets.check_types(args.target, source)
@@ -138,7 +136,7 @@ def board(args, name, folder):
 
 
 def host(args, name, folder):
-    if args.file.suffix in FRONTENDS:
+    if args.file.suffix in frontend.SUFFIXES:
         kernels = archive.path() if args.target == targets.HOST and not args.no_kernels else None
         built = compiled(args, kernels)
         data, library = compiler.serialised(built), lambda path: compiler.export(built, path, kernels)
@@ -176,8 +174,8 @@ def run(args):
         return
     if not args.file.is_file():
         raise Failure(f"there is no file {args.file}")
-    if args.file.suffix not in (*FRONTENDS, ".so"):
-        raise Failure(f"{args.file} is not an .onnx, .py or .so file")
+    if args.file.suffix not in (*frontend.SUFFIXES, ".so"):
+        raise Failure(f"{args.file} is not an .onnx, .pt2, .tflite, .py or .so file")
     if args.profile and args.target != targets.HOST:
         raise Failure(f"operators are measured on this machine: give --profile with --target {targets.HOST}")
     if (args.check or args.against) and args.target != targets.HOST:

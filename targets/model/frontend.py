@@ -1,4 +1,4 @@
-"""Imports a model into TVM: ONNX files, and Python files that define one."""
+"""Imports a model into TVM: files of ONNX, PyTorch and TensorFlow Lite, and Python files that define one."""
 
 import contextlib
 import io
@@ -9,7 +9,9 @@ from unittest import mock
 from failure import Failure
 
 TVM = "pip install apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2 numpy"
-ONNX = "pip install onnx"
+ONNX, TORCH, TFLITE = "pip install onnx", "pip install torch", "pip install tflite"
+SUFFIXES = (".onnx", ".pt2", ".tflite", ".py")
+"""Names of the files end in one of these."""
 
 
 def require(name, install):
@@ -28,6 +30,12 @@ def load(path, shapes, values):
     require("tvm", TVM)
     if path.suffix == ".onnx":
         return from_onnx(onnx_file(path), shapes, values)
+    if values:
+        raise Failure(f"--value is for ONNX models, and {path} is another file")
+    if path.suffix == ".pt2":
+        return from_torch(program_file(path))
+    if path.suffix == ".tflite":
+        return from_tflite(path, shapes)
     names = runpy.run_path(str(path))
     if "model" not in names:
         raise Failure(f"{path} defines no variable `model`: an IRModule, a torch.nn.Module with `example_inputs`, or an ONNX model")
@@ -54,12 +62,31 @@ def convert(path, model, examples, shapes, values):
     if "torch.Module" in kinds:
         if examples is None:
             raise Failure(f"{path} defines no variable `example_inputs`: a tuple of tensors with the shapes of the model's inputs")
-        torch = require("torch", "pip install torch")
+        torch = require("torch", TORCH)
         model = torch.export.export(model.eval(), tuple(examples))
         kinds.append("torch.ExportedProgram")
     if "torch.ExportedProgram" in kinds:
         return from_torch(model)
     raise Failure(f"{path}: `model` is a {kinds[0]}, not an IRModule, a torch.nn.Module or an ONNX model")
+
+
+def program_file(path):
+    """Returns the program that `torch.export.save` wrote."""
+    torch = require("torch", TORCH)
+    try:
+        return torch.export.load(path)
+    except Exception as error:  # noqa: BLE001 - errors of zip files, pickle and JSON
+        raise Failure(f"{path} is not a readable program of torch.export: {error}") from None
+
+
+def from_tflite(path, shapes):
+    tflite = require("tflite", TFLITE)
+    from tvm.relax.frontend.tflite import from_tflite
+
+    data = path.read_bytes()
+    if data[4:8] != b"TFL3":
+        raise Failure(f"{path} is not a readable TensorFlow Lite model")
+    return imported(lambda: from_tflite(tflite.Model.GetRootAsModel(data, 0), shape_dict=shapes))
 
 
 def from_torch(program):

@@ -225,7 +225,7 @@ class Command(unittest.TestCase):
         model = FIXTURES.parent / "cnn/digits.onnx"
         self.fails("no target pdp11; targets are: cortex-m33, cortex-m4f, riscv32, wasm32, host, opencl, cuda", model, "--target", "pdp11")
         self.fails("no file nope.onnx", "nope.onnx", "--target", "cortex-m4f")
-        self.fails("is not an .onnx, .py or .so file", FIXTURES / "cnn/bytecode.vm", "--target", "cortex-m4f")
+        self.fails("is not an .onnx, .pt2, .tflite, .py or .so file", FIXTURES / "cnn/bytecode.vm", "--target", "cortex-m4f")
         self.fails("machine code of a host", FIXTURES / "cnn/bytecode.so", "--target", "cortex-m4f")
         self.fails("package tvm is missing: pip install apache-tvm", model, "--target", "cortex-m4f")
         self.fails("compiled with exec_mode `compiled`", FIXTURES / "cnn/compiled.so", "--target", "host")
