@@ -9,8 +9,9 @@ import tempfile
 import types
 import unittest
 
+import targets
 from failure import Failure
-from language import bert, chat, description, options, parameters
+from language import bert, byte_tokens, chat, description, options, parameters
 from language.checkpoint import Checkpoint
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -39,6 +40,54 @@ class Folder(unittest.TestCase):
     def write(self, name, content):
         content = content if isinstance(content, bytes) else json.dumps(content).encode()
         (self.folder / name).write_bytes(content)
+
+
+class ByteTokens(Folder):
+    def written(self, vocab=None, **more):
+        vocab = {character: byte for byte, character in enumerate(byte_tokens.alphabet())} if vocab is None else vocab
+        self.write("tokenizer.json", {"pre_tokenizer": {"type": "ByteLevel"}, "model": {"type": "BPE", "vocab": vocab, "merges": []} | more})
+        return self.folder / "tokenizer.json"
+
+    def refused(self, message, vocab=None, **more):
+        with self.assertRaisesRegex(Failure, message):
+            byte_tokens.tokens(self.written(vocab, **more), 256)
+
+    def test_each_byte_has_its_token(self):
+        self.assertEqual(byte_tokens.tokens(self.written(), 256), list(range(256)))
+        small = targets.ROOT / "tests/programs/llm/small/tokenizer.json"
+        self.assertEqual(byte_tokens.tokens(small, 256), list(range(256)))
+
+    def test_bytes_without_a_token_have_none(self):
+        found = byte_tokens.tokens(self.written({"a": 7, "\u0120": 3}), 8)
+        self.assertEqual((found[ord("a")], found[ord(" ")], found[ord("b")]), (7, 3, -1))
+
+    def test_other_tokenizers_are_refused(self):
+        self.refused("without merges", merges=["a b"])
+        self.refused("without merges", type="WordPiece")
+        self.refused("has the token 256, and the model has 256", {"a": 256})
+        self.refused("has the token -2", {"a": -2})
+        self.refused("is not a tokenizer", ["a"])
+        self.write("tokenizer.json", [])
+        with self.assertRaisesRegex(Failure, "is not a tokenizer"):
+            byte_tokens.tokens(self.folder / "tokenizer.json", 256)
+
+
+class BoardOptions(unittest.TestCase):
+    ARGUMENTS = {"quantization": "q4", "context": 64, "prefill_chunk": None, "batch": None, "conversation": None, "cpu": None, "mode": "bytecode"}
+
+    def chosen(self, **more):
+        return options.choose_board(types.SimpleNamespace(**self.ARGUMENTS | more), description.described(CONFIG))
+
+    def test_a_step_has_one_token(self):
+        found = self.chosen()
+        self.assertEqual((found.bits, found.dtype, found.context, found.chunk, found.batch), (4, "float32", 64, 1, 1))
+
+    def test_options_of_hosts_are_refused(self):
+        for more in ({"batch": 16}, {"prefill_chunk": 1}, {"cpu": "x86-64-v3"}, {"conversation": "LM"}, {"mode": "compiled"}):
+            with self.assertRaisesRegex(Failure, "is for hosts and GPUs"):
+                self.chosen(**more)
+        with self.assertRaisesRegex(Failure, "--context 0 is not from 1"):
+            self.chosen(context=0)
 
 
 class Descriptions(unittest.TestCase):
@@ -167,7 +216,7 @@ class Checkpoints(Folder):
 
 class Options(Folder):
     def choose(self, decoder=None, **more):
-        args = {"target": "host", "quantization": "f16", "context": None, "prefill_chunk": None, "batch": 16}
+        args = {"target": "host", "quantization": "f16", "context": None, "prefill_chunk": None, "batch": None}
         return options.choose(types.SimpleNamespace(**args | more), decoder or description.described(CONFIG))
 
     def test_sizes_are_limited_by_the_model(self):
@@ -180,7 +229,7 @@ class Options(Folder):
             ("--context 0 is not", {"context": 0}),
             ("--prefill-chunk 65 is not from 1 to the context, 64", {"context": 64, "prefill_chunk": 65}),
             ("--batch 0 is not positive", {"batch": 0}),
-            ("language models are compiled for host, opencl, cuda, not for riscv32", {"target": "riscv32"}),
+            ("encoders are compiled for host, opencl, cuda, not for riscv32", {"target": "riscv32"}),
         ):
             with self.assertRaisesRegex(Failure, message):
                 self.choose(**more)
@@ -217,7 +266,8 @@ class Command(Folder):
     def test_mistakes_are_explained(self):
         self.fails("config.json cannot be read", "--target", "host")
         self.write("config.json", CONFIG)
-        self.fails("not for riscv32", "--target", "riscv32")
+        self.fails("there is no target riscv", "--target", "riscv")
+        self.fails("--batch is for hosts and GPUs", "--target", "riscv32", "--batch", "2")
         self.fails("has no file tokenizer.json", "--target", "host")
         self.write("tokenizer.json", {})
         self.fails("has no file model.safetensors", "--target", "host")
@@ -230,6 +280,7 @@ class Command(Folder):
             at = end
         self.write("model.safetensors", file(table, bytes(at)))
         self.fails("package tvm is missing: pip install apache-tvm", "--target", "host")
+        self.fails("tokenizer.json is not a tokenizer", "--target", "riscv32")
 
 
 if __name__ == "__main__":

@@ -41,6 +41,15 @@ check_language-models() {
   tests/programs/clients/run.sh "$target"/wheels/*.whl language
 }
 
+# the small decoder writes the same text on the host, OpenCL, a Cortex-M33 and WebAssembly; a prompt
+# that is too long, and one byte of memory too few, are errors
+# needs: wheel arm-board thumbv8m.main-none-eabihf wasm32-unknown-unknown node libOpenCL.so.1
+# for: targets/relax targets/model targets/boards targets/mcu tests/programs/clients/language_boards
+check_language-boards() {
+  build_wheel
+  CLIENT_SECONDS=1800 tests/programs/clients/run.sh "$target"/wheels/*.whl language_boards
+}
+
 # MiniLM embeds sentences as ONNX Runtime does; downloads 130 MB
 # needs: wheel; for: targets/relax targets/model tests/programs/clients/minilm
 check_minilm() {

@@ -10,29 +10,22 @@ import signature
 import targets
 from executable import DataType, Executable
 from frontend import TVM, require
-from language import byte_tokens, description, options, parameters
-from language.checkpoint import Checkpoint
+from language import byte_tokens
 
 
-def run(args):
-    """Compiles the language model in a folder to firmware."""
-    folder = args.file
-    model = description.read(folder / "config.json")
-    chosen = options.choose_board(args, model)
-    tokens = byte_tokens.tokens(folder / "tokenizer.json", model.vocab)
-    checkpoint = Checkpoint(folder)
-    sources = parameters.Sources(parameters.decoder(model))
-    sources.check(checkpoint)
+def run(args, model, chosen, stored):
+    """Compiles a language model to firmware. `stored` returns the arrays of a parameter by their names."""
+    tokens = byte_tokens.tokens(args.file / "tokenizer.json", model.vocab)
     tvm = require("tvm", TVM)
     chosen.target = tvm.target.Target("c")
-    data, source = compiled(model, chosen, sources, checkpoint)
+    data, source = compiled(model, chosen, stored)
     targets.check_types(args.target, source)
     executable = Executable(data)
     targets.check_functions(executable, args.target, compiler.kernel_names(source))
     token = signature.Input("token", (1,), DataType(0, 32, 1))
     measurement = plan.Measurement(plan.module(targets.clone()), executable, plan.workspaces(source), "step", [token], chosen.context)
     arena = plan.smallest_arena(measurement)
-    name = quote.model_name(folder.resolve().name) if args.name is None else quote.checked_model_name(args.name)
+    name = quote.model_name(args.file.resolve().name) if args.name is None else quote.checked_model_name(args.name)
     output = args.output or pathlib.Path(f"{name}-{args.target}")
     project.write_talker(output, name, args.target, data, source, arena, chosen.context, tokens, model)
     print(f"model        {model.kind}, {model.layers} layers of width {model.width}, {chosen.quantization}")
@@ -42,14 +35,11 @@ def run(args):
     print(f"project      {quote.visible(output)}: run {quote.shell(output / 'build.sh')} run")
 
 
-def compiled(model, chosen, sources, checkpoint):
+def compiled(model, chosen, stored):
     """Returns the executable and the source of its kernels."""
     from language import stepwise
 
-    def weights(names):
-        return {name: array for stem in names for name, array in parameters.stored(stem, sources, checkpoint, chosen.dtype)}
-
     with compiler.compiling(), chosen.target:
-        mod = stepwise.module(model, chosen, weights)
+        mod = stepwise.module(model, chosen, stored)
     built = compiler.executable(mod, "c")
     return compiler.serialised(built), compiler.c_source(built)

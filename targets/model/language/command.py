@@ -21,12 +21,10 @@ def run(args):
     folder = args.file
     config = description.content(folder / "config.json")
     is_encoder = config.get("model_type") == bert.KIND
-    if args.target in targets.boards() and not is_encoder:
-        board.run(args)
-        return
+    is_board = args.target in targets.boards() and not is_encoder
     family = bert if is_encoder else description
     model = family.described(config, folder / "config.json")
-    chosen = options.choose(args, model)
+    chosen = (options.choose_board if is_board else options.choose)(args, model)
     if not (folder / "tokenizer.json").is_file():
         raise Failure(f"{folder} has no file tokenizer.json")
     if is_encoder:
@@ -34,6 +32,9 @@ def run(args):
     checkpoint = Checkpoint(folder)
     sources = parameters.Sources(bert.parameters(model) if is_encoder else parameters.decoder(model))
     sources.check(checkpoint)
+    if is_board:
+        board.run(args, model, chosen, lambda name: parameters.stored(name, sources, checkpoint, chosen.dtype))
+        return
     tvm = require("tvm", TVM)
     chosen.target = tvm.target.Target(host(args) if args.target == targets.HOST else targets.description(args.target))
     output = args.output or pathlib.Path(f"{folder.resolve().name}-{chosen.quantization}-{args.target}")

@@ -31,12 +31,12 @@ class Decoder(network.Decoder):
         return nn.spec.ModuleSpec.from_raw({"step": arguments | {"$": {"param_mode": "plain", "effect_mode": "none"}}}, self)
 
 
-def module(description, options, weights):
+def module(description, options, stored):
     """Returns the IRModule of a decoder with the functions `create()`, which returns a cache, `reset(cache)`, `begin(cache)` and `step(token,
-    cache)`, which returns logits. `weights` returns the arrays of the parameters with these names."""
+    cache)`, which returns logits. `stored` returns the arrays of a parameter by their names."""
     decoder = Decoder(description, options)
     mod, parameters = decoder.export_tvm(spec=decoder.spec(), allow_extern=False)[:2]
-    arrays = {name: tvm.runtime.tensor(array) for name, array in weights([name for name, _ in parameters]).items()}
+    arrays = {name: tvm.runtime.tensor(array) for parameter, _ in parameters for name, array in stored(parameter)}
     builder = relax.BlockBuilder(relax.transform.BindParams("step", arrays)(mod))
     with builder.function("create", []):
         builder.emit_func_output(cache(builder, description, options))
