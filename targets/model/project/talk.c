@@ -63,7 +63,10 @@ static int reply(int32_t next, uint32_t length) {
     print_bytes(&byte, 1);
     ++count;
     if (length++ == @MODEL@_CONTEXT) break;
-    if (append(next, &next) != 0) return -1;
+    if (append(next, &next) != 0) {
+      print_text("\n");
+      return -1;
+    }
   }
   print_text("\n");
   print_measure("tokens", count);
