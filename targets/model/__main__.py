@@ -69,7 +69,7 @@ def comparison_arguments(group):
 
 def language_arguments(group):
     add = group.add_argument
-    add("--quantization", choices=options.QUANTIZATIONS, default="f16", help="bits of a weight: 32, 16 or 4; default: f16")
+    add("--quantization", choices=options.QUANTIZATIONS, help="bits of a weight: 32, 16 or 4; default: f16, q4 for boards")
     add("--context", type=int, metavar="N", help="tokens of a conversation; default: those of the model, at most 4096")
     add("--prefill-chunk", type=int, metavar="N", help="tokens of a step; default: 512")
     add("--batch", type=int, metavar="N", help="conversations in a step; default: 16")

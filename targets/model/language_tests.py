@@ -73,7 +73,7 @@ class ByteTokens(Folder):
 
 
 class BoardOptions(unittest.TestCase):
-    ARGUMENTS = {"quantization": "q4", "context": 64, "prefill_chunk": None, "batch": None, "conversation": None, "cpu": None, "mode": "bytecode"}
+    ARGUMENTS = {"quantization": None, "context": 64, "prefill_chunk": None, "batch": None, "conversation": None, "cpu": None, "mode": "bytecode"}
 
     def chosen(self, **more):
         return options.choose_board(types.SimpleNamespace(**self.ARGUMENTS | more), description.described(CONFIG))
@@ -81,9 +81,10 @@ class BoardOptions(unittest.TestCase):
     def test_a_step_has_one_token(self):
         found = self.chosen()
         self.assertEqual((found.bits, found.dtype, found.context, found.chunk, found.batch), (4, "float32", 64, 1, 1))
+        self.assertEqual(self.chosen(quantization="none").bits, 32)
 
     def test_options_of_hosts_are_refused(self):
-        for more in ({"batch": 16}, {"prefill_chunk": 1}, {"cpu": "x86-64-v3"}, {"conversation": "LM"}, {"mode": "compiled"}):
+        for more in ({"batch": 16}, {"prefill_chunk": 1}, {"cpu": "x86-64-v3"}, {"conversation": "LM"}, {"mode": "compiled"}, {"quantization": "f16"}):
             with self.assertRaisesRegex(Failure, "is for hosts and GPUs"):
                 self.chosen(**more)
         with self.assertRaisesRegex(Failure, "--context 0 is not from 1"):

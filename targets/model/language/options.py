@@ -71,7 +71,7 @@ def choose(args, description):
     batch = 16 if args.batch is None else args.batch
     if batch < 1:
         raise Failure(f"--batch {batch} is not positive")
-    bits = QUANTIZATIONS[args.quantization]
+    bits = QUANTIZATIONS[args.quantization or "f16"]
     # Weights of 4 bits are calculated with in float32 where a device need not have float16.
     dtype = "float16" if bits == 16 or (bits == 4 and args.target == "cuda") else "float32"
     return Options(bits, dtype, context, chunk, batch)
@@ -85,5 +85,7 @@ def choose_board(args, description):
             raise Failure(f"{name} is for hosts and GPUs: firmware continues one prompt, token by token")
     if args.mode != "bytecode":
         raise Failure("--mode compiled is for hosts and GPUs: firmware has bytecode, and kernels in C")
-    bits = QUANTIZATIONS[args.quantization]
-    return Options(bits, "float16" if bits == 16 else "float32", context_of(args, description), 1, 1)
+    bits = QUANTIZATIONS[args.quantization or "q4"]
+    if bits == 16:
+        raise Failure("--quantization f16 is for hosts and GPUs, since TVM's C target lacks functions of float16: choose q4 or none")
+    return Options(bits, "float32", context_of(args, description), 1, 1)
