@@ -53,6 +53,8 @@ def arguments():
     parser.add_argument("--value", type=value, action="append", default=[], help="constant in place of an ONNX model's input, such as rate=16000")
     parser.add_argument("--input", type=pathlib.Path, action="append", default=[], help=".npy file with an example of the next input")
     parser.add_argument("--arena", type=int, help="bytes of a board's arena, in place of the planned number")
+    text = "LLVM's name of the processor, or `native`, this machine's; default: x86-64-v3, or any of another architecture"
+    parser.add_argument("--cpu", metavar="NAME", help=text)
     parser.add_argument("--no-kernels", action="store_true", help="code by TVM alone, without Ferrite's kernels for dense operators")
     parser.add_argument("--profile", action="store_true", help="measures each operator on this machine; writes profile.json and profile.svg")
     comparison_arguments(parser.add_argument_group("comparison of results"))
@@ -75,13 +77,12 @@ def language_arguments(group):
     add("--batch", type=int, metavar="N", help="conversations in a step; default: 16")
     add("--conversation", choices=chat.CONVERSATIONS, help="form of a conversation; default: that of the tokenizer's chat template")
     add("--mode", choices=("bytecode", "compiled"), default="bytecode", help="functions of the model as bytecode or as machine code")
-    add("--cpu", metavar="NAME", help="LLVM's name of the processor, such as x86-64-v3; default: any of this machine's architecture")
 
 
 def compiled(args, kernels=None):
     """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work."""
     mod = frontend.load(args.file, dict(args.shape), dict(args.value))
-    return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target), kernels)
+    return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target, args.cpu), kernels)
 
 
 def serialised(path):

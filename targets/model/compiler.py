@@ -20,10 +20,11 @@ def executable(mod, target, archive=None):
         with target:
             if archive is not None:
                 mod = kernels.use(mod, kernels.Packer(archive))
-            mod = relax.get_pipeline("zero")(mod)
-            if target.kind.name != "c" and "gpu" in target.keys:
+            if target.kind.name != "llvm":
+                mod = relax.get_pipeline("zero")(mod)
+            if "gpu" in target.keys:
                 mod = scheduled(mod)
-        return relax.build(mod, target=target, exec_mode="bytecode")
+        return relax.build(mod, target=target, relax_pipeline=pipeline(target), exec_mode="bytecode")
 
 
 @contextlib.contextmanager
@@ -35,6 +36,15 @@ def compiling():
         raise
     except Exception as error:
         raise Failure(f"TVM cannot compile the model: {str(error).strip().splitlines()[-1]}") from error
+
+
+def pipeline(target):
+    """Returns the passes that compile for a target: TVM's own, and schedules for CPUs."""
+    import schedule
+
+    if target.kind.name != "llvm":
+        return "default"
+    return schedule.pipeline(target)
 
 
 def export(executable, path, archive):

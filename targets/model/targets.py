@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 
+import processor
 from executable import BUILTIN
 from failure import Failure
 
@@ -45,10 +46,10 @@ def check(name):
         raise Failure(f"there is no target {name}; targets are: {', '.join(known)}{more}")
 
 
-def description(name):
-    """Returns what TVM compiles for on this machine: the target `host`, or a device."""
+def description(name, cpu=None):
+    """Returns what TVM compiles for on this machine: the target `host`, with LLVM's name of a processor, or a device."""
     if name == HOST:
-        return "llvm"
+        return processor.target(cpu)
     return {"kind": name, "host": "llvm"} | ({"arch": OLDEST_CUDA} if name == "cuda" else {})
 
 

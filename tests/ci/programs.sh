@@ -70,6 +70,14 @@ check_networks() {
   CLIENT_SECONDS=7200 tests/programs/clients/run.sh "$target"/wheels/*.whl models
 }
 
+# operators that `ferrite model` compiles for CPUs: results of schedules equal those of TVM's loops,
+# loops are vectorised, polynomials are as exact as they say
+# needs: wheel; for: targets/model/schedule tests/programs/clients/schedules
+check_model-schedules() {
+  build_wheel
+  CLIENT_SECONDS=1800 tests/programs/clients/run.sh "$target"/wheels/*.whl schedules
+}
+
 # TVM's own tests of the Relax virtual machine, from FERRITE_TVM_GIT, on the machine of our wheel
 # needs: wheel; for: targets/relax tests/programs/clients/relax_tests
 check_relax-tvm-tests() {

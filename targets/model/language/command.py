@@ -9,7 +9,7 @@ import tempfile
 
 import quote
 import targets
-from compiler import compiling
+from compiler import compiling, pipeline
 from failure import Failure
 from frontend import TVM, require
 from language import bert, board, chat, description, options, parameters
@@ -36,7 +36,7 @@ def run(args):
         board.run(args, model, chosen, lambda name: parameters.stored(name, sources, checkpoint, chosen.dtype))
         return
     tvm = require("tvm", TVM)
-    chosen.target = tvm.target.Target(host(args) if args.target == targets.HOST else targets.description(args.target))
+    chosen.target = tvm.target.Target(targets.description(args.target, args.cpu))
     output = args.output or pathlib.Path(f"{folder.resolve().name}-{chosen.quantization}-{args.target}")
     output.mkdir(parents=True, exist_ok=True)
     # A failure leaves nothing behind.
@@ -66,11 +66,6 @@ def replace(output, place):
         file.replace(output / file.name)
 
 
-def host(args):
-    """Returns TVM's target for this machine, or for the processor that the user names."""
-    return {"kind": "llvm", "mcpu": args.cpu} if args.cpu else targets.description(targets.HOST)
-
-
 def module(model, chosen, is_encoder):
     """Returns the model as TVM's IRModule, and the table of its parameters."""
     from language import encoder, network
@@ -87,8 +82,8 @@ def library(mod, chosen, mode, path):
     # common subexpressions: `variable cse_v14 has been used before definition`.
     changes = {"tirx.disable_cse_tir": True} if "gpu" in chosen.target.keys else {}
     with compiling(), transform.PassContext(config=changes), chosen.target:
-        pipeline = relax.pipeline.get_default_pipeline(chosen.target)
-        relax.build(mod, target=chosen.target, relax_pipeline=pipeline, exec_mode=mode).export_library(str(path), options=["-s"])
+        executable = relax.build(mod, target=chosen.target, relax_pipeline=pipeline(chosen.target), exec_mode=mode)
+        executable.export_library(str(path), options=["-s"])
 
 
 def weights(checkpoint, sources, table, folder):

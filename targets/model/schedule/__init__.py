@@ -1,0 +1,34 @@
+"""Schedules for CPUs: loops that LLVM vectorises and that threads share, for the operators that no kernel of Ferrite takes.
+
+LLVM vectorises loops over contiguous elements by itself, with their remainders and for extents that are known at run time only.
+So schedules order, fuse and nest loops; the target permits the reassociation without which sums stay scalar.
+"""
+
+import tvm
+from tvm import tirx
+from tvm.relax.backend.cpu_generic import pipeline as parts
+
+from . import elementary, kernel
+
+__all__ = ["pipeline", "use"]
+
+
+def pipeline(target):
+    """Returns TVM's pipeline for CPUs with these schedules: an argument `relax_pipeline` of `relax.build`."""
+
+    @tvm.transform.module_pass(opt_level=0, name="Schedules")
+    def schedules(mod, _):
+        return use(mod)
+
+    steps = (parts.library_dispatch_passes, parts.legalize_passes, parts.dataflow_lower_passes, parts.finalize_passes)
+    dispatch, legalize, lower, finish = (passes(target) for passes in steps)
+    return tvm.transform.Sequential([*dispatch, *legalize, schedules, *lower, *finish])
+
+
+def use(mod):
+    """Returns a module whose kernels have schedules. It comes after the fusion of operators."""
+    elementary.install()
+    for name, function in mod.functions_items():
+        if isinstance(function, tirx.PrimFunc) and not function.attrs.get("tirx.is_scheduled", False):
+            mod[name] = kernel.scheduled(function)
+    return mod

@@ -1,0 +1,60 @@
+"""Inlining of element-wise stages into those that read them."""
+
+import contextlib
+import math
+
+import tvm_ffi
+from tvm import ir, tirx
+from tvm.s_tir.schedule import ScheduleError
+
+FREE = ("if_then_else", "likely", "Select")
+"""Operations of an expression that cost no more than arithmetic."""
+
+
+def inline(schedule, stages):
+    """Inlines each stage that is cheap to repeat, or is read once for each of its elements."""
+    for stage in stages[:-1]:
+        if stage.is_injective() and is_inlined(schedule, stage):
+            # The schedule refuses outputs of the kernel.
+            with contextlib.suppress(ScheduleError):
+                schedule.compute_inline(stage.block_rv)
+
+
+def is_inlined(schedule, stage):
+    block = schedule.get(stage.block_rv)
+    readers = [schedule.get(reader) for reader in schedule.get_consumers(stage.block_rv)]
+    if not readers:
+        return False
+    costs, branches = calls(block)
+    once = [is_once(block, reader) for reader in readers]
+    if costs:
+        return len(readers) == 1 and once[0]
+    # A window reads an element several times, and would branch each time.
+    return not branches or all(map(is_injective, readers)) or all(once)
+
+
+def is_injective(block):
+    return all(variable.iter_type == tirx.IterVar.DataPar for variable in block.iter_vars)
+
+
+def is_once(block, reader):
+    """Returns `true` if a stage has as many iterations as its reader."""
+    ours, theirs = (extents(other) for other in (block, reader))
+    return sorted(map(str, ours)) == sorted(map(str, theirs)) or (None not in (count(ours), count(theirs)) and count(ours) == count(theirs))
+
+
+def extents(block):
+    return [variable.dom.extent for variable in block.iter_vars]
+
+
+def count(extents):
+    """Returns the product of extents, or None if it is known at run time only."""
+    return math.prod(map(int, extents)) if all(isinstance(extent, tirx.IntImm) for extent in extents) else None
+
+
+def calls(block):
+    """Returns whether a block calls functions, such as `exp`, and whether it branches."""
+    names = []
+    tvm_ffi.structural_walk(block.body, (ir.Call, lambda call: names.append(getattr(call.op, "name", ""))))
+    names = {name.rpartition(".")[2] for name in names}
+    return bool(names - set(FREE)), "if_then_else" in names
