@@ -9,15 +9,20 @@ from . import inline, nest, partial, rows
 
 def scheduled(function):
     """Returns a kernel with a schedule, or as it is if its loops are of another kind."""
+    whole = Schedule(function)
+    inlined = changed(whole, inline.inline) or whole
+    for prepared in filter(None, (changed(inlined, partial.split), inlined)):
+        for finish in (rows.nest_in_rows, nest.separate):
+            if schedule := changed(prepared, finish):
+                return schedule.mod["main"].with_attr("tirx.is_scheduled", True)
+    return function
+
+
+def changed(schedule, step):
+    """Returns a schedule after a step, or None if the step does not apply or leaves loops of another kind."""
+    schedule = schedule.copy()
     try:
-        schedule = Schedule(function)
-        for prepare in (inline.inline, partial.split):
-            stages = normalize_prim_func(schedule)
-            if not stages:
-                return function
-            prepare(schedule, stages)
         stages = normalize_prim_func(schedule)
-        schedule = rows.nested(schedule, stages) or nest.separate(schedule, stages)
+        return schedule if stages and step(schedule, stages) is not False else None
     except ScheduleError:
-        return function
-    return schedule.mod["main"].with_attr("tirx.is_scheduled", True)
+        return None

@@ -102,7 +102,6 @@ def separate(schedule, stages):
         loops, reduction = arranged(schedule, stage)
         share(schedule, loops, work(schedule, [stage]))
         initialise(schedule, stage, reduction)
-    return schedule
 
 
 def initialise(schedule, stage, reduction):

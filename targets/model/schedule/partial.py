@@ -19,8 +19,7 @@ def split(schedule, stages):
         accesses = Accesses(block)
         if nest.is_spatial_inside(accesses, spatial, reduction) or not accesses.is_smooth(reduction[-1].last):
             continue
-        reduction = nest.merged(schedule, accesses, reduction)
-        extent = reduction[-1].total
+        extent = reduction[-1].extent
         lanes = next((n for n in LANES if isinstance(extent, tirx.IntImm) and int(extent) % n == 0 and int(extent) > n), None)
         if lanes:
             several(schedule, stage.block_rv, reduction[-1].loop, len(spatial), lanes)
@@ -32,7 +31,6 @@ def several(schedule, block, loop, spatial, lanes):
     rank = len(schedule.get(block).writes[0].region)
     partial = schedule.rfactor(lane, rank)
     *outer, steps, lane = schedule.get_loops(partial)
-    schedule.reorder(lane, steps)
     schedule.reorder(*outer[:spatial], lane, *outer[spatial:], steps)
     variables = len(schedule.get(partial).iter_vars)
     schedule.reorder_block_iter_var(partial, [*range(1, spatial + 1), 0, *range(spatial + 1, variables)])

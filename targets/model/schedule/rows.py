@@ -1,30 +1,24 @@
 """Stages that share rows, such as those of softmax and of layer normalisation: one thread calculates all of a row, which stays in its cache."""
 
-from tvm.s_tir.schedule import ScheduleError
-
 from . import nest
 from .access import Accesses
 
 
-def nested(schedule, stages):
-    """Returns the schedule with all stages below the loops that they have in common, or None if they have none."""
+def nest_in_rows(schedule, stages):
+    """Moves all stages below the loops that they have in common. Returns `false` if they have none."""
     common = shared_axes(schedule, stages)
     if len(stages) < 2 or not common:
-        return None
-    schedule = schedule.copy()
+        return False
     *earlier, last = stages
-    try:
-        loops = schedule.get_loops(last.block_rv)[:common]
-        row = schedule.fuse(*loops) if common > 1 else loops[0]
-        for stage in reversed(earlier):
-            schedule.compute_at(stage.block_rv, row)
-        reductions = [nest.arranged(schedule, stage, common)[1] for stage in stages]
-        nest.share(schedule, [row], nest.work(schedule, stages))
-        for stage, reduction in zip(stages, reductions):
-            nest.initialise(schedule, stage, reduction)
-    except ScheduleError:
-        return None
-    return schedule
+    loops = schedule.get_loops(last.block_rv)[:common]
+    row = schedule.fuse(*loops) if common > 1 else loops[0]
+    for stage in reversed(earlier):
+        schedule.compute_at(stage.block_rv, row)
+    reductions = [nest.arranged(schedule, stage, common)[1] for stage in stages]
+    nest.share(schedule, [row], nest.work(schedule, stages))
+    for stage, reduction in zip(stages, reductions):
+        nest.initialise(schedule, stage, reduction)
+    return True
 
 
 def shared_axes(schedule, stages):
