@@ -1,5 +1,6 @@
 //! Arbitrary-precision integers: created from words, normalised, and borrowed as words.
 
+use core::ffi::{c_int, c_void};
 use core::mem::size_of;
 use core::ptr;
 
@@ -32,6 +33,8 @@ const _: () = assert!(size_of::<BigIntRecord>() == 32);
 
 // SAFETY: the header comes first, and there is nothing to destroy.
 unsafe impl ObjectRecord for BigIntRecord {
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = object_alloc::LEAF_DELETER;
+
     unsafe fn destroy(_this: *mut TVMFFIObject) {}
 }
 

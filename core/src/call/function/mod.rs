@@ -9,7 +9,7 @@ use crate::call::typed::{Callee, TypedFn};
 use crate::error::Result;
 use crate::error::raised_error::Mark;
 use crate::object::ObjectClass;
-use crate::object::object_alloc::{self, ObjectRecord};
+use crate::object::object_alloc::{self, LEAF_DELETER, ObjectRecord};
 use crate::plain_error;
 use crate::value::any::{Any, AnyView};
 
@@ -185,6 +185,9 @@ impl Function {
                 (&raw mut (*record).context).write(context);
                 (&raw mut (*record).safe_call).write(safe_call);
                 (&raw mut (*record).deleter).write(deleter);
+                if LEAVES && deleter.is_none() {
+                    (*record.cast::<TVMFFIObject>()).deleter.deleter = Some(LEAF_DELETER);
+                }
             }
         };
         // SAFETY: init writes every field.
@@ -250,6 +253,10 @@ impl Function {
         )
     }
 }
+
+/// Whether functions without a deleter of their context are leaves. Size-optimised builds treat all
+/// functions alike.
+const LEAVES: bool = cfg!(feature = "speed");
 
 const fn cell(safe_call: TVMFFISafeCallType) -> TVMFFIFunctionCell {
     TVMFFIFunctionCell { safe_call: Some(safe_call), cpp_call: ptr::null_mut() }

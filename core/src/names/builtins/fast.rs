@@ -1,6 +1,6 @@
 //! Speed-optimised static functions: each has its own safe call with its body inlined.
 
-use core::ffi::c_int;
+use core::ffi::{c_int, c_void};
 use core::ptr;
 
 use crate::abi::{TVMFFIAny, TVMFFIFunctionCell, TVMFFIObject, TVMFFISafeCallType, type_index};
@@ -76,6 +76,8 @@ struct PlainRecord {
 
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for PlainRecord {
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = object_alloc::LEAF_DELETER;
+
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 

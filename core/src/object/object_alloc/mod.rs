@@ -253,6 +253,39 @@ unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
     }
 }
 
+/// Deleter of leaf classes, whose objects own nothing and have no prefix.
+pub(crate) const LEAF_DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete_leaf;
+
+/// Frees the memory of a leaf. Never inlined, so that its address identifies these objects.
+///
+/// # Safety
+/// Same requirements as [`delete`].
+#[inline(never)]
+unsafe extern "C" fn delete_leaf(object: *mut c_void, flags: c_int) {
+    // SAFETY: the caller's promise.
+    unsafe { delete_space(object.cast(), flags) };
+}
+
+/// Frees a dead object if its class is a leaf, without an indirect call. Returns `false` and does
+/// nothing for other objects.
+///
+/// # Safety
+/// No reference to `object` may remain.
+#[cfg(not(feature = "client"))]
+#[inline(always)]
+pub(super) unsafe fn free_leaf(object: *mut TVMFFIObject) -> bool {
+    // SAFETY: the object is dead but not destroyed: its header is readable, and the deleter says
+    // how its memory was allocated.
+    unsafe {
+        let deleter = (*object).deleter.deleter;
+        let is_leaf = deleter.is_some_and(|deleter| ptr::fn_addr_eq(deleter, LEAF_DELETER));
+        if is_leaf {
+            delete_space(object.cast(), kTVMFFIObjectDeleterFlagBitMaskBoth);
+        }
+        is_leaf
+    }
+}
+
 /// Returns the memory of an object to its allocator, if the flags say that no reference remains.
 /// Size-optimised builds share one copy of this function for all classes.
 ///

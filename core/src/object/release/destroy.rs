@@ -3,10 +3,8 @@
 use core::ptr;
 
 use super::deleter::call_deleter;
-#[cfg(feature = "speed")]
-use crate::abi::type_index;
 use crate::abi::{TVMFFIObject, kTVMFFIObjectDeleterFlagBitMaskBoth};
-use crate::object::refcount;
+use crate::object::{object_alloc, refcount};
 use crate::platform::sync::is_single_threaded;
 use crate::platform::sync::per_thread::{self, Dying, Queue};
 
@@ -57,9 +55,8 @@ pub(super) unsafe fn destroy_single_threaded(object: *mut TVMFFIObject) {
 unsafe fn destroy_or_queue(object: *mut TVMFFIObject, queue: impl FnOnce() -> Queue) {
     // SAFETY: the object is dead but not destroyed: its header is readable. No reference remains.
     unsafe {
-        if is_leaf((*object).type_index) {
-            call_deleter(object, kTVMFFIObjectDeleterFlagBitMaskBoth);
-        } else {
+        // Size-optimised builds treat all classes alike.
+        if !cfg!(feature = "speed") || !object_alloc::free_leaf(object) {
             destroy_nested(object, queue);
         }
     }
@@ -166,17 +163,4 @@ fn leave(dying: &Dying, depth: usize) -> *mut TVMFFIObject {
 fn link_of(object: *mut TVMFFIObject) -> *mut *mut TVMFFIObject {
     // SAFETY: taking the address of a field of a live allocation.
     unsafe { (&raw mut (*object).combined_ref_count).cast() }
-}
-
-/// Returns `true` if objects of this built-in type own no other objects, so that their destruction
-/// cannot nest.
-#[cfg(feature = "speed")]
-fn is_leaf(index: i32) -> bool {
-    matches!(index, type_index::STR | type_index::BYTES | type_index::SHAPE | type_index::BIG_INT)
-}
-
-/// Returns `false`: size-optimised builds treat all types alike.
-#[cfg(not(feature = "speed"))]
-fn is_leaf(_: i32) -> bool {
-    false
 }

@@ -1,11 +1,12 @@
 //! Shape objects: immutable lists of extents, stored inline in the object.
 
+use core::ffi::{c_int, c_void};
 use core::fmt;
 
 use crate::abi::{TVMFFIObject, TVMFFIShapeCell, type_index};
 use crate::error::Result;
 use crate::object::ObjectClass;
-use crate::object::object_alloc::{ObjectRecord, allocate};
+use crate::object::object_alloc::{self, ObjectRecord, allocate};
 use crate::value::any::{Any, AnyView};
 use crate::value::convert::{AnyCompatible, object_of, own_object, view_object};
 use crate::{any_from, any_texts, object_class, plain_bail};
@@ -55,6 +56,8 @@ const _: () =
 
 // SAFETY: the header comes first, and the extents are plain data, so nothing needs to be destroyed.
 unsafe impl ObjectRecord for ShapeRecord {
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = object_alloc::LEAF_DELETER;
+
     unsafe fn destroy(_this: *mut TVMFFIObject) {}
 }
 
@@ -64,7 +67,7 @@ impl Shape {
     /// # Errors
     /// MemoryError when out of memory.
     pub fn from_slice(extents: &[i64]) -> Result<Shape> {
-        Shape::from_exact(extents.len(), extents.iter().copied())
+        Shape::of_items(extents, |extent| *extent)
     }
 
     /// Creates a shape from an iterator over results.
@@ -103,7 +106,7 @@ impl Shape {
         if !args.iter().all(is_integer) {
             plain_bail!(VALUE_ERROR, "Expect shape to take list of int arguments");
         }
-        Shape::from_exact(args.len(), args.iter().map(|arg| arg.payload_bits() as i64))
+        Shape::of_items(args, |arg| arg.payload_bits() as i64)
     }
 
     /// Borrows the extents.
@@ -124,19 +127,19 @@ impl Shape {
         product(self.as_slice())
     }
 
-    /// Creates a shape with `len` extents. Missing extents are 0; surplus ones are ignored.
-    fn from_exact(len: usize, mut extents: impl Iterator<Item = i64>) -> Result<Shape> {
+    /// Creates a shape with the extent that `extent_of` returns for each item.
+    fn of_items<T>(items: &[T], extent_of: impl Fn(&T) -> i64) -> Result<Shape> {
         // An overflowing size fails like any other impossible allocation.
-        let bytes = len.saturating_mul(size_of::<i64>());
+        let bytes = items.len().saturating_mul(size_of::<i64>());
         let init = |record: *mut ShapeRecord| {
             // SAFETY: the object has `bytes` trailing bytes, and the record's size keeps them
             // aligned for i64.
             unsafe {
                 let data = record.add(1).cast::<i64>();
-                for index in 0..len {
-                    data.add(index).write(extents.next().unwrap_or(0));
+                for (index, item) in items.iter().enumerate() {
+                    data.add(index).write(extent_of(item));
                 }
-                (*record).cell = TVMFFIShapeCell { data, size: len };
+                (*record).cell = TVMFFIShapeCell { data, size: items.len() };
             }
         };
         // SAFETY: `init` writes the cell, the only field beside the header, and index 69 is that of

@@ -1,5 +1,6 @@
 //! Storage of strings and bytes: short content inline in the value, longer content in an object.
 
+use core::ffi::{c_int, c_void};
 use core::mem::{MaybeUninit, size_of};
 use core::ptr;
 
@@ -8,6 +9,7 @@ use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject, typ
 use crate::error::Result;
 use crate::object::ObjectRef;
 use crate::object::object_alloc::{self, ObjectRecord, Space};
+use crate::platform::words;
 
 /// Record of a string or bytes object: the byte array that C code reads. The content and a NUL
 /// follow it inline.
@@ -21,6 +23,8 @@ const _: () = assert!(size_of::<BytesRecord>() == 24 + 2 * size_of::<usize>());
 
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for BytesRecord {
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = object_alloc::LEAF_DELETER;
+
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
 
@@ -35,17 +39,45 @@ pub(super) unsafe fn write_copy(
     small_index: i32,
     content: *const [u8],
 ) -> Result<()> {
+    if WIDE && content.len() <= SMALL_MAX {
+        // SAFETY: the caller guarantees the content, which is copied before the cell is written.
+        let word = unsafe { words::pack_last(&*content, content.len()) };
+        let payload = TVMFFIAnyPayload { v_bytes: word.to_le_bytes() };
+        let small_str_len = content.len() as u32;
+        // SAFETY: the caller guarantees the cell.
+        unsafe { cell.write(TVMFFIAny { type_index: small_index, small_str_len, payload }) };
+        return Ok(());
+    }
     let len = content.len();
+    if WIDE {
+        let init = |record: *mut BytesRecord| {
+            // SAFETY: the allocation has space for the record, the content and a NUL; the caller
+            // guarantees the content.
+            unsafe { ptr::copy_nonoverlapping(content.cast(), fill(record, len), len) };
+        };
+        // SAFETY: init fills the record, which needs no destruction; the caller guarantees the
+        // cell, which is written last.
+        unsafe {
+            let index = small_index + LARGE_OFFSET;
+            let object = object_alloc::allocate(index, len.saturating_add(1), init)?;
+            cell.write(object.into_any().into_raw());
+        }
+        return Ok(());
+    }
     let mut value = MaybeUninit::uninit();
-    let room = reserve(&mut value, small_index, len)?;
+    let text = reserve(&mut value, small_index, len)?;
     // SAFETY: the reserved bytes are as long as the content, do not overlap it, and complete the
     // value; the caller guarantees the cell, which is written last.
     unsafe {
-        ptr::copy_nonoverlapping(content.cast(), room, len);
+        ptr::copy_nonoverlapping(content.cast(), text, len);
         cell.write(value.assume_init());
     }
     Ok(())
 }
+
+/// Whether the two representations are written apart, and short content as a word. Size-optimised
+/// builds share the code.
+const WIDE: bool = cfg!(feature = "speed");
 
 /// Writes a value of `len` zero bytes to `cell`, then calls `write` to fill them.
 pub(super) fn write_with(

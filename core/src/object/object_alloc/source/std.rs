@@ -68,6 +68,18 @@ fn of_allocator(
     if INLINE && ptr::eq(allocator, &BUILTIN.0) {
         return allocate_builtin(size, class.alignment);
     }
+    allocate_custom(allocator, size, class, type_index)
+}
+
+/// Allocates memory for an object from a custom allocator. Out of line, so that callers of the
+/// built-in one preserve fewer registers.
+#[cfg_attr(feature = "speed", cold, inline(never))]
+fn allocate_custom(
+    allocator: *const TVMFFICustomAllocator,
+    size: usize,
+    class: &RecordLayout,
+    type_index: i32,
+) -> Option<NonNull<u8>> {
     let before = Mark::now();
     // SAFETY: the slot holds a live record for the life of the process (contract of
     // `set_custom_allocator`).
