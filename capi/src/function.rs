@@ -104,20 +104,41 @@ pub unsafe extern "C" fn TVMFFIAnyViewToOwnedAny(
             unsafe { out.write(owned.into_raw()) };
             return boundary::SUCCESS;
         }
+        // SAFETY: as above; the view needs a copy.
+        return boundary::status(|| unsafe { copy_value(any_view, out) });
     }
     boundary::status(|| {
         let view = boundary::non_null(any_view, arg(1, "any_view"))?.as_ptr();
         // SAFETY: contract of the crate.
         unsafe {
             let out = boundary::out(out, arg(2, "out"))?.as_ptr();
-            if (*view).type_index == type_index::DL_TENSOR_PTR {
-                // As upstream: the caller guarantees that the tensor outlives the copy.
-                out.write(view.read());
-                return Ok(());
-            }
-            any::write_owned_at(view, out)
+            copy_value(view, out)
         }
     })
+}
+
+/// Converts a value into an owned one. With [`boundary::FAST_PATHS`], the value must be one for
+/// which [`AnyView::retain`] returns `None`.
+///
+/// # Errors
+/// The errors of `TVMFFIAnyViewToOwnedAny`.
+///
+/// # Safety
+/// See the crate.
+unsafe fn copy_value(view: *const TVMFFIAny, out: *mut TVMFFIAny) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*view).type_index == type_index::DL_TENSOR_PTR {
+            // As upstream: the caller guarantees that the tensor outlives the copy.
+            out.write(view.read());
+            return Ok(());
+        }
+        if boundary::FAST_PATHS {
+            any::write_owned_slow(view, out)
+        } else {
+            any::write_owned_at(view, out)
+        }
+    }
 }
 
 /// Calls a function object.

@@ -8,7 +8,7 @@ use crate::object::{ObjectRef, release};
 use crate::value::convert::{AnyCompatible, FromAny, FromView};
 
 mod view;
-pub use view::{AnyView, write_owned_at};
+pub use view::{AnyView, write_owned_at, write_owned_slow};
 
 /// The cell of the value None.
 const NONE: TVMFFIAny = TVMFFIAny {

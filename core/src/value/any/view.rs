@@ -161,6 +161,16 @@ impl<'a> AnyView<'a> {
         match self.raw.type_index {
             type_index::SMALL_STR | type_index::SMALL_BYTES => Some(self.small_bytes()),
             type_index::STR | type_index::BYTES => self.content_of_object(),
+            type_index::RAW_STR | type_index::BYTE_ARRAY_PTR => self.content_of_pointer(),
+            _ => None,
+        }
+    }
+
+    /// Borrows the content of a raw string or a byte array pointer. Returns `None` for other
+    /// values.
+    #[inline]
+    fn content_of_pointer(&self) -> Option<&[u8]> {
+        match self.raw.type_index {
             type_index::RAW_STR => {
                 let text: *const core::ffi::c_char = self.payload_pointer().cast();
                 // SAFETY: a raw string is null or NUL-terminated and outlives the view (contract of
@@ -287,7 +297,13 @@ impl<'a> AnyView<'a> {
     /// strings and objects, and `None` for all other values. Allocates nothing.
     #[inline]
     pub fn retain(self) -> Option<Any> {
-        self.has_owned_form().then(|| self.retained())
+        // Objects first: they are the most frequent values of those that reach here.
+        if let Some(object) = self.object_ptr() {
+            // SAFETY: the view borrows a live object, so its strong count is not zero.
+            unsafe { refcount::retain(object.as_ptr()) };
+            return Some(Any { raw: self.raw });
+        }
+        self.has_owned_form().then_some(Any { raw: self.raw })
     }
 
     /// Returns `true` if the cell is also valid as an owned value: a plain value, a small string or
@@ -361,15 +377,19 @@ pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Re
 
 /// Slow path of [`write_owned_at`]: values that need a copy or a move, and invalid cells.
 ///
+/// # Errors
+/// Same errors as [`write_owned_at`].
+///
 /// # Safety
-/// Same requirements as [`write_owned_at`].
-#[cold]
-unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
+/// Same requirements as [`write_owned_at`]. [`AnyView::retain`] must have returned `None` for the
+/// view.
+#[inline(never)]
+pub unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller guarantees the view.
     let view = unsafe { AnyView::in_place(&*view) };
     let index = view.raw.type_index;
     match index {
-        type_index::RAW_STR | type_index::BYTE_ARRAY_PTR => match view.content() {
+        type_index::RAW_STR | type_index::BYTE_ARRAY_PTR => match view.content_of_pointer() {
             // SAFETY: the content outlives the view (contract of `from_raw`); the caller guarantees
             // the cell.
             Some(content) => unsafe { string::write_copy(cell, index + COPY_OFFSET, content) },
