@@ -9,7 +9,7 @@ use ferrite_core::abi::{DLManagedTensorVersioned, DLPackManagedTensorAllocator, 
 use ferrite_core::call::function;
 use ferrite_core::error::{Error, Result, Site, kind, raised_error};
 use ferrite_core::platform::sync::atomic::{AtomicPtr, Ordering};
-use ferrite_core::platform::sync::per_thread;
+use ferrite_core::platform::sync::{is_single_threaded, per_thread};
 use ferrite_core::tensor::{Tensor, check_shape};
 use ferrite_core::{plain_bail, plain_ensure};
 
@@ -17,6 +17,11 @@ ferrite_core::per_thread!(
     /// Allocator of this thread. Takes precedence over the global one.
     static ALLOCATOR: DLPackManagedTensorAllocator = None
 );
+
+/// Address of the thread's own allocator in a single-threaded process, which is read without a
+/// thread-local lookup. Every call of [`set`] writes it: a process counts as multi-threaded until
+/// the library has found glibc's flag. It is never read after a second thread has started.
+static SINGLE_THREAD: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// Address of the global allocator, for threads without their own; null if there is none.
 static GLOBAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -39,8 +44,9 @@ pub unsafe fn set(
     // A function address has no destructor, so the thread-local is valid as long as its thread.
     let original =
         per_thread::with(&ALLOCATOR, |present| mem::replace(present, allocator)).flatten();
+    let address = allocator.map_or(ptr::null_mut(), |allocator| allocator as *mut c_void);
+    SINGLE_THREAD.store(address, Ordering::Relaxed);
     if write_to_global {
-        let address = allocator.map_or(ptr::null_mut(), |allocator| allocator as *mut c_void);
         GLOBAL.store(address, Ordering::Release);
     }
     original
@@ -51,11 +57,20 @@ pub unsafe fn set(
 /// # Upstream
 /// `TVMFFIEnvGetDLPackManagedTensorAllocator`.
 pub fn get() -> DLPackManagedTensorAllocator {
-    let own = per_thread::with(&ALLOCATOR, |allocator| *allocator).flatten();
+    let own = if is_single_threaded() {
+        at(&SINGLE_THREAD)
+    } else {
+        per_thread::with(&ALLOCATOR, |allocator| *allocator).flatten()
+    };
+    own.or_else(|| at(&GLOBAL))
+}
+
+/// Returns the allocator at an address that [`set`] has stored.
+fn at(address: &AtomicPtr<c_void>) -> DLPackManagedTensorAllocator {
     // SAFETY: the address is null, which is `None`, or that of an allocator from `set`.
-    own.or_else(|| unsafe {
-        mem::transmute::<*mut c_void, DLPackManagedTensorAllocator>(GLOBAL.load(Ordering::Acquire))
-    })
+    unsafe {
+        mem::transmute::<*mut c_void, DLPackManagedTensorAllocator>(address.load(Ordering::Acquire))
+    }
 }
 
 /// Function that creates a tensor like a prototype, or returns `None` for a device that it does not

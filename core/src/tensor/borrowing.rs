@@ -77,12 +77,29 @@ unsafe impl ObjectRecord for BorrowingTensor {
         unsafe {
             let record = this.cast::<BorrowingTensor>();
             match (*record).owner {
+                Owner::Object => {
+                    drop(ObjectRef::from_raw(NonNull::new_unchecked((*record).keeper.cast())));
+                }
                 Owner::Versioned => delete_versioned((*record).keeper),
-                Owner::Managed => delete_legacy((*record).keeper),
-                Owner::OwnVersioned if OWN_EXPORTS => delete_versioned(managed_tensor(record)),
-                Owner::OwnManaged if OWN_EXPORTS => delete_legacy(managed_tensor(record)),
-                _ => drop(ObjectRef::from_raw(NonNull::new_unchecked((*record).keeper.cast()))),
+                owner => delete_rare(record, owner),
             }
+        }
+    }
+}
+
+/// Deletes the managed tensor of a legacy import, or of an import of an own export. Out of line, so
+/// that the common kinds of owners take two comparisons.
+///
+/// # Safety
+/// The record must be that of a live import with this owner, and must not be used afterwards.
+#[cfg_attr(feature = "speed", inline(never))]
+unsafe fn delete_rare(record: *mut BorrowingTensor, owner: Owner) {
+    // SAFETY: the caller guarantees the record.
+    unsafe {
+        match owner {
+            Owner::OwnVersioned if OWN_EXPORTS => delete_versioned(managed_tensor(record)),
+            Owner::OwnManaged if OWN_EXPORTS => delete_legacy(managed_tensor(record)),
+            _ => delete_legacy((*record).keeper),
         }
     }
 }
@@ -287,12 +304,9 @@ pub(super) unsafe fn make(
         // it.
         unsafe {
             describe(record, prototype, keeper, owner);
-            let mut list = record.add(1).byte_add(MANAGED_BYTES).cast::<i64>();
+            let mut list = lists_of(record);
             if copies {
-                refcount::retain(keeper.cast());
-                if (*keeper.cast::<TVMFFIObject>()).type_index == type_index::TENSOR {
-                    (*record).header.padding = word::FORWARDED;
-                }
+                retain_owner(record);
                 list.copy_from_nonoverlapping(shape.as_ptr(), shape.len());
                 (*record).tensor.shape = list;
                 list = list.add(shape.len());
@@ -313,6 +327,60 @@ pub(super) unsafe fn make(
     // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
     let object = unsafe { allocate::<BorrowingTensor>(type_index::TENSOR, trailing_bytes, init) }?;
     Ok(Tensor(object))
+}
+
+/// Creates a view like [`make`]. Fast path for prototypes with [`has_small_lists`].
+///
+/// # Safety
+/// `prototype` must have small lists, and its data must live as long as `owner`.
+///
+/// [`has_small_lists`]: super::dlpack_import::has_small_lists
+#[inline(always)]
+pub(super) unsafe fn make_view(prototype: &DLTensor, owner: &ObjectRef) -> Result<Tensor> {
+    let ndim = prototype.ndim as usize;
+    let init = |record: *mut BorrowingTensor| {
+        // SAFETY: `record` is a new object with space for both lists after it; the caller
+        // guarantees the lists.
+        unsafe {
+            describe(record, prototype, owner.as_ptr().cast(), Owner::Object);
+            retain_owner(record);
+            let lists = lists_of(record);
+            store_forwarding::copy_lists([prototype.shape, prototype.strides], lists, ndim);
+            (*record).tensor.shape = lists;
+            (*record).tensor.strides = lists.add(ndim);
+        }
+    };
+    // Cannot overflow: small lists have fewer than 64 values each.
+    let trailing_bytes = MANAGED_BYTES + 2 * ndim * size_of::<i64>();
+    // SAFETY: `init` writes every field beside the header, and index 70 is that of tensors.
+    Ok(Tensor(unsafe { allocate::<BorrowingTensor>(type_index::TENSOR, trailing_bytes, init) }?))
+}
+
+/// Returns the address of the lists behind a record.
+///
+/// # Safety
+/// The record must be followed by [`MANAGED_BYTES`].
+#[inline(always)]
+unsafe fn lists_of(record: *mut BorrowingTensor) -> *mut i64 {
+    // SAFETY: the caller's promise.
+    unsafe { record.add(1).byte_add(MANAGED_BYTES).cast() }
+}
+
+/// Retains the object that owns the data of a new view. If it is a tensor, the view shares its
+/// borrows.
+///
+/// # Safety
+/// The keeper of the new record must be a live object.
+#[inline(always)]
+unsafe fn retain_owner(record: *mut BorrowingTensor) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let owner = (*record).keeper.cast::<TVMFFIObject>();
+        refcount::retain(owner);
+        if (*owner).type_index == type_index::TENSOR {
+            share_borrows_of_owner(record.cast());
+        }
+    }
 }
 
 /// Creates a tensor like [`make`] for an import that has strides, so that no list is copied.

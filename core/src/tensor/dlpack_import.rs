@@ -123,12 +123,30 @@ unsafe fn needs_no_checks(managed: *mut c_void, form: DLPackForm) -> bool {
                 return false;
             }
         }
-        let DLTensor { ndim, shape, strides, .. } = *described(managed, form).0;
-        ndim > 0
-            && !shape.is_null()
-            && !strides.is_null()
-            && is_small(slice::from_raw_parts(shape, ndim as usize))
+        has_small_lists(&*described(managed, form).0)
     }
+}
+
+/// Returns `true` if a tensor has strides, and a shape that [`check_shape`] accepts without further
+/// checks. Size-optimised builds always return `false`.
+///
+/// # Safety
+/// The shape must be null or have `ndim` extents if `ndim` is positive.
+#[inline(always)]
+pub(super) unsafe fn has_small_lists(tensor: &DLTensor) -> bool {
+    // SAFETY: the caller's promise.
+    !tensor.strides.is_null() && unsafe { has_small_shape(tensor) }
+}
+
+/// Returns `true` if a tensor has dimensions, and its elements certainly fit the address space.
+///
+/// # Safety
+/// Same requirements as [`has_small_lists`].
+#[inline(always)]
+unsafe fn has_small_shape(tensor: &DLTensor) -> bool {
+    let DLTensor { ndim, shape, .. } = *tensor;
+    // SAFETY: the caller guarantees the extents.
+    ndim > 0 && !shape.is_null() && is_small(unsafe { slice::from_raw_parts(shape, ndim as usize) })
 }
 
 /// Returns the DLTensor in a managed tensor of either representation, and the matching kind of
@@ -234,6 +252,23 @@ unsafe fn check(tensor: &DLTensor, require_alignment: i32, require_contiguous: b
 /// The shape must be null or have `ndim` extents.
 #[cfg_attr(feature = "speed", inline(always))]
 pub unsafe fn check_shape(tensor: &DLTensor) -> Result<()> {
+    // SAFETY: the caller guarantees `ndim` extents.
+    if unsafe { has_small_shape(tensor) } {
+        return Ok(());
+    }
+    // SAFETY: as above.
+    unsafe { check_any_shape(tensor) }
+}
+
+/// The slow path of [`check_shape`], for shapes that are not small.
+///
+/// # Errors
+/// Same errors as [`check_shape`].
+///
+/// # Safety
+/// Same requirements as [`check_shape`].
+#[cfg_attr(feature = "speed", inline(never))]
+unsafe fn check_any_shape(tensor: &DLTensor) -> Result<()> {
     let ndim = tensor.ndim;
     let has_shape = ndim == 0 || (ndim > 0 && !tensor.shape.is_null());
     // SAFETY: the caller guarantees `ndim` extents.

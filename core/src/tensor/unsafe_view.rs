@@ -24,6 +24,11 @@ impl Tensor {
     /// # Upstream
     /// `TVMFFITensorCreateUnsafeView`.
     pub unsafe fn create_unsafe_view(&self, prototype: &DLTensor) -> Result<Tensor> {
+        // SAFETY: as the caller guarantees.
+        if unsafe { dlpack_import::has_small_lists(prototype) } {
+            // SAFETY: as above.
+            return unsafe { borrowing::make_view(prototype, &self.0) };
+        }
         let strided = !prototype.strides.is_null() || prototype.ndim == 0;
         plain_ensure!(strided, INTERNAL_ERROR, "Check not null: prototype.strides "; "no strides");
         // SAFETY: as the caller guarantees.

@@ -107,10 +107,62 @@ pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
     }
 }
 
+/// Returns the bitwise or of integers, each of which is loaded alone.
+#[inline(always)]
+pub(crate) fn union_of_bits(integers: &[i64]) -> i64 {
+    // SAFETY: the reference is valid for reading.
+    integers.iter().fold(0, |all, one| all | unsafe { (&raw const *one).read_volatile() })
+}
+
+/// Copies two lists of `len` integers one after the other to `to`. Each integer is loaded alone. Up
+/// to four integers need neither a loop nor a call of `memcpy`.
+///
+/// # Safety
+/// Both lists must be valid for reading, and `to` for writing twice `len` integers.
+#[inline(always)]
+pub(crate) unsafe fn copy_lists(from: [*const i64; 2], to: *mut i64, len: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match len {
+            1 => copy_each(from, to, 1),
+            2 => copy_each(from, to, 2),
+            3 => copy_each(from, to, 3),
+            4 => copy_each(from, to, 4),
+            _ => copy_each(from, to, len),
+        }
+    }
+}
+
+/// Copies two lists like [`copy_lists`], without a loop if `len` is a small constant.
+///
+/// # Safety
+/// Same requirements as [`copy_lists`].
+#[inline(always)]
+unsafe fn copy_each([first, second]: [*const i64; 2], to: *mut i64, len: usize) {
+    for index in 0..len {
+        // SAFETY: the index is within the lists; the caller guarantees them.
+        unsafe {
+            to.add(index).write(first.add(index).read_volatile());
+            to.add(len + index).write(second.add(index).read_volatile());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::abi::DLDevice;
+
+    #[test]
+    fn lists_are_copied_one_after_the_other() {
+        let mut copy = [0; 6];
+        let (shape, strides) = ([2i64, -3, 4], [12i64, 4, 1]);
+        // SAFETY: both lists have three integers, the copy six.
+        unsafe { copy_lists([shape.as_ptr(), strides.as_ptr()], copy.as_mut_ptr(), 3) };
+        assert_eq!(copy, [2, -3, 4, 12, 4, 1]);
+        assert_eq!((union_of_bits(&strides), union_of_bits(&[])), (13, 0));
+        assert!(union_of_bits(&shape) < 0);
+    }
 
     #[test]
     fn values_are_copied_whole() {

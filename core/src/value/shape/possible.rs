@@ -4,6 +4,7 @@
 
 use super::data_size_bytes;
 use crate::abi::DLDataType;
+use crate::value::store_forwarding;
 
 /// Returns `true` if a compact tensor with this shape and packed elements of `dtype` fits an
 /// allocation.
@@ -20,20 +21,24 @@ pub fn is_small(shape: &[i64]) -> bool {
     if cfg!(not(feature = "speed")) {
         return false;
     }
-    let mut all = 0;
-    for extent in shape {
-        all |= extent;
-        // An early return keeps the compiler from vectorising the loop, which does not pay off for
-        // a few extents.
-        if all < 0 {
-            return false;
-        }
+    // Up to four extents need neither a loop nor a division.
+    match shape {
+        [_] => have_few_bits(shape, 1),
+        [_, _] => have_few_bits(shape, 2),
+        [_, _, _] => have_few_bits(shape, 3),
+        [_, _, _, _] => have_few_bits(shape, 4),
+        _ => have_few_bits(shape, shape.len().max(1)),
     }
+}
+
+/// Returns `true` if none of `len` extents is negative, and an element with the product of their
+/// bits fits an allocation.
+#[inline(always)]
+fn have_few_bits(extents: &[i64], len: usize) -> bool {
     // The bits of a product are at most the sum of the bits of the extents. An element has fewer
     // than 2^24 bits.
-    let extent_bits = i64::BITS - (all | 1).leading_zeros();
-    let bits = shape.len() as u64 * u64::from(extent_bits) + 24;
-    bits < u64::from(usize::BITS)
+    let bits_of_each = (usize::BITS as usize - 1 - 24) / len;
+    store_forwarding::union_of_bits(extents) as u64 >> bits_of_each == 0
 }
 
 /// Slow path of [`has_possible_size`], out of line: returns `true` if the size can be computed
