@@ -18,7 +18,7 @@ pub static FUNCTIONS: &[StaticFunction] = &[
     operation!(owning ImplementsFunction of ModuleOperation, "ffi.ModuleImplementsFunction", (Module, String, bool) -> bool),
     operation!(owning GetMetadata of ModuleOperation, "ffi.ModuleGetFunctionMetadata", (Module, String, bool) -> Option<String>),
     operation!(owning GetDoc of ModuleOperation, "ffi.ModuleGetFunctionDoc", (Module, String, bool) -> Option<String>),
-    operation!(owning GetFunction of ModuleOperation, "ffi.ModuleGetFunction", (Module, String, bool) -> Option<Function>),
+    operation!(hot owning GetFunction of ModuleOperation, "ffi.ModuleGetFunction", (Module, String, bool) -> Option<Function>),
     operation!(owning GetPropertyMask of ModuleOperation, "ffi.ModuleGetPropertyMask", (Module) -> i64),
     operation!(owning InspectSource of ModuleOperation, "ffi.ModuleInspectSource", (Module, String) -> String),
     operation!(owning GetKind of ModuleOperation, "ffi.ModuleGetKind", (Module) -> String),

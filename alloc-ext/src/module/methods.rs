@@ -255,7 +255,7 @@ pub(super) fn load(
     args: &[AnyView<'_>],
     missing: fn(&[u8]) -> Error,
 ) -> Result<Module> {
-    match global_table::get(SymbolName::join(&[prefix, kind])?.as_bytes())? {
+    match global_table::get(SymbolName::new().join(&[prefix, kind])?.as_bytes())? {
         // Nested, since the loader may load the same file again.
         Some(loader) => stack::nest(|| loader.call_packed(args))?.get(),
         None => Err(missing(kind)),

@@ -21,17 +21,23 @@ pub(crate) struct SymbolName {
 }
 
 impl SymbolName {
-    /// Joins `parts` and appends a NUL.
+    /// Creates an empty name, which [`join`](Self::join) fills in place: a name is too large to be
+    /// returned.
+    #[inline]
+    pub(crate) const fn new() -> SymbolName {
+        SymbolName { inline: [0; INLINE_BYTES], spilled: Buffer::new(), len: 0 }
+    }
+
+    /// Joins `parts` in a new name and appends a NUL.
     ///
     /// # Errors
     /// MemoryError, only for names that do not fit inline.
-    pub(crate) fn join(parts: &[&[u8]]) -> Result<SymbolName> {
-        let len = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
-        let mut name = SymbolName { inline: [0; INLINE_BYTES], spilled: Buffer::new(), len };
-        let mut room: &mut [u8] = &mut name.inline;
-        if len >= INLINE_BYTES {
-            name.spilled.try_resize(len.saturating_add(1), 0)?;
-            room = &mut name.spilled;
+    pub(crate) fn join(&mut self, parts: &[&[u8]]) -> Result<&SymbolName> {
+        self.len = parts.iter().fold(0usize, |sum, part| sum.saturating_add(part.len()));
+        let mut room: &mut [u8] = &mut self.inline;
+        if self.len >= INLINE_BYTES {
+            self.spilled.try_resize(self.len.saturating_add(1), 0)?;
+            room = &mut self.spilled;
         }
         for part in parts {
             if let Some((place, rest)) = mem::take(&mut room).split_at_mut_checked(part.len()) {
@@ -39,7 +45,7 @@ impl SymbolName {
                 room = rest;
             }
         }
-        Ok(name)
+        Ok(self)
     }
 
     /// Returns the joined name, without the NUL.
@@ -71,7 +77,7 @@ pub(crate) fn find_symbol(
     parts: &[&[u8]],
     find: &dyn Fn(&CStr) -> Result<Option<NonNull<c_void>>>,
 ) -> Result<Option<NonNull<c_void>>> {
-    match SymbolName::join(parts)?.as_c_str() {
+    match SymbolName::new().join(parts)?.as_c_str() {
         Some(name) => find(name),
         None => Ok(None),
     }
@@ -82,15 +88,15 @@ mod tests {
     use super::*;
 
     fn joined(parts: &[&[u8]], expected: &[u8]) -> bool {
-        let name = SymbolName::join(parts).unwrap();
-        name.as_c_str().unwrap().to_bytes() == expected
+        let mut name = SymbolName::new();
+        name.join(parts).unwrap().as_c_str().unwrap().to_bytes() == expected
     }
 
     #[test]
     fn joins_short_and_long_names() {
         assert!(joined(&[b"__tvm_ffi_", b"", b"add"], b"__tvm_ffi_add"));
         assert!(joined(&[], b""));
-        assert_eq!(SymbolName::join(&[b"a", b"b"]).unwrap().as_bytes(), b"ab");
+        assert_eq!(SymbolName::new().join(&[b"a", b"b"]).unwrap().as_bytes(), b"ab");
         for len in [126, 127, 128, 129, 1000] {
             let long = [b'x'; 1000];
             assert!(joined(&[&long[..len]], &long[..len]));

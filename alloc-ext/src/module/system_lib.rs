@@ -53,7 +53,7 @@ impl SystemLibrary {
     /// registered.
     fn find(&self, before: &[u8], name: &[u8]) -> Result<Option<NonNull<c_void>>> {
         for prefix in [self.prefix.as_bytes(), b""] {
-            let entry = SYMBOLS.get(SymbolName::join(&[before, prefix, name])?.as_bytes());
+            let entry = SYMBOLS.get(SymbolName::new().join(&[before, prefix, name])?.as_bytes());
             let address = entry.and_then(|entry| NonNull::new(entry.value.load(Ordering::Acquire)));
             if address.is_some() {
                 return Ok(address);

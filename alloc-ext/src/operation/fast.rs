@@ -44,7 +44,7 @@ unsafe fn call<const OWNING: bool>(
     }
 }
 
-/// Runs an operation on owned copies of its arguments.
+/// Runs an operation on owned copies of its arguments, in a body that operations share.
 ///
 /// # Errors
 /// Errors of the operation.
@@ -53,6 +53,23 @@ unsafe fn call<const OWNING: bool>(
 /// Same as [`call_converted`]; the arguments must have the operation's types.
 #[inline(never)]
 unsafe fn call_owning(
+    operation: &Operation,
+    args: &[AnyView<'_>],
+    result: *mut TVMFFIAny,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { own_and_run(operation, args, result) }
+}
+
+/// Runs an operation on owned copies of its arguments.
+///
+/// # Errors
+/// Errors of the operation.
+///
+/// # Safety
+/// Same as [`call_owning`].
+#[inline(always)]
+unsafe fn own_and_run(
     operation: &Operation,
     args: &[AnyView<'_>],
     result: *mut TVMFFIAny,
@@ -120,6 +137,29 @@ pub(crate) unsafe fn hot<K: StaticOperation>(
     unsafe {
         serve_in_place(args, count, result, |args, result| {
             call::<false>(K::OPERATION, args, result)
+        })
+    }
+}
+
+/// Safe-call function of a `hot owning` operation, with a specialised body that owns its arguments.
+///
+/// # Safety
+/// The arguments must be those of a safe call.
+#[inline(always)]
+pub(crate) unsafe fn hot_owning<K: StaticOperation>(
+    args: *const TVMFFIAny,
+    count: i32,
+    result: *mut TVMFFIAny,
+) -> c_int {
+    // SAFETY: the caller guarantees the arguments, accepted ones have the operation's types, and a
+    // body that succeeds leaves its result in the cell.
+    unsafe {
+        serve_in_place(args, count, result, |args, result| {
+            if accepts(&K::OPERATION.types, args) {
+                own_and_run(K::OPERATION, args, result)
+            } else {
+                call_converted(K::OPERATION, args, result)
+            }
         })
     }
 }

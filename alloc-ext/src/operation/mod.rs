@@ -19,7 +19,7 @@
 //!
 //! | item | meaning |
 //! |---|---|
-//! | `static_operation!` | creates the static function for a row, from a constant `OPERATION` and one of `hot`, `plain` and `owning` |
+//! | `static_operation!` | creates the static function for a row, from a constant `OPERATION` and one of `hot`, `plain`, `owning` and `hot_owning` |
 //! | `Argument::to_owned` | returns an owned copy of the argument |
 //! | `Argument::whole` | borrows the argument, after validating its cell unless conversion has validated it |
 
@@ -45,9 +45,11 @@ pub(crate) use types::{NO_ARGUMENTS, convert};
 ///
 /// `operation!(Variant of enum, "name", (parameter types) -> result type)`. In speed-optimised
 /// builds, a `hot` operation has a specialised body. An `owning` operation owns its arguments while
-/// it runs, since user callbacks or deleters may release the caller's references. Other operations
-/// do not use their arguments after a user callback has run, except for the hooks of a [`Key`].
+/// it runs, since user callbacks or deleters may release the caller's references; `hot owning` is
+/// both. Other operations do not use their arguments after a user callback has run, except for the
+/// hooks of a [`Key`].
 macro_rules! operation {
+    (hot owning $($row:tt)*) => { $crate::operation::operation!(@ hot_owning, $($row)*) };
     (hot $($row:tt)*) => { $crate::operation::operation!(@ hot, $($row)*) };
     (owning $($row:tt)*) => { $crate::operation::operation!(@ owning, $($row)*) };
     (@ $serve:ident, $variant:ident of $operations:ty, $name:literal, ($($param:ty),*) -> $result:ty) => {{
