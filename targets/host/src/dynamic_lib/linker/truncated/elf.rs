@@ -13,29 +13,43 @@ pub(in super::super) fn is_truncated(path: &CStr) -> bool {
 /// Number of program headers read at a time: libraries have about ten.
 const CHUNK: usize = 16;
 
+/// Number of bytes of the first read: the file header, and the program headers that usually follow.
+const START_BYTES: usize = 1024;
+
 /// Returns `None` if the file cannot be read, or its headers overflow.
 fn lacks_segment(path: &CStr) -> Option<bool> {
     const HEADER_BYTES: usize = size_of::<ProgramHeader>();
     let file = ElfFile::open(path)?;
     let size = file.size()?;
-    let header: FileHeader = file.read(0)?;
+    let mut start = [0; START_BYTES];
+    let got = file.read_some(0, &mut start);
+    let start = start.get(..got)?;
+    let header: FileHeader = from_bytes(start.get(..size_of::<FileHeader>())?);
     if !header.e_ident.starts_with(b"\x7fELF") || usize::from(header.e_phentsize) != HEADER_BYTES {
         return Some(false);
     }
-    let mut chunk = [0; CHUNK * HEADER_BYTES];
     let (mut at, mut left) = (widened(header.e_phoff), usize::from(header.e_phnum));
+    let all = usize::try_from(at).ok().and_then(|at| start.get(at..)?.get(..left * HEADER_BYTES));
+    if let Some(headers) = all {
+        return Some(has_end_beyond(size, headers));
+    }
+    let mut chunk = [0; CHUNK * HEADER_BYTES];
     while left > 0 {
         let headers = chunk.get_mut(..left.min(CHUNK) * HEADER_BYTES)?;
         let is_cut = file.read_some(at, headers) < headers.len();
-        if is_cut
-            || headers.chunks_exact(HEADER_BYTES).any(|bytes| ends_beyond(size, &from_bytes(bytes)))
-        {
+        if is_cut || has_end_beyond(size, headers) {
             return Some(true);
         }
         at = at.checked_add(headers.len() as u64)?;
         left = left.saturating_sub(CHUNK);
     }
     Some(false)
+}
+
+/// Returns whether one of these program headers ends beyond the file.
+fn has_end_beyond(size: u64, headers: &[u8]) -> bool {
+    let mut headers = headers.chunks_exact(size_of::<ProgramHeader>());
+    headers.any(|bytes| ends_beyond(size, &from_bytes(bytes)))
 }
 
 /// Returns whether the segment is loaded from bytes that a file of this size does not have.
