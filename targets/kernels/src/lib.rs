@@ -19,4 +19,6 @@ mod panic;
 mod program;
 mod scratch;
 mod simd;
+#[cfg(test)]
+mod tests;
 mod threads;
