@@ -34,6 +34,23 @@ ring_tests() { # ring_tests FEATURES [OPTION...]: the unit tests of core and all
   done
 }
 
+# the dense kernels of models: each instruction set of the processor against loops; they compile for
+# 64-bit Arm and microcontrollers
+# needs: aarch64-apple-darwin thumbv7em-none-eabihf; for: targets/kernels core/src/abi
+check_dense() {
+  local one
+  for one in aarch64-apple-darwin thumbv7em-none-eabihf; do
+    echo "== $one"
+    cargo clippy --locked --manifest-path targets/kernels/Cargo.toml --target-dir "$target/dense" --lib \
+      --no-default-features --target "$one" -- -D warnings
+  done
+  cargo test --locked --manifest-path targets/kernels/Cargo.toml --target-dir "$target/dense"
+}
+
+# the dense kernels have no undefined behaviour, with portable lanes
+# needs: nightly+miri+rust-src; for: targets/kernels
+check_miri-dense() { miri --manifest-path targets/kernels/Cargo.toml; }
+
 miri() { # miri ARGUMENT...: the tests of cargo under Miri
   MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation ${MIRIFLAGS:-}" \
     cargo "+$NIGHTLY" miri test --target-dir "$target/miri" "$@"

@@ -150,7 +150,7 @@ impl Element for Bf16 {
     }
 }
 
-/// Calls a generic function for the element type of a tensor: `by_kind!(kind, function(arguments))`.
+/// Calls a generic function for the element type of a tensor: `by_kind!(out, dense_of(&args))`.
 macro_rules! by_kind {
     ($tensor:expr, $function:ident($($argument:expr),*)) => {
         match $tensor.kind() {

@@ -39,7 +39,7 @@ impl Scratch {
     /// Allocates space for `count` numbers that are zero.
     ///
     /// # Errors
-    /// As `new`.
+    /// Same errors as `new`.
     pub fn zeros(count: usize) -> Result<Self> {
         let scratch = Self::new(count)?;
         if count != 0 {

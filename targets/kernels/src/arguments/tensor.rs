@@ -79,7 +79,7 @@ impl<'a> Arguments<'a> {
     /// Returns a tensor, or `None` for one without elements.
     ///
     /// # Errors
-    /// As `tensor`.
+    /// Same errors as `tensor`.
     pub fn optional(&self, at: usize, name: &'static str) -> Result<Option<Tensor<'a>>> {
         Ok(Some(self.tensor(at, name)?).filter(|tensor| tensor.len != 0))
     }

@@ -7,7 +7,9 @@ use super::softmax::{RowMask, exponentials};
 use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::Epilogue;
-use crate::matmul::{COLUMNS, Left, Product, Right, pack_columns, pack_transposed, to_f32};
+use crate::matmul::{
+    COLUMNS, DOT_ROWS, Dots, Left, Product, Right, is_f32, pack_columns, pack_transposed, to_f32,
+};
 use crate::scratch::Scratch;
 use crate::simd::{self, Level, Simd, Work};
 use crate::threads::{self, share};
@@ -24,20 +26,39 @@ impl<T: Element> Attention<T> {
         let level = Level::current();
         let heads = self.batch * self.heads;
         threads::launch(4 * heads * self.queries * self.keys * self.size, |task, tasks| {
-            let (heads, queries) = if heads % tasks == 0 || heads >= 8 * tasks {
+            let (heads, queries) = if heads.is_multiple_of(tasks) || heads >= 8 * tasks {
                 (share(heads, 1, task, tasks), 0..self.queries)
             } else {
                 (0..heads, share(self.queries, 1, task, tasks))
             };
             let (keys, size) = (self.keys, self.size);
-            let k = Scratch::new(keys.next_multiple_of(COLUMNS) * size)?;
-            let v = Scratch::new(size.next_multiple_of(COLUMNS) * keys)?;
+            let k = if self.is_dots() { 0 } else { keys.next_multiple_of(COLUMNS) * size };
+            let v = if self.streams() { 0 } else { size.next_multiple_of(COLUMNS) * keys };
+            let (k, v) = (Scratch::new(k)?, Scratch::new(v)?);
             let q = Scratch::new(BLOCK * size)?;
-            let scores = Scratch::new(BLOCK * keys)?;
+            let scores = Scratch::new(BLOCK * self.score_row())?;
             let (k, v, q, scores) = (k.data(), v.data(), q.data(), scores.data());
             simd::run(level, Part { attention: self, heads, queries, k, v, q, scores });
             Ok(())
         })
+    }
+}
+
+impl<T: Element> Attention<T> {
+    /// Returns `true` if there are so few queries that keys are not packed.
+    fn is_dots(&self) -> bool {
+        self.queries <= DOT_ROWS
+    }
+
+    /// Returns `true` if values are read where they lie: whole panels for few queries.
+    fn streams(&self) -> bool {
+        is_f32::<T>() && self.size.is_multiple_of(COLUMNS) && self.queries <= BLOCK
+    }
+
+    /// Returns the distance of rows of scores, which keeps the rows of a tile in different sets of
+    /// the cache.
+    fn score_row(&self) -> usize {
+        self.keys.next_multiple_of(COLUMNS) + COLUMNS
     }
 }
 
@@ -64,7 +85,7 @@ impl<T: Element> Work for Part<'_, T> {
                     self.pack(key_head);
                 }
                 for first in self.queries.clone().step_by(BLOCK) {
-                    self.block(simd, head, first..self.queries.end.min(first + BLOCK));
+                    self.block(simd, (head, key_head), first..self.queries.end.min(first + BLOCK));
                 }
             }
         }
@@ -80,35 +101,76 @@ impl<T: Element> Part<'_, T> {
         let (k, v) = (self.attention.k.wrapping_add(offset), self.attention.v.wrapping_add(offset));
         // SAFETY: the caller guarantees the head and the space.
         unsafe {
-            pack_transposed((k, size), (size, keys), self.k, 0.0, T::to_f32);
-            pack_columns((v, size), (keys, size), self.v, 0.0, T::to_f32);
+            if !self.attention.is_dots() {
+                pack_transposed((k, size), (size, keys), self.k, 0.0, T::to_f32);
+            }
+            if !self.attention.streams() {
+                pack_columns((v, size), (keys, size), self.v, 0.0, T::to_f32);
+            }
         }
     }
 
+    /// Returns the values of a head.
     #[inline(always)]
-    unsafe fn block<S: Simd>(&self, simd: S, head: usize, queries: Range<usize>) {
-        let Attention { keys, size, .. } = *self.attention;
+    fn values(&self, key_head: usize) -> Right<f32> {
+        let Attention { keys, size, v, .. } = *self.attention;
+        if self.attention.streams() {
+            let data = v.wrapping_add(key_head * keys * size).cast();
+            Right { data, step: size, panel: COLUMNS }
+        } else {
+            Right::panels(self.v.cast_const(), keys)
+        }
+    }
+
+    /// Computes the scores of the copied queries.
+    #[inline(always)]
+    unsafe fn scores<S: Simd>(&self, simd: S, key_head: usize, queries: usize, attended: usize) {
+        let Attention { keys, size, k, .. } = *self.attention;
+        let out_row = self.attention.score_row();
+        if self.attention.is_dots() {
+            let k = k.wrapping_add(key_head * keys * size);
+            return simd.call(Dots {
+                inner: size,
+                left: (self.q.cast_const(), size),
+                right: (k, size),
+                extents: [queries, attended],
+                scale: 1.0,
+                out: (self.scores, out_row),
+            });
+        }
+        let scores = Product {
+            inner: size,
+            left: Left::Rows(self.q, size),
+            right: Right::panels(self.k.cast_const(), size),
+            out: self.scores,
+            out_row,
+            epilogue: Epilogue::scale(1.0),
+        };
+        // SAFETY: the caller guarantees the queries and the space.
+        unsafe { scores.block(simd, 0..queries, 0..attended) };
+    }
+
+    #[inline(always)]
+    unsafe fn block<S: Simd>(
+        &self,
+        simd: S,
+        (head, key_head): (usize, usize),
+        queries: Range<usize>,
+    ) {
+        let size = self.attention.size;
         let attended = self.attention.attended(queries.end - 1);
         let start = (head * self.attention.queries + queries.start) * size;
         // SAFETY: the caller guarantees the head, the queries and the space.
         unsafe {
             to_f32(simd, self.attention.q.add(start), self.q, queries.len() * size);
-            let scores = Product {
-                inner: size,
-                left: Left::Rows(self.q, size),
-                right: Right::panels(self.k.cast_const(), size),
-                out: self.scores,
-                out_row: keys,
-                epilogue: Epilogue::scale(1.0),
-            };
-            scores.block(simd, 0..queries.len(), 0..attended);
+            self.scores(simd, key_head, queries.len(), attended);
             for query in queries.clone() {
                 self.normalise(simd, head, query, query - queries.start, attended);
             }
             let sums = Product {
                 inner: attended,
-                left: Left::Rows(self.scores, keys),
-                right: Right { panel: COLUMNS * keys, ..Right::panels(self.v.cast_const(), keys) },
+                left: Left::Rows(self.scores, self.attention.score_row()),
+                right: self.values(key_head),
                 out: self.attention.out.add(start),
                 out_row: size,
                 epilogue: Epilogue::scale(1.0),
@@ -128,7 +190,7 @@ impl<T: Element> Part<'_, T> {
         width: usize,
     ) {
         let attention = self.attention;
-        let row = self.scores.wrapping_add(row * attention.keys);
+        let row = self.scores.wrapping_add(row * attention.score_row());
         let count = attention.attended(query).min(width);
         let [batch, heads, queries, step] = attention.mask_strides;
         let mut mask = RowMask { data: attention.mask, step };

@@ -151,11 +151,11 @@ impl<T: Element> Channels<'_, T> {
         sums
     }
 
-    /// As `sums`, for kernels of `K` rows and the stride `D`: each input vector is read once for all
-    /// output rows.
+    /// Computes the sums of `N` output rows for kernels of `K` rows and the stride `D`. Each input
+    /// vector is read once for all output rows.
     ///
     /// # Safety
-    /// As `sums`.
+    /// The weights must have the taps, and the padded plane the pixels and the slack.
     #[inline(always)]
     unsafe fn sums_by_rows<S: Simd, const N: usize, const K: usize, const D: usize>(
         &self,

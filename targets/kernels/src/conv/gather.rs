@@ -17,7 +17,7 @@ pub const SLACK: usize = COLUMNS;
 struct Run {
     /// Offset of the first pixel in a padded plane.
     from: usize,
-    /// Its column in the panel.
+    /// Column of the first pixel in the panel.
     to: usize,
 }
 

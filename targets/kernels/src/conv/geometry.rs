@@ -75,7 +75,7 @@ impl Parameters {
         channels: usize,
     ) -> Result<[usize; 4]> {
         let (function, groups) = (args.function(), self.groups);
-        if outputs % groups != 0 {
+        if !outputs.is_multiple_of(groups) {
             let message = format_args!("{outputs} output channels are not in {groups} groups");
             return Err(raise!(Value, "{function}: w: {message}"));
         }
@@ -109,7 +109,7 @@ impl Parameters {
         let (function, groups) = (args.function(), self.groups);
         let (channels, outputs) = (x.extent(1), out.extent(1));
         for (name, count) in [("x", channels), ("out", outputs)] {
-            if count % groups != 0 {
+            if !count.is_multiple_of(groups) {
                 return Err(raise!(
                     Value,
                     "{function}: {name}: {count} channels are not in {groups} groups"

@@ -8,7 +8,7 @@ use super::padded::{self, Padded, Taps};
 use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::Epilogue;
-use crate::matmul::{COLUMNS, Left, Product, ROWS, Right, to_f32};
+use crate::matmul::{COLUMNS, Left, Product, ROWS, Right, is_f32, to_f32};
 use crate::scratch::Scratch;
 use crate::simd::{self, Level, Simd, Work};
 use crate::threads::{self, share};
@@ -75,7 +75,7 @@ impl<T: Element> Convolution<T> {
         let geometry = &self.geometry;
         let (planes, pixels) = (geometry.batch * geometry.groups, geometry.pixels());
         let (rows, all) = (0..geometry.outputs, 0..planes);
-        if planes % tasks == 0 || planes >= 8 * tasks {
+        if planes.is_multiple_of(tasks) || planes >= 8 * tasks {
             Part { planes: share(planes, 1, task, tasks), rows, pixels: 0..pixels }
         } else if pixels >= 4 * COLUMNS * tasks {
             Part { planes: all, rows, pixels: share(pixels, COLUMNS, task, tasks) }
@@ -109,11 +109,7 @@ impl<T: Element> Convolution<T> {
 
     /// Returns the number of weights to convert to f32, for a number of rows.
     fn converted(&self, rows: usize) -> usize {
-        if size_of::<T>() == size_of::<f32>() {
-            0
-        } else {
-            rows.next_multiple_of(ROWS) * self.geometry.inner()
-        }
+        if is_f32::<T>() { 0 } else { rows.next_multiple_of(ROWS) * self.geometry.inner() }
     }
 }
 

@@ -75,7 +75,7 @@ impl Activation {
             }
             Self::GeluTanh => {
                 let cubic = s.fma(s.mul(x, x), constant(0.044_715), constant(1.0));
-                let inner = s.mul(s.mul(x, constant(0.797_884_56)), cubic);
+                let inner = s.mul(s.mul(x, constant(0.797_884_6)), cubic);
                 half_times_one_plus(s, x, tanh(s, inner))
             }
             Self::Silu => s.mul(x, sigmoid(s, x)),

@@ -17,7 +17,7 @@ pub fn exp<S: Simd>(s: S, x: S::V) -> S::V {
     let bounded = s.min(s.splat(LARGEST), s.max(s.splat(SMALLEST), x));
     let shifted = s.fma(bounded, s.splat(core::f32::consts::LOG2_E), s.splat(MAGIC));
     let n = s.sub(shifted, s.splat(MAGIC));
-    // The logarithm of 2 in two parts, the first of which has few digits, so that products are exact.
+    // The logarithm of 2 in two parts: the first one has few digits, so that products are exact.
     let rest = s.fma(n, s.splat(-0.693_145_75), bounded);
     let rest = s.fma(n, s.splat(-1.428_606_8e-6), rest);
     let tail =
@@ -62,7 +62,7 @@ pub fn erf<S: Simd>(s: S, x: S::V) -> S::V {
             -0.000_802_084_1,
             0.005_189_535,
             -0.026_854_444,
-            0.112_836_003,
+            0.112_836,
             -0.376_126_26,
             0.128_379_17,
         ],

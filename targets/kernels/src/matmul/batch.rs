@@ -4,7 +4,9 @@ use core::ops::Range;
 
 use ferrite_core::abi::TVMFFIAny;
 
-use super::{COLUMNS, Left, Product, Right, pack_columns, pack_transposed, to_f32};
+use super::{
+    COLUMNS, DOT_ROWS, Dots, Left, Product, Right, RowCopy, is_f32, pack_columns, pack_transposed,
+};
 use crate::arguments::{Arguments, Result, Tensor, raise};
 use crate::element::{Element, by_kind};
 use crate::epilogue::Epilogue;
@@ -92,25 +94,22 @@ impl<T: Element> Matrices<T> {
         let level = Level::current();
         let [rows, inner, columns] = self.extents;
         threads::launch(2 * self.batch * rows * inner * columns, |task, tasks| {
-            let (batch, columns) = if self.batch % tasks == 0 || self.batch >= 8 * tasks {
+            let (batch, columns) = if self.batch.is_multiple_of(tasks) || self.batch >= 8 * tasks {
                 (share(self.batch, 1, task, tasks), 0..columns)
             } else {
                 (0..self.batch, share(columns, COLUMNS, task, tasks))
             };
             let chunk = (PACKED_BYTES / 4 / inner.max(1) / COLUMNS * COLUMNS).max(2 * COLUMNS);
             let chunk = chunk.min(columns.len().next_multiple_of(COLUMNS));
+            let chunk = if self.is_dots() { 0 } else { chunk };
             let packed = Scratch::new(chunk * inner)?;
-            let converted = Scratch::new(if is_f32::<T>() { 0 } else { rows * inner })?;
-            let (packed, converted) = (packed.data(), converted.data());
-            simd::run(level, Part { matrices: *self, batch, columns, chunk, packed, converted });
+            let copy = RowCopy::new::<T>(rows, inner).map(|copy| copy.of_all(rows));
+            let copied = Scratch::new(copy.map_or(0, |copy| copy.len()))?;
+            let (packed, copied) = (packed.data(), copied.data());
+            simd::run(level, Part { matrices: *self, batch, columns, chunk, packed, copy, copied });
             Ok(())
         })
     }
-}
-
-/// Returns `true` for elements that need no conversion.
-fn is_f32<T: Element>() -> bool {
-    size_of::<T>() == size_of::<f32>()
 }
 
 struct Part<T> {
@@ -119,12 +118,16 @@ struct Part<T> {
     columns: Range<usize>,
     chunk: usize,
     packed: *mut f32,
-    converted: *mut f32,
+    copy: Option<RowCopy>,
+    copied: *mut f32,
 }
 
 impl<T: Element> Work for Part<T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
+        if self.matrices.is_dots() {
+            return self.batch.clone().for_each(|matrix| self.dots(simd, matrix));
+        }
         for matrix in self.batch.clone() {
             let left = self.left(simd, matrix);
             let mut first = self.columns.start;
@@ -147,17 +150,40 @@ impl<T: Element> Work for Part<T> {
     }
 }
 
+impl<T: Element> Matrices<T> {
+    /// Returns `true` if few rows meet a transposed matrix.
+    fn is_dots(&self) -> bool {
+        self.transposed && is_f32::<T>() && self.extents[0] <= DOT_ROWS
+    }
+}
+
 impl<T: Element> Part<T> {
+    /// Computes the columns of a matrix by dot products.
+    #[inline(always)]
+    fn dots<S: Simd>(&self, simd: S, matrix: usize) {
+        let Matrices { a, b, out, extents: [rows, inner, columns], alpha, .. } = self.matrices;
+        let first = self.columns.start;
+        let b = b.0.wrapping_add(matrix * b.1 + first * inner);
+        let dots = Dots {
+            inner,
+            left: (a.0.wrapping_add(matrix * a.1), inner),
+            right: (b, inner),
+            extents: [rows, self.columns.len()],
+            scale: alpha,
+            out: (out.wrapping_add(matrix * rows * columns + first).cast(), columns),
+        };
+        simd.call(dots);
+    }
+
     #[inline(always)]
     fn left<S: Simd>(&self, simd: S, matrix: usize) -> Left {
         let [rows, inner, _] = self.matrices.extents;
         let a = self.matrices.a.0.wrapping_add(matrix * self.matrices.a.1);
-        if self.converted.is_null() {
-            return Left::Rows(a.cast(), inner);
+        match self.copy {
+            // SAFETY: the tensor has the matrix, the scratch the space.
+            Some(copy) => unsafe { copy.rows_of(simd, a, 0..rows, self.copied) },
+            None => Left::Rows(a.cast(), inner),
         }
-        // SAFETY: the tensor has the matrix, the scratch the space.
-        unsafe { to_f32(simd, a, self.converted, rows * inner) };
-        Left::Rows(self.converted, inner)
     }
 
     /// Returns the columns from `first` on, packed or where they lie, and their number.

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use ferrite_core::abi::TVMFFIAny;
 
-use super::{COLUMNS, Left, Product, Right, pack_columns, pack_transposed};
+use super::{COLUMNS, Left, Product, Right, RowCopy, pack_columns, pack_transposed};
 use crate::arguments::{Arguments, Result, shape_value};
 use crate::element::{Element, by_kind};
 use crate::epilogue::{Activation, BiasAxis, Epilogue};
@@ -82,15 +82,12 @@ impl<T: Element> Dense<T> {
             } else {
                 (share(self.rows, super::ROWS, task, tasks), 0..self.columns)
             };
-            let copy = Scratch::new(self.copied(&rows))?;
-            simd::run(level, Block { dense: *self, rows, columns, copy: copy.data() });
+            let copy = RowCopy::new::<T>(rows.len(), self.product.inner);
+            let scratch = Scratch::new(copy.map_or(0, |copy| copy.len()))?;
+            let to = scratch.data();
+            simd::run(level, Block { dense: *self, rows, columns, copy, to });
             Ok(())
         })
-    }
-
-    /// Returns the number of elements of the rows to convert to f32.
-    fn copied(&self, rows: &Range<usize>) -> usize {
-        if size_of::<T>() == size_of::<f32>() { 0 } else { rows.len() * self.product.inner }
     }
 }
 
@@ -98,40 +95,26 @@ struct Block<T> {
     dense: Dense<T>,
     rows: Range<usize>,
     columns: Range<usize>,
-    copy: *mut f32,
+    copy: Option<RowCopy>,
+    to: *mut f32,
 }
 
 impl<T: Element> Work for Block<T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let mut product = self.dense.product;
-        let inner = product.inner;
-        if !self.copy.is_null() {
-            let from = self.dense.x.wrapping_add(self.rows.start * inner);
-            // SAFETY: the tensor has the rows, the copy the space.
-            unsafe { to_f32(simd, from, self.copy, self.rows.len() * inner) };
-            product.left = Left::Rows(self.copy.wrapping_sub(self.rows.start * inner), inner);
+        let Some(copy) = self.copy else {
+            // SAFETY: the extents were checked, and blocks begin at panels.
+            return unsafe { product.block(simd, self.rows, self.columns) };
+        };
+        for first in self.rows.clone().step_by(copy.rows) {
+            let rows = first..self.rows.end.min(first + copy.rows);
+            // SAFETY: as above; the tensor has the rows, and the scratch the space.
+            unsafe {
+                product.left = copy.rows_of(simd, self.dense.x, rows.clone(), self.to);
+                product.block(simd, rows, self.columns.clone());
+            }
         }
-        // SAFETY: the extents were checked, and blocks begin at panels.
-        unsafe { product.block(simd, self.rows, self.columns) };
-    }
-}
-
-/// Converts elements to f32.
-///
-/// # Safety
-/// `from` and `to` must have `count` elements.
-#[inline(always)]
-pub unsafe fn to_f32<S: Simd, T: Element>(simd: S, from: *const T, to: *mut f32, count: usize) {
-    let mut at = 0;
-    while at < count {
-        let lanes = count - at;
-        // SAFETY: the caller guarantees the elements.
-        unsafe {
-            let value = T::load_head(simd, from.add(at), lanes);
-            f32::store_head(simd, to.add(at), value, lanes);
-        }
-        at += S::LANES;
     }
 }
 

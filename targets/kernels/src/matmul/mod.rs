@@ -1,18 +1,21 @@
 //! Matrix products: `out = epilogue(left right)`.
 //!
-//! The right operand is in panels of 16 columns, or lies row by row in memory; the left one lies row
-//! by row, or is in panels of 12 rows. A tile of the result stays in registers over the whole inner
+//! The right operand is in panels of 16 columns, or lies row by row in memory; the left one lies
+//! row by row, or is in panels of 12 rows. A tile of the result stays in registers over the whole inner
 //! extent, so that the epilogue is fused into its only store.
 
 pub mod batch;
 pub mod calls;
+mod dots;
 mod pack;
+mod rows;
 mod tile;
 
 use core::ops::Range;
 
-pub use calls::to_f32;
+pub use dots::{DOT_ROWS, Dots};
 pub use pack::{pack_columns, pack_transposed};
+pub use rows::{RowCopy, is_f32, to_f32};
 
 use crate::element::Element;
 use crate::epilogue::{Epilogue, Place};
@@ -23,9 +26,6 @@ use tile::{MAX_ROWS, MAX_WIDTH, NARROW, NarrowTile, Sums, Tile};
 pub const COLUMNS: usize = 16;
 /// Rows of a panel of the left operand.
 pub const ROWS: usize = 12;
-
-/// Bytes of left rows that stay in the second-level cache while the right operand passes.
-const LEFT_BYTES: usize = 256 << 10;
 
 /// Left operand, in f32.
 #[derive(Clone, Copy)]
@@ -96,7 +96,7 @@ impl<R: Element, T: Element> Work for Block<R, T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let Block { product, rows, columns } = self;
-        let strip = (LEFT_BYTES / 4 / product.inner.max(1)).max(1).next_multiple_of(ROWS);
+        let strip = rows::strip(product.inner);
         let mut first = rows.start;
         while first < rows.end {
             let last = rows.end.min(first + strip);

@@ -5,8 +5,8 @@ use super::COLUMNS;
 /// Packs a matrix of `inner` rows into panels of columns; missing columns are zero.
 ///
 /// # Safety
-/// `from` must have `inner` rows of `columns` elements at the distance `row`, and `to` the space for
-/// whole panels.
+/// `from` must have `inner` rows of `columns` elements at the distance `row`, and `to` the space
+/// for whole panels.
 #[inline(always)]
 pub unsafe fn pack_columns<F: Copy, T: Copy>(
     (from, row): (*const F, usize),
@@ -36,7 +36,8 @@ pub unsafe fn pack_columns<F: Copy, T: Copy>(
 /// Packs the transpose of a matrix of `columns` rows of `inner` elements into panels of columns.
 ///
 /// # Safety
-/// As `pack_columns`, with a matrix of `columns` rows.
+/// `from` must have `columns` rows of `inner` elements at the distance `row`, and `to` the space
+/// for whole panels.
 #[inline(always)]
 pub unsafe fn pack_transposed<F: Copy, T: Copy>(
     (from, row): (*const F, usize),

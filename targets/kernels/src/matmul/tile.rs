@@ -89,8 +89,8 @@ impl<R: Element> Tile<'_, R> {
         let mut sums = [[simd.splat(0.0); V]; N];
         let (mut left, mut right) = (left, self.right.data);
         for _ in 0..self.inner {
-            // SAFETY: the caller guarantees the rows of the left operand and the panels of the right
-            // one over the inner extent.
+            // SAFETY: the caller guarantees the rows of the left operand and the panels of the
+            // right one over the inner extent.
             unsafe {
                 let mut columns = [simd.splat(0.0); V];
                 for (at, vector) in columns.iter_mut().enumerate() {
@@ -170,13 +170,19 @@ impl<R: Element> NarrowTile<'_, R> {
             // SAFETY: as above.
             unsafe { self.add(simd, k, &mut sums[0]) };
         }
-        for column in 0..N {
+        for at in 1..U {
+            let others = sums[at];
+            for (sums, others) in sums[0].iter_mut().zip(others) {
+                for (sum, other) in sums.iter_mut().zip(others) {
+                    *sum = simd.add(*sum, other);
+                }
+            }
+        }
+        for (column, vectors) in sums[0].iter().enumerate() {
             let mut lanes = [0.0; ROWS + MAX_WIDTH];
-            for at in 0..V {
-                let sum =
-                    (1..U).fold(sums[0][column][at], |sum, k| simd.add(sum, sums[k][column][at]));
+            for (at, vector) in vectors.iter().enumerate() {
                 // SAFETY: the array has the rows and a vector more.
-                unsafe { simd.store(lanes.as_mut_ptr().add(at * S::LANES), sum) };
+                unsafe { simd.store(lanes.as_mut_ptr().add(at * S::LANES), *vector) };
             }
             for (row, lane) in lanes.iter().enumerate().take(ROWS) {
                 self.sums[row * MAX_WIDTH + column] = *lane;

@@ -2,8 +2,8 @@
 //! between them.
 //!
 //! A value of an implementation proves that the processor has the instructions, so that its methods
-//! are safe. [`run`] compiles a [`Work`] for the instruction set by inlining it into a function with
-//! the target features: all code below it is `#[inline(always)]`.
+//! are safe. [`run`] compiles a [`Work`] for the instruction set by inlining it into a function
+//! with the target features: all code below it is `#[inline(always)]`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -34,8 +34,7 @@ pub trait Simd: Copy {
     /// Vector of f32.
     type V: Copy;
 
-    /// Runs work with these vectors, as a function of its own: what several callers share is compiled
-    /// once.
+    /// Runs work with these vectors, as a separate function: callers share its code.
     fn call<W: Work>(self, work: W);
 
     /// Returns a vector of equal lanes.

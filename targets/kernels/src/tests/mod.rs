@@ -30,7 +30,9 @@ struct ShapeObject {
 #[derive(Default)]
 struct Call {
     values: Vec<TVMFFIAny>,
+    #[expect(clippy::vec_box, reason = "arguments have the addresses")]
     tensors: Vec<Box<DLTensor>>,
+    #[expect(clippy::vec_box, reason = "arguments have the addresses")]
     shapes: Vec<Box<ShapeObject>>,
     extents: Vec<Vec<i64>>,
 }
