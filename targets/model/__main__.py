@@ -81,7 +81,7 @@ def language_arguments(group):
 
 def compiled(args, kernels=None):
     """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work."""
-    mod = frontend.load(args.file, dict(args.shape), dict(args.value))
+    mod = frontend.load(args.file, dict(args.shape), dict(args.value), loops=args.target not in targets.DEVICES)
     return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target, args.cpu), kernels)
 
 

@@ -22,14 +22,15 @@ def require(name, install):
         raise Failure(f"the Python package {error.name or name} is missing: {install}") from None
 
 
-def load(path, shapes, values):
+def load(path, shapes, values, loops):
     """Returns the model in a file as TVM's IRModule, with its weights.
 
-    `shapes` has the shapes of inputs by their names, and `values` the constants that replace inputs.
+    `shapes` has the shapes of inputs by their names, and `values` the constants that replace inputs. With `loops`, long
+    recurrent operators become kernels for CPUs.
     """
     require("tvm", TVM)
     if path.suffix == ".onnx":
-        return from_onnx(onnx_file(path), shapes, values)
+        return from_onnx(onnx_file(path), shapes, values, loops)
     if values:
         raise Failure(f"--value is for ONNX models, and {path} is another file")
     if path.suffix == ".pt2":
@@ -39,7 +40,7 @@ def load(path, shapes, values):
     names = runpy.run_path(str(path))
     if "model" not in names:
         raise Failure(f"{path} defines no variable `model`: an IRModule, a torch.nn.Module with `example_inputs`, or an ONNX model")
-    return convert(path, names["model"], names.get("example_inputs"), shapes, values)
+    return convert(path, names["model"], names.get("example_inputs"), shapes, values, loops)
 
 
 def onnx_file(path):
@@ -51,14 +52,14 @@ def onnx_file(path):
         raise Failure(f"{path} is not a readable ONNX model: {error}") from None
 
 
-def convert(path, model, examples, shapes, values):
+def convert(path, model, examples, shapes, values, loops):
     import tvm
 
     if isinstance(model, tvm.IRModule):
         return model
     kinds = [f"{kind.__module__.split('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
     if "onnx.ModelProto" in kinds:
-        return from_onnx(model, shapes, values)
+        return from_onnx(model, shapes, values, loops)
     if "torch.Module" in kinds:
         if examples is None:
             raise Failure(f"{path} defines no variable `example_inputs`: a tuple of tensors with the shapes of the model's inputs")
@@ -95,25 +96,30 @@ def from_torch(program):
     return imported(lambda: from_exported_program(program, unwrap_unit_return_tuple=True))
 
 
-def from_onnx(model, shapes, values):
+def from_onnx(model, shapes, values, loops):
     require("onnx", ONNX)
     import onnx_graph
+    from onnx_graph import recurrent
+    from recurrence import Recurrence
     from tvm.relax.frontend.onnx import from_onnx, onnx_frontend
 
-    supported = {*onnx_frontend._get_convert_map(), "If", "Constant"}
-    model = onnx_graph.prepared(model, shapes, values, supported)
+    converters = onnx_frontend._get_convert_map() | ({recurrent.LOOP: Recurrence} if loops else {})
+    model = onnx_graph.prepared(model, shapes, values, {*converters, "If", "Constant"})
     convert, node = onnx_frontend.ONNXGraphImporter._convert_operator, []
 
     def noted(importer, operator, inputs, attributes, version):
         node[:] = operator, attributes["tvm_custom"]["name"]
         return convert(importer, operator, inputs, attributes, version)
 
-    with mock.patch.object(onnx_frontend.ONNXGraphImporter, "_convert_operator", noted):
+    with (
+        mock.patch.object(onnx_frontend.ONNXGraphImporter, "_convert_operator", noted),
+        mock.patch.object(onnx_frontend, "_get_convert_map", lambda: converters),
+    ):
         return imported(lambda: from_onnx(model), node)
 
 
 def imported(convert, node=()):
-    """Returns the result of a conversion. Failures name the operator and the name in `node`, if it is known."""
+    """Returns the result of a conversion. Failures name the operator and the node in `node`."""
     try:
         # TVM prints the operands of an operator that it cannot convert, and warns of each input that it renames.
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():

@@ -51,6 +51,9 @@ def inputs(executable, function):
             continue
         if name == BUILTIN + "check_tensor_info" and len(arguments) == 4:
             dtypes[parameter] = arguments[2][1]
+            # Scalars have no extents to match.
+            if arguments[1] == ("int", 0):
+                shapes.setdefault(parameter, ())
         elif name == BUILTIN + "match_shape":
             pairs = arguments[3 : 3 + 2 * arguments[2][1]]
             shapes[parameter] = tuple(zip(pairs[::2], pairs[1::2]))

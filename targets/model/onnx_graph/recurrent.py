@@ -1,4 +1,4 @@
-"""LSTM, GRU and RNN as the steps of their sequence, since TVM imports none of them."""
+"""LSTM, GRU and RNN, of which TVM imports none: short sequences become their steps, long ones a node for a kernel of ours."""
 
 import dataclasses
 
@@ -8,8 +8,13 @@ from onnx import helper
 from failure import Failure
 from onnx_graph.emit import Emitter
 
+LOOP = "FerriteRecurrence"
+"""Operator with a loop over the steps. Inputs: products of the inputs, transposed weights, bias, states; outputs: all states, last states."""
+DOMAIN = "ferrite"
+SHORT = 16
+"""Steps up to which each becomes nodes, though there is that operator: their products then have fast kernels."""
 STEPS = 1024
-"""Most steps that a model may have: each becomes about ten nodes."""
+"""Most steps that become nodes, about ten each."""
 DEFAULTS = {"LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"], "RNN": ["Tanh"]}
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 ACTIVATIONS = {name.lower(): name for name in ("Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign", "Softplus", "LeakyRelu", "Elu", "ThresholdedRelu")}
@@ -47,12 +52,20 @@ class Recurrent:
         self.is_batch_first = bool(self.attributes.get("layout", 0))
         (first, second, _), (self.directions, _, _), (_, _, self.size) = shapes
         self.steps, self.batch = (second, first) if self.is_batch_first else (first, second)
-        if self.steps * self.directions > STEPS:
-            raise self.refused(f"has {self.steps} steps, of {STEPS // self.directions} at most: give the model a shorter sequence by --shape")
         self.dtype = folder.dtype(self.inputs[0])
         self.lengths = self.given(4)
         if self.lengths in folder.constants and (numpy.array(folder.value(self.lengths)) >= self.steps).all():
             self.lengths = None
+        self.folder = folder
+        self.is_loop = self.steps > SHORT and LOOP in folder.supported and self.is_plain
+        if not self.is_loop and self.steps * self.directions > STEPS:
+            raise self.refused(f"has {self.steps} steps, of {STEPS // self.directions} at most: give the model a shorter sequence by --shape")
+
+    @property
+    def is_plain(self):
+        """Whether the kernel calculates this variant."""
+        special = any(self.attributes.get(name) for name in ("activations", "clip", "input_forget"))
+        return not special and not self.lengths and not self.given(7) and self.dtype == numpy.float32
 
     def refused(self, reason):
         return Failure(f"the operator {self.kind} (node {self.node.name or self.node.output[0]}) {reason}")
@@ -67,15 +80,10 @@ class Recurrent:
             sequence = self.emit("Transpose", sequence, perm=[1, 0, 2])
         results = [self.direction(at, sequence) for at in range(self.directions)]
         sequences, *states = zip(*results)
-        whole = [self.stacked(steps) for steps in zip(*sequences)]
-        self.define(0, self.emit("Concat", *[self.emit.reshape(step, 1, *self.all_states) for step in whole], axis=0), [2, 0, 1, 3])
+        self.define(0, self.emit("Concat", *sequences, axis=1), [2, 0, 1, 3])
         for at, state in enumerate(states, 1):
             self.define(at, self.stacked(state), [1, 0, 2])
         return self.emit.nodes
-
-    @property
-    def all_states(self):
-        return self.directions, self.batch, self.size
 
     def stacked(self, values):
         """Joins the states of the directions along a new first axis."""
@@ -113,17 +121,31 @@ class Recurrent:
         return [ACTIVATIONS[name.lower()] for name in names]
 
     def direction(self, index, sequence):
-        """Returns the states of all steps of a direction, and its last states."""
+        """Returns the states of all steps of a direction, with an axis for the directions, and its last states."""
         at = self.parameters(index)
         projected = self.projected(sequence, at)
         is_reverse = self.attributes.get("direction", b"forward") == b"reverse" or index == 1
+        if self.is_loop:
+            return self.loop(projected, at, is_reverse)
         states, step = [None] * self.steps, {"LSTM": self.lstm, "GRU": self.gru, "RNN": self.rnn}[self.kind]
         for time in reversed(range(self.steps)) if is_reverse else range(self.steps):
             before = at.hidden, at.cell
             states[time] = at.hidden = step(self.emit.element(projected, time), at)
             if self.lengths:
                 self.masked(time, states, at, before)
-        return states, at.hidden, *([at.cell] if at.cell else [])
+        whole = self.emit("Concat", *[self.emit.reshape(state, 1, 1, self.batch, self.size) for state in states], axis=0)
+        return whole, at.hidden, *([at.cell] if at.cell else [])
+
+    def loop(self, projected, at, is_reverse):
+        """Emits the node for the kernel, whose types ONNX cannot infer."""
+        bias = at.bias or self.emit.constant(numpy.zeros(GATES[self.kind] * self.size, self.dtype))
+        states = [at.hidden, *([at.cell] if at.cell else [])]
+        attributes = {"kind": self.kind, "reverse": int(is_reverse), "linear_before_reset": self.attributes.get("linear_before_reset", 0)}
+        whole, *last = self.emit(LOOP, projected, at.weight, bias, *states, outputs=1 + len(states), domain=DOMAIN, **attributes)
+        kind = self.folder.element_type(self.inputs[0])
+        self.folder.types[whole] = helper.make_tensor_type_proto(kind, (self.steps, self.batch, self.size))
+        self.folder.types.update(dict.fromkeys(last, helper.make_tensor_type_proto(kind, (self.batch, self.size))))
+        return self.emit.reshape(whole, self.steps, 1, self.batch, self.size), *last
 
     def projected(self, sequence, at):
         """Returns the products of the whole sequence with the input's weights, with the biases that can be added to them."""

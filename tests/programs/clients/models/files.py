@@ -1,0 +1,104 @@
+"""`ferrite model` compiles ONNX files of kinds that TVM's importer refuses, and compares their results with ONNX Runtime's."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+TOOL = pathlib.Path(__file__).resolve().parents[4] / "targets/model"
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+STEPS, WIDTH, SIZE = 24, 5, 8
+
+
+def model(nodes, inputs, outputs, weights, opset=17):
+    declared = [[helper.make_tensor_value_info(name, *kind) for name, kind in values.items()] for values in (inputs, outputs)]
+    constants = [numpy_helper.from_array(np.asarray(value), name) for name, value in weights.items()]
+    return helper.make_model(helper.make_graph(nodes, "graph", *declared, constants), opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.random = np.random.default_rng(5)
+
+    def floats(self, *shape):
+        return 0.5 * self.random.standard_normal(shape).astype(np.float32)
+
+    def run_tool(self, source, *options):
+        onnx.save(source, self.folder / "model.onnx")
+        command = [sys.executable, "-B", TOOL, self.folder / "model.onnx", "--target", "host", "-o", self.folder / "out", *options]
+        # The compiler runs on upstream's library.
+        return subprocess.run(list(map(str, command)), env=os.environ | {"PYTHONPATH": ""}, capture_output=True, text=True)
+
+    def passes(self, source, *options):
+        outcome = self.run_tool(source, *options)
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        return outcome.stdout
+
+    def fails(self, message, source, *options):
+        outcome = self.run_tool(source, *options)
+        self.assertNotEqual(outcome.returncode, 0)
+        self.assertRegex(outcome.stderr, message)
+        self.assertNotIn("Traceback", outcome.stderr)
+
+    def recurrent(self, number, kind, directions=1, **attributes):
+        """Returns a node, its weights and its outputs."""
+        gates = GATES[kind] * SIZE
+        weights = {f"W{number}": self.floats(directions, gates, WIDTH), f"R{number}": self.floats(directions, gates, SIZE), f"B{number}": self.floats(directions, 2 * gates)}
+        outputs = [f"{name}{number}" for name in ("Y", "Y_h", "Y_c")[: 3 if kind == "LSTM" else 2]]
+        return helper.make_node(kind, ["x", *weights], outputs, hidden_size=SIZE, **attributes), weights, outputs
+
+    def test_long_sequences_of_recurrent_operators(self):
+        both = {"directions": 2, "direction": "bidirectional"}
+        variants = [("LSTM", {}), ("LSTM", both), ("GRU", {}), ("GRU", {"linear_before_reset": 1}), ("GRU", both), ("RNN", {"direction": "reverse"})]
+        parts = [self.recurrent(number, kind, **options) for number, (kind, options) in enumerate(variants)]
+        nodes, weights = [node for node, _, _ in parts], {name: value for _, part, _ in parts for name, value in part.items()}
+        outputs = {name: (FLOAT, None) for _, _, names in parts for name in names}
+        printed = self.passes(model(nodes, {"x": (FLOAT, [STEPS, "n", WIDTH])}, outputs, weights), "--shape", "n=2", "--against", "onnxruntime", "--tolerance", "1e-5")
+        self.assertEqual(printed.count("difference "), len(outputs))
+
+    def test_a_branch_that_is_chosen_at_run_time(self):
+        branches = {
+            f"{name}_branch": helper.make_graph([helper.make_node(kind, ["x"], [name])], name, [], [helper.make_tensor_value_info(name, FLOAT, None)])
+            for name, kind in (("then", "Relu"), ("else", "Neg"))
+        }
+        nodes = [helper.make_node("Cast", ["flag"], ["is_set"], to=TensorProto.BOOL), helper.make_node("If", ["is_set"], ["y"], **branches)]
+        source = model(nodes, {"x": (FLOAT, ["n", 3]), "flag": (INT64, [])}, {"y": (FLOAT, None)}, {})
+        for flag in (0, 1):
+            np.save(self.folder / "x.npy", self.floats(1, 3))
+            np.save(self.folder / "flag.npy", np.array(flag))
+            self.passes(source, "--input", self.folder / "x.npy", "--input", self.folder / "flag.npy", "--against", "onnxruntime", "--tolerance", "0")
+
+    def test_expected_results_of_a_file(self):
+        source = model([helper.make_node("Mul", ["a.b", "w"], ["y"])], {"a.b": (FLOAT, ["n", 2])}, {"y": (FLOAT, None)}, {"w": np.float32([2, 3])})
+        file = self.folder / "expected.npz"
+        np.savez(file, **{"a.b": np.float32([[1, 2]]), "y": np.float32([[2, 6]])})
+        self.assertIn("difference   0.0e+00 absolute, 0.0e+00 relative in the output y", self.passes(source, "--check", file))
+        np.savez(file, **{"a.b": np.float32([[1, 2]]), "y": np.float32([[2, 5]])})
+        self.fails("results differ by 1.0e\\+00 absolute, 2.0e-01 relative in the output y, more than --tolerance 0.001", source, "--check", file)
+        self.passes(source, "--check", file, "--tolerance", "0.3")
+        np.savez(file, **{"a.b": np.float32([[1, 2]]), "y": np.float32([[np.nan, 6]])})
+        self.fails("results differ by inf", source, "--check", file)
+        np.savez(file, x=np.float32([[1, 2]]))
+        self.fails("has no array for the input a.b; it has: x", source, "--check", file)
+        np.savez(file, **{"a.b": np.float32([[1, 2]]), "z": np.float32(0)})
+        self.fails("has the results z; the model's are: y", source, "--check", file)
+
+    def test_an_operator_that_tvm_imports_in_part_is_named(self):
+        # TVM has no blocked quantisation.
+        node = helper.make_node("DequantizeLinear", ["x", "scale"], ["y"], name="blocks", axis=1, block_size=2)
+        source = model([node], {"x": (TensorProto.INT8, [2, 4])}, {"y": (FLOAT, None)}, {"scale": self.floats(2, 2)}, opset=21)
+        self.fails(r"TVM cannot import the operator DequantizeLinear \(node blocks\): .*blocked", source)
+
+
+if __name__ == "__main__":
+    unittest.main()
