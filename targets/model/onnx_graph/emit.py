@@ -4,6 +4,11 @@ import numpy
 from onnx import helper, numpy_helper
 
 
+def attributes(node):
+    """Returns the values of a node's attributes by their names."""
+    return {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+
+
 class Emitter:
     """Nodes in order, with names of values that are unique in the model."""
 

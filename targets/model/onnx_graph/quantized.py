@@ -2,8 +2,7 @@
 
 from onnx import TensorProto
 
-from onnx_graph.emit import Emitter
-from onnx_graph.replacements import attributes
+from onnx_graph.emit import Emitter, attributes
 
 
 def shifted(emit, value, zero):

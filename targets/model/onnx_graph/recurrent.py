@@ -6,7 +6,7 @@ import numpy
 from onnx import helper
 
 from failure import Failure
-from onnx_graph.emit import Emitter
+from onnx_graph.emit import Emitter, attributes
 
 LOOP = "FerriteRecurrence"
 """Operator with a loop over the steps. Inputs: products of the inputs, transposed weights, bias, states; outputs: all states, last states."""
@@ -43,7 +43,7 @@ class Recurrent:
     def __init__(self, node, folder):
         self.node = node
         self.kind = node.op_type
-        self.attributes = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+        self.attributes = attributes(node)
         self.emit = Emitter(node, folder)
         self.inputs = dict(enumerate(node.input))
         shapes = [folder.shape(self.inputs[at]) for at in range(3)]

@@ -3,20 +3,18 @@
 import numpy
 from onnx import TensorProto, helper
 
-from onnx_graph.emit import Emitter
-
-
-def attributes(node):
-    return {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+from onnx_graph import resize
+from onnx_graph.emit import Emitter, attributes
 
 
 def power(node, folder):
-    """Gives both operands of Pow one element type."""
+    """Gives both operands of Pow one element type, of floats: TVM has no other."""
     base, exponent = (folder.element_type(name) for name in node.input)
-    if base == exponent or None in (base, exponent):
+    is_float = base in (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
+    if base == exponent and is_float or None in (base, exponent):
         return None
-    emit, is_exact = Emitter(node, folder), base in (TensorProto.FLOAT, TensorProto.DOUBLE)
-    wide = base if is_exact else exponent if exponent in (TensorProto.FLOAT, TensorProto.DOUBLE) else base
+    emit, floats = Emitter(node, folder), (TensorProto.FLOAT, TensorProto.DOUBLE)
+    wide = next((kind for kind in (base, exponent) if kind in floats), TensorProto.DOUBLE)
     result = emit("Pow", *[emit("Cast", name, to=wide) for name in node.input])
     return emit.results(emit("Cast", result, to=base))
 
@@ -78,37 +76,37 @@ def reverse_sequence(node, folder):
     return emit.results(emit("GatherElements", node.input[0], emit.constant(numpy.ascontiguousarray(whole)), axis=time_axis))
 
 
-def resize(node, folder):
-    """Gives Resize the sizes or scales of all axes, where it names some of them or keeps a ratio."""
-    given = attributes(node)
-    policy = given.pop("keep_aspect_ratio_policy", b"stretch")
-    if "axes" not in given and policy == b"stretch" or given.get("coordinate_transformation_mode") == b"tf_crop_and_resize":
+def expand(node, folder):
+    """Gives Expand the shape of its result: TVM takes an extent of one for the result's, though the input's may be larger."""
+    shape, target = folder.shape(node.input[0]), node.input[1]
+    if shape is None or target not in folder.constants:
         return None
-    scales, sizes = [*node.input[2:], "", ""][:2]
-    shape = folder.shape(node.input[0])
-    if shape is None or (sizes or scales) not in folder.constants:
+    wanted = folder.value(target).tolist()
+    whole = list(numpy.broadcast_shapes(tuple(shape), tuple(wanted)))
+    if whole == wanted:
         return None
-    axes = [axis % len(shape) for axis in given.pop("axes", range(len(shape)))]
     emit = Emitter(node, folder)
-    if sizes:
-        wanted = dict(zip(axes, (int(size) for size in folder.value(sizes))))
-        if policy != b"stretch":
-            choose = min if policy == b"not_larger" else max
-            scale = choose(size / shape[axis] for axis, size in wanted.items())
-            wanted = {axis: int(scale * shape[axis] + 0.5) for axis in axes}
-        whole = emit.constant(numpy.array([wanted.get(axis, extent) for axis, extent in enumerate(shape)], numpy.int64))
-        return emit.results(emit("Resize", node.input[0], "", "", whole, **given))
-    wanted = dict(zip(axes, folder.value(scales)))
-    whole = emit.constant(numpy.array([wanted.get(axis, 1) for axis in range(len(shape))], numpy.float32))
-    return emit.results(emit("Resize", node.input[0], "", whole, **given))
+    return emit.results(emit("Expand", node.input[0], emit.constant(numpy.array(whole, numpy.int64))))
+
+
+def is_infinite(node, folder):
+    """Compares with the infinity that IsInf selects, where it selects one."""
+    given = attributes(node)
+    signs = [sign for sign, name in ((1, "detect_positive"), (-1, "detect_negative")) if given.get(name, 1)]
+    if len(signs) != 1:
+        return None
+    emit, dtype = Emitter(node, folder), folder.dtype(node.input[0])
+    return emit.results(emit("Equal", node.input[0], emit.constant(dtype.type(signs[0] * numpy.inf))))
 
 
 REPLACEMENTS = {
+    "Expand": expand,
     "EyeLike": eye_like,
+    "IsInf": is_infinite,
     "LpNormalization": lp_normalization,
     "OneHot": one_hot,
     "Pow": power,
-    "Resize": resize,
+    "Resize": resize.replaced,
     "ReverseSequence": reverse_sequence,
 }
 """Functions that return the nodes in place of one, or None to leave it."""

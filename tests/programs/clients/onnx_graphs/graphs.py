@@ -268,6 +268,26 @@ class Operators(Graphs):
         lengths = {"n": np.array([2, 3])}
         self.one("ReverseSequence", ["x", "n"], {"x": self.floats(3, 2, 2)}, lengths, time_axis=0, batch_axis=1)
         self.one("ReverseSequence", ["x", "n"], {"x": self.floats(2, 3)}, lengths, time_axis=1, batch_axis=0)
+
+    def test_operators_whose_results_differ_in_tvm(self):
+        self.one("Expand", ["x", "shape"], {"x": self.floats(2, 3, 1)}, {"shape": np.array([3, 2, 1, 4])})
+        infinite = {"x": np.float32([1, np.inf, -np.inf, np.nan])}
+        self.one("IsInf", ["x"], infinite, kind=BOOL, detect_negative=0)
+        self.one("IsInf", ["x"], infinite, kind=BOOL, detect_positive=0)
+        self.one("Pow", ["x", "e"], {"x": np.array([2, -3], np.int32)}, {"e": np.array([5, 3], np.int32)}, kind=INT32)
+
+    def test_interpolation_by_scales_that_are_not_ratios_of_sizes(self):
+        modes = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric")
+        for mode in modes:
+            for kind in ("linear", "cubic"):
+                for scales in ((0.6, 0.7), (1.3, 2.1)):
+                    given = {"mode": kind, "coordinate_transformation_mode": mode, "exclude_outside": int(kind == "cubic")}
+                    with self.subTest(scales=scales, **given):
+                        self.one("Resize", ["x", "", "s"], {"x": self.floats(1, 2, 5, 8)}, {"s": np.float32([1, 1, *scales])}, 19, 1e-4, **given)
+        sizes = {"s": np.array([1, 2, 3, 5])}
+        self.one("Resize", ["x", "", "", "s"], {"x": self.floats(1, 2, 5, 8)}, sizes, 19, 1e-4, mode="linear", antialias=1)
+
+    def test_sizes_and_scales_of_some_axes(self):
         picture = {"x": self.floats(1, 2, 4, 6)}
         self.one("Resize", ["x", "", "", "s"], picture, {"s": np.array([8, 3])}, 18, axes=[2, 3], mode="linear")
         self.one("Resize", ["x", "", "s"], picture, {"s": np.array([2, 0.5], np.float32)}, 18, axes=[3, 2])
