@@ -79,10 +79,16 @@ def names_of(name, function, inputs, target):
     }
 
 
+def features(data):
+    """Returns the features of the library that firmware with a model links."""
+    has_cache = any(re.search("kv_(cache|state)", name) for name in Executable(data).builtins)
+    return "core,model,libm" + ",ferrite-ffi-relax/kv-cache" * has_cache
+
+
 def write_board(folder, name, target, data, function, inputs, arrays, source, arena):
     """Writes the project of firmware for a board."""
     names = names_of(name, function, inputs, target)
-    names |= {"ARENA": arena, "WEIGHTS": Executable(data).weight_bytes}
+    names |= {"ARENA": arena, "WEIGHTS": Executable(data).weight_bytes, "FEATURES": features(data)}
     model = "\n".join([*as_c(data, name), "", *inputs_as_c(name, inputs, arrays), ""])
     write(
         folder,
@@ -111,6 +117,7 @@ def write_talker(folder, name, target, data, source, arena, context, tokens, mod
     """Writes the project of firmware that continues a prompt with a language model."""
     names = {"NAME": name, "MODEL": name.upper(), "TARGET": target, "ROOT": targets.clone() or ""}
     names |= {"ARENA": arena, "WEIGHTS": Executable(data).weight_bytes, "CONTEXT": context, "TOKENS": model.vocab}
+    names["FEATURES"] = features(data)
     write(
         folder,
         {

@@ -11,9 +11,10 @@ import tempfile
 import unittest
 
 import plan
+import project
 import signature
 import targets
-from executable import BYTECODE, TENSOR, Executable, Malformed, padded
+from executable import BYTECODE, MAGIC, TENSOR, Executable, Malformed, padded
 from failure import Failure
 from measurement import picture, report
 
@@ -208,6 +209,14 @@ class Targets(unittest.TestCase):
         targets.check_types("riscv32", "float* half_of_x = data;")
         with self.assertRaisesRegex(Failure, "calculate in float16, which the C compiler of riscv32 does not have"):
             targets.check_types("riscv32", "half* x = data;")
+
+
+class Firmware(unittest.TestCase):
+    def test_caches_are_linked_into_firmware_whose_model_has_one(self):
+        library = (targets.ROOT / "tests/programs/llm/llama/bytecode.so").read_bytes()
+        language_model = library[library.index(MAGIC.to_bytes(8, "little")) :]
+        self.assertEqual(project.features(fixture("cnn").data), "core,model,libm")
+        self.assertEqual(project.features(language_model), "core,model,libm,ferrite-ffi-relax/kv-cache")
 
 
 class Command(unittest.TestCase):

@@ -59,6 +59,7 @@ check_clippy() {
   clippy_minimal microtvm
   clippy_board core,backend,microtvm
   clippy_board core,model
+  clippy_board core,model,ferrite-ffi-relax/kv-cache
   clippy_board full
 }
 

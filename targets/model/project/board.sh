@@ -15,7 +15,7 @@ link_script=@TARGET@/link.ld
 . "$boards/@TARGET@/board.conf"
 
 FERRITE_POOL_BYTES=0 cargo rustc --quiet --manifest-path "$ferrite/Cargo.toml" --target-dir "$target" --profile mcu \
-  -p ferrite-ffi-capi --no-default-features --features core,model,libm --target "$rust_target" --crate-type staticlib
+  -p ferrite-ffi-capi --no-default-features --features @FEATURES@ --target "$rust_target" --crate-type staticlib
 library=$target/$rust_target/mcu/libtvm_ffi.a
 
 # TVM's C target writes `half` for float16.

@@ -19,6 +19,7 @@
 //! - `devices` (default): memory of devices that have a back end; without it, main memory alone.
 //! - `all-builtins` (default): every builtin, and models as modules; without it, the builtins that
 //!   the program lists.
+//! - `kv-cache`: paged key-value caches among them.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 #[cfg(any(feature = "std", test))]

@@ -28,16 +28,19 @@ pub mod device;
 pub mod dynamic;
 #[cfg(feature = "all-builtins")]
 pub mod kv_cache;
+#[cfg(feature = "kv-cache")]
 pub mod kv_state;
 pub mod memory;
 #[cfg(feature = "all-builtins")]
 mod named_values;
+#[cfg(feature = "kv-cache")]
 pub mod paged_kv_cache;
 pub mod prim_value;
 #[cfg(feature = "all-builtins")]
 pub mod python;
 #[cfg(feature = "all-builtins")]
 pub mod random;
+#[cfg(feature = "kv-cache")]
 #[cfg_attr(not(feature = "all-builtins"), path = "receiver/linked.rs")]
 mod receiver;
 #[cfg(feature = "all-builtins")]

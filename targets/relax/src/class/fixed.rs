@@ -32,6 +32,7 @@ impl Class {
     }
 
     /// Creates the class with this type key, one of [`KEYS`]. Nothing here asks for the parent.
+    #[cfg(feature = "kv-cache")]
     pub(crate) const fn derived(key: &'static str, _parent: &'static Class) -> Class {
         Class::new(key)
     }

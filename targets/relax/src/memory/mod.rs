@@ -22,9 +22,12 @@ pub(crate) mod testing;
 pub use allocator::{Allocator, Block, Kind, Usage, clear, usage};
 pub(crate) use device_memory::required_alignment;
 pub use device_memory::{ALIGNMENT, copy, empty};
+#[cfg(feature = "kv-cache")]
 pub(crate) use device_memory::{CopyStream, send};
 pub(crate) use spare_tensors::SpareTensors;
 pub use storage::Storage;
 #[cfg(feature = "all-builtins")]
 pub(crate) use tensor::is_placed;
-pub(crate) use tensor::{Placement, SpareTensor, renew_view, tensor_over};
+#[cfg(feature = "kv-cache")]
+pub(crate) use tensor::renew_view;
+pub(crate) use tensor::{Placement, SpareTensor, tensor_over};

@@ -168,6 +168,7 @@ impl SpareTensor {
 ///
 /// # Safety
 /// The caller must meet the requirements of [`tensor_over`].
+#[cfg(feature = "kv-cache")]
 pub(crate) unsafe fn renew_view(
     old: Option<Tensor>,
     owner: &ObjectRef,

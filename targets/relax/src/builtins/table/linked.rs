@@ -49,15 +49,16 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
 }
 
 macro_rules! linked {
-    ($($symbol:ident = $group:ident $name:literal;)*) => {$(
+    ($($(#[$cfg:meta])? $symbol:ident = $group:ident $name:literal;)*) => {$(
         #[doc = concat!("The builtin `", $name, "`.")]
+        $(#[$cfg])?
         #[unsafe(no_mangle)]
         #[allow(non_upper_case_globals, reason = "a symbol for C programs")]
         pub static $symbol: Builtin = named($group::BUILTINS, $name);
     )*
         /// The list of all builtins of this file, for programs that run any model.
-        pub const ALL: List = List([$((&raw const $symbol).cast(),)* core::ptr::null()]);
-        const COUNT: usize = [$($name,)*].len();
+        pub const ALL: List = List([$($(#[$cfg])? (&raw const $symbol).cast(),)* core::ptr::null()]);
+        const COUNT: usize = [$($(#[$cfg])? $name,)*].len();
     };
 }
 
@@ -88,25 +89,46 @@ linked! {
     FerriteModelBuiltin_match_prim_value = prim_value "vm.builtin.match_prim_value";
     FerriteModelBuiltin_check_string_info = prim_value "vm.builtin.check_string_info";
     FerriteModelBuiltin_check_prim_value_info = prim_value "vm.builtin.check_prim_value_info";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_paged_attention_kv_cache_create = paged_kv_cache "vm.builtin.paged_attention_kv_cache_create";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_attention_with_fused_qkv = paged_kv_cache "vm.builtin.attention_kv_cache_attention_with_fused_qkv";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_attention_with_shared_kv = paged_kv_cache "vm.builtin.attention_kv_cache_attention_with_shared_kv";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_self_attention = paged_kv_cache "vm.builtin.attention_kv_cache_self_attention";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_cross_attention = paged_kv_cache "vm.builtin.attention_kv_cache_cross_attention";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_append_mla_kv = paged_kv_cache "vm.builtin.attention_kv_cache_append_mla_kv";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_merge_attn_output_inplace = paged_kv_cache "vm.builtin.attention_kv_cache_merge_attn_output_inplace";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_get_query_positions = paged_kv_cache "vm.builtin.attention_kv_cache_get_query_positions";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_empty = paged_kv_cache "vm.builtin.attention_kv_cache_empty";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_get_num_available_pages = paged_kv_cache "vm.builtin.attention_kv_cache_get_num_available_pages";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_get_total_sequence_length = paged_kv_cache "vm.builtin.attention_kv_cache_get_total_sequence_length";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_get_sequence_length = paged_kv_cache "vm.builtin.attention_kv_cache_get_sequence_length";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_enable_sliding_window_for_seq = paged_kv_cache "vm.builtin.attention_kv_cache_enable_sliding_window_for_seq";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_attention_kv_cache_commit_accepted_token_tree_nodes = paged_kv_cache "vm.builtin.attention_kv_cache_commit_accepted_token_tree_nodes";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_kv_state_clear = kv_state "vm.builtin.kv_state_clear";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_kv_state_add_sequence = kv_state "vm.builtin.kv_state_add_sequence";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_kv_state_remove_sequence = kv_state "vm.builtin.kv_state_remove_sequence";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_kv_state_fork_sequence = kv_state "vm.builtin.kv_state_fork_sequence";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_kv_state_popn = kv_state "vm.builtin.kv_state_popn";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_kv_state_begin_forward = kv_state "vm.builtin.kv_state_begin_forward";
+    #[cfg(feature = "kv-cache")]
     FerriteModelBuiltin_kv_state_end_forward = kv_state "vm.builtin.kv_state_end_forward";
 }

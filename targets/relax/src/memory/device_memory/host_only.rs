@@ -84,14 +84,17 @@ pub fn empty(shape: &[i64], dtype: DLDataType, device: DLDevice) -> Result<Tenso
 ///
 /// # Safety
 /// The caller must meet the requirements of [`copy`].
+#[cfg(feature = "kv-cache")]
 pub(crate) unsafe fn send(from: &DLTensor, to: &DLTensor) -> Result<()> {
     // SAFETY: as the caller guarantees.
     unsafe { copy(from, to) }
 }
 
 /// Stream of copies to a device: none, since there is main memory alone.
+#[cfg(feature = "kv-cache")]
 pub(crate) struct CopyStream;
 
+#[cfg(feature = "kv-cache")]
 impl CopyStream {
     /// Creates the stream of main memory.
     ///

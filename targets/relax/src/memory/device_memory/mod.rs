@@ -1,5 +1,6 @@
 //! Memory blocks and copies on any device that has a back end.
 
+#[cfg(feature = "kv-cache")]
 mod copy_stream;
 mod host;
 
@@ -11,6 +12,7 @@ use ferrite_core::abi::{DLDevice, DLTensor};
 use ferrite_core::error::Result;
 use ferrite_core::value::device::kind::CPU;
 
+#[cfg(feature = "kv-cache")]
 pub(crate) use copy_stream::CopyStream;
 pub use host::ALIGNMENT;
 pub(crate) use host::required_alignment;
@@ -82,6 +84,7 @@ pub unsafe fn copy(from: &DLTensor, to: &DLTensor) -> Result<()> {
 /// # Safety
 /// Both tensors must be valid; no other code may use the data of the destination, except for
 /// commands that are on the stream already.
+#[cfg(feature = "kv-cache")]
 pub(crate) unsafe fn send(from: &DLTensor, to: &DLTensor) -> Result<()> {
     use ferrite_alloc_ext::device::{Device, stream};
     // A copy between devices is one of the source.
