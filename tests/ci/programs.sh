@@ -78,6 +78,10 @@ check_model-schedules() {
   CLIENT_SECONDS=1800 tests/programs/clients/run.sh "$target"/wheels/*.whl schedules
 }
 
+# dense operators of models become calls of the kernels, whose results are those of TVM's own code
+# needs: cc wheel; for: targets/model targets/kernels tests/programs/clients/kernel_calls
+check_kernel-calls() { clients kernel_calls; }
+
 # TVM's own tests of the Relax virtual machine, from FERRITE_TVM_GIT, on the machine of our wheel
 # needs: wheel; for: targets/relax tests/programs/clients/relax_tests
 check_relax-tvm-tests() {

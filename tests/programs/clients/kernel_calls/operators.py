@@ -1,11 +1,17 @@
-"""Tests of the calls of kernels: small models are compiled with and without them, and their results compared.
+"""Models whose dense operators are calls of Ferrite's kernels: each is compiled with and without them, and results are compared.
 
-They need TVM, a C compiler and the archive of the kernels, which is built from a clone if FERRITE_KERNELS does not name it.
+They run on Ferrite's library, or on upstream's if the argument is `upstream`. They need the archive of the kernels, which is built from
+the clone if FERRITE_KERNELS does not name it.
 """
 
 import pathlib
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "targets/model"))
+if "upstream" not in sys.argv:
+    import ferrite_tvm_ffi  # noqa: F401 - first
 
 import archive
 import kernels
@@ -280,4 +286,4 @@ class KernelsAreCalled(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=[argument for argument in sys.argv if argument != "upstream"])
