@@ -4,7 +4,7 @@ import tvm
 from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from . import attention, convolution, dense, fold
+from . import attention, convolution, dense, fold, integer
 from .graph import Graph, operator
 from .link import options as link_options
 from .pack import Packer
@@ -46,6 +46,8 @@ def _replacements(mod, function, packer):
         replace(attention.match_operator(graph, var), var)
     for var in each("matmul"):
         replace(attention.match(graph, var), var)
+    for var in each("matmul"):
+        replace(integer.match(graph, var, packer), var)
     for var in each("matmul"):
         replace(dense.match(graph, mod, var, packer), var)
     for var in each(*CONVOLUTIONS):

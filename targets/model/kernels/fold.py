@@ -19,6 +19,8 @@ ELEMENTWISE = {
     "isnan": numpy.isnan,
     "where": numpy.where,
 }
+WIDE = ("float16", "float32", "float64", "int32", "int64")
+"""Types to which constants are converted."""
 SHAPED = ("reshape", "expand_dims", "squeeze")
 """Operators that change the extents alone."""
 
@@ -63,7 +65,7 @@ class _Folder(PyExprMutator):
 def _value(call, known):
     """Returns the value of a call of constants whose type is known, or None."""
     name = operator(call)
-    if name not in ELEMENTWISE and name not in SHAPED and name != "permute_dims":
+    if name not in ELEMENTWISE and name not in SHAPED and name not in ("astype", "permute_dims"):
         return None
     operands = [known[argument] if argument in known else array(argument) for argument in call.args if not isinstance(argument, relax.ShapeExpr)]
     extents = shape(call)
@@ -71,6 +73,8 @@ def _value(call, known):
         return None
     if name in SHAPED:
         return operands[0].reshape(extents)
+    if name == "astype":
+        return operands[0].astype(str(call.ty.dtype)) if str(call.ty.dtype) in WIDE else None
     if name == "permute_dims":
         axes = call.attrs.axes
         return numpy.ascontiguousarray(operands[0].transpose(None if axes is None else [int(axis) for axis in axes]))

@@ -280,6 +280,36 @@ class KernelsAreCalled(unittest.TestCase):
         build = lambda emit, q, k, v, bias: relax.op.nn.attention(q, k, v, bias, scale=0.5)  # noqa: E731
         self.check(["attention"], [(2, 7, 3, 8)] * 3 + [(2, 3, 7, 7)], build)
 
+    def test_products_of_integers_are_exact(self):
+        def build(emit, x, weights, zero):
+            value = emit(relax.op.astype(emit(relax.op.astype(x, "int8")), "int32"))
+            value = emit(relax.op.subtract(value, emit(relax.op.astype(relax.const(zero, "int8"), "int32"))))
+            product = emit(relax.op.matmul(value, emit(relax.op.astype(relax.const(weights, "int8"), "int32")), "int32"))
+            return relax.op.astype(relax.op.add(product, relax.const(1, "int32")), "float32")
+
+        weights = RANDOM.integers(-127, 128, (200, 7))
+        values = [RANDOM.integers(-128, 128, (3, 200)).astype("float32")]
+        mod = model([(N, 200)], lambda emit, x: build(emit, x, weights, -128))
+        changed = kernels.use(mod, PACKER)
+        self.assertEqual(called(changed), ["dense"])
+        expected = (values[0].astype("int64") + 128) @ weights + 1
+        numpy.testing.assert_array_equal(results(loaded(changed), values), expected)
+        # Sums may exceed 2^24.
+        mod = model([(N, 600)], lambda emit, x: build(emit, x, numpy.full((600, 7), 127), -128))
+        self.assertEqual(called(kernels.use(mod, PACKER)), [])
+
+    def test_products_of_integers_may_become_floats(self):
+        def build(emit, x):
+            value = emit(relax.op.astype(emit(relax.op.astype(x, "uint8")), "int32"))
+            product = emit(relax.op.matmul(value, relax.const(RANDOM.integers(-127, 128, (5, 7)), "int32"), "int32"))
+            return relax.op.multiply(emit(relax.op.astype(product, "float32")), relax.const(0.5))
+
+        mod = model([(N, 5)], build)
+        changed = kernels.use(mod, PACKER)
+        self.assertEqual((called(changed), self.operators(changed)), (["dense"], {"astype", "multiply"}))
+        values = [RANDOM.integers(0, 256, (3, 5)).astype("float32")]
+        numpy.testing.assert_array_equal(results(loaded(changed), values), results(loaded(mod), values))
+
     def test_other_types_stay(self):
         mod = model([(2, 3)], lambda emit, x: relax.op.matmul(emit(relax.op.astype(x, "float64")), relax.const(normal(3, 4), "float64")))
         self.assertEqual(called(kernels.use(mod, PACKER)), [])
