@@ -39,17 +39,14 @@ def is_injective(block):
 
 def is_once(block, reader):
     """Returns `true` if a stage has as many iterations as its reader."""
-    ours, theirs = (extents(other) for other in (block, reader))
-    return sorted(map(str, ours)) == sorted(map(str, theirs)) or (None not in (count(ours), count(theirs)) and count(ours) == count(theirs))
+    return iterations(block) == iterations(reader)
 
 
-def extents(block):
-    return [variable.dom.extent for variable in block.iter_vars]
-
-
-def count(extents):
-    """Returns the product of extents, or None if it is known at run time only."""
-    return math.prod(map(int, extents)) if all(isinstance(extent, tirx.IntImm) for extent in extents) else None
+def iterations(block):
+    """Returns the constant factor and the other factors of the number of iterations."""
+    extents = [variable.dom.extent for variable in block.iter_vars]
+    constants = [int(extent) for extent in extents if isinstance(extent, tirx.IntImm)]
+    return math.prod(constants), sorted(str(extent) for extent in extents if not isinstance(extent, tirx.IntImm))
 
 
 def calls(block):

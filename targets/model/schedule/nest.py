@@ -6,6 +6,7 @@ import math
 from tvm import tirx
 
 from .access import Accesses
+from .inline import calls
 
 PARALLEL = 1 << 15
 """Iterations of a kernel from which threads share it: below, to wake one costs more than it does."""
@@ -13,8 +14,10 @@ UNKNOWN = 64
 """Iterations expected of a loop whose extent is known at run time only."""
 SHORT = 16
 """Terms of a sum below which partial sums do not pay."""
+UNROLLED = 25
+"""Terms of a sum, such as those of a pooling window, up to which their loops are unrolled: LLVM then vectorises the loop around them."""
 TILES = (64, 32, 16, 8)
-"""Elements of an output that are summed in registers, from the best."""
+"""Elements of an output that are summed in registers, from the best; shorter rows are one tile."""
 CALL_COST = 8
 """Iterations that a call of a function, such as `exp`, counts for."""
 
@@ -60,6 +63,10 @@ def arranged(schedule, stage, skipped=0):
     spatial, reduction = axes(schedule, stage, skipped)
     if not reduction:
         return [axis.loop for axis in merged(schedule, accesses, spatial)], None
+    if spatial and terms(reduction) <= UNROLLED:
+        for axis in reduction:
+            schedule.unroll(axis.loop)
+        return [axis.loop for axis in spatial], reduction[0].loop
     reduction = merged(schedule, accesses, reduction)
     if is_spatial_inside(accesses, spatial, reduction):
         shared = sums_of_vectors(schedule, accesses, spatial, reduction)
@@ -67,6 +74,12 @@ def arranged(schedule, stage, skipped=0):
         shared = [axis.loop for axis in spatial]
         schedule.reorder(*shared, *(axis.loop for axis in reduction))
     return shared, reduction[0].loop
+
+
+def terms(reduction):
+    """Returns the number of terms of a sum, infinity if it is known at run time only."""
+    extents = [axis.extent for axis in reduction]
+    return math.prod(map(int, extents)) if all(isinstance(extent, tirx.IntImm) for extent in extents) else math.inf
 
 
 def is_spatial_inside(accesses, spatial, reduction):
@@ -86,7 +99,7 @@ def sums_of_vectors(schedule, accesses, spatial, reduction):
     """Puts a tile of neighbours of the output inside the reduction."""
     *outer, inner = (axis.loop for axis in spatial)
     extent = spatial[-1].total
-    tile = next((n for n in TILES if isinstance(extent, tirx.IntImm) and int(extent) % n == 0), None)
+    tile = tile_of(int(extent)) if isinstance(extent, tirx.IntImm) else None
     if tile:
         outside, inner = schedule.split(inner, [None, tile])
         outer.append(outside)
@@ -94,6 +107,11 @@ def sums_of_vectors(schedule, accesses, spatial, reduction):
     if tile and accesses.is_smooth(spatial[-1].last):
         schedule.vectorize(inner)
     return outer
+
+
+def tile_of(extent):
+    """Returns the elements of a tile that divides a row, or None."""
+    return next((tile for tile in TILES if extent % tile == 0), extent if extent <= TILES[0] else None)
 
 
 def separate(schedule, stages):
@@ -121,8 +139,6 @@ def share(schedule, loops, work):
 
 def work(schedule, stages):
     """Returns the iterations of stages, where calls of functions count for more."""
-    from .inline import calls
-
     return sum(
         math.prod(int(extent) if isinstance(extent, int) else UNKNOWN for extent in stage.dom())
         * (CALL_COST if calls(schedule.get(stage.block_rv))[0] else 1)

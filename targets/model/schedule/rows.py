@@ -14,11 +14,18 @@ def nest_in_rows(schedule, stages):
     row = schedule.fuse(*loops) if common > 1 else loops[0]
     for stage in reversed(earlier):
         schedule.compute_at(stage.block_rv, row)
+        if not is_divided(schedule, stage, common):
+            return False
     reductions = [nest.arranged(schedule, stage, common)[1] for stage in stages]
     nest.share(schedule, [row], nest.work(schedule, stages))
     for stage, reduction in zip(stages, reductions):
         nest.initialise(schedule, stage, reduction)
     return True
+
+
+def is_divided(schedule, stage, common):
+    """Returns `true` if a row has its own part of a stage, rather than all of it: then its loops are those of the other axes."""
+    return len(schedule.get_loops(stage.block_rv)) - 1 == len(stage.iters) - common
 
 
 def shared_axes(schedule, stages):
