@@ -67,7 +67,7 @@ unsafe fn call_owning(
 /// Errors of the operation.
 ///
 /// # Safety
-/// Same as [`call_owning`].
+/// Same requirements as [`call_owning`].
 #[inline(always)]
 unsafe fn own_and_run(
     operation: &Operation,

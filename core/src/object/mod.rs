@@ -1,6 +1,7 @@
 //! Owned references to reference-counted objects, and typed references for object classes.
 
 pub mod borrow;
+pub(crate) mod free;
 pub mod object_alloc;
 pub mod refcount;
 pub mod release;

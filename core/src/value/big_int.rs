@@ -6,6 +6,7 @@ use core::ptr;
 
 use crate::abi::{TVMFFIAny, TVMFFIByteArray, TVMFFIObject, type_index};
 use crate::error::Result;
+use crate::object::free::LEAF_DELETER;
 use crate::object::object_alloc::{self, ObjectRecord};
 use crate::value::any::Any;
 use crate::{object_class, plain_ensure};
@@ -33,7 +34,7 @@ const _: () = assert!(size_of::<BigIntRecord>() == 32);
 
 // SAFETY: the header comes first, and there is nothing to destroy.
 unsafe impl ObjectRecord for BigIntRecord {
-    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = object_alloc::LEAF_DELETER;
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = LEAF_DELETER;
 
     unsafe fn destroy(_this: *mut TVMFFIObject) {}
 }

@@ -107,13 +107,6 @@ pub(crate) unsafe fn copy_dl_tensor(from: *const DLTensor, to: *mut DLTensor) {
     }
 }
 
-/// Returns the bitwise or of integers, each of which is loaded alone.
-#[inline(always)]
-pub(crate) fn union_of_bits(integers: &[i64]) -> i64 {
-    // SAFETY: the reference is valid for reading.
-    integers.iter().fold(0, |all, one| all | unsafe { (&raw const *one).read_volatile() })
-}
-
 /// Copies two lists of `len` integers one after the other to `to`. Each integer is loaded alone. Up
 /// to four integers need neither a loop nor a call of `memcpy`.
 ///
@@ -160,8 +153,6 @@ mod tests {
         // SAFETY: both lists have three integers, the copy six.
         unsafe { copy_lists([shape.as_ptr(), strides.as_ptr()], copy.as_mut_ptr(), 3) };
         assert_eq!(copy, [2, -3, 4, 12, 4, 1]);
-        assert_eq!((union_of_bits(&strides), union_of_bits(&[])), (13, 0));
-        assert!(union_of_bits(&shape) < 0);
     }
 
     #[test]

@@ -9,7 +9,8 @@ use crate::call::typed::{Callee, TypedFn};
 use crate::error::Result;
 use crate::error::raised_error::Mark;
 use crate::object::ObjectClass;
-use crate::object::object_alloc::{self, LEAF_DELETER, ObjectRecord};
+use crate::object::free::LEAF_DELETER;
+use crate::object::object_alloc::{self, ObjectRecord};
 use crate::plain_error;
 use crate::value::any::{Any, AnyView};
 

@@ -9,6 +9,7 @@ use crate::call::function::{Function, serve_safe_call};
 use crate::call::typed::Callee;
 use crate::error::Result;
 use crate::object::ObjectClass;
+use crate::object::free::LEAF_DELETER;
 use crate::object::object_alloc::{self, ObjectRecord};
 use crate::value::any::{Any, AnyView};
 use crate::value::string::String;
@@ -76,7 +77,7 @@ struct PlainRecord {
 
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for PlainRecord {
-    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = object_alloc::LEAF_DELETER;
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = LEAF_DELETER;
 
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }

@@ -19,11 +19,10 @@ use crate::abi::type_index;
 use crate::abi::{
     TVMFFICustomAllocator, TVMFFIObject, TVMFFIObjectAllocHeader, TVMFFIObjectDeleterSlot,
     kTVMFFIObjectDeleterFlagBitMaskBoth, kTVMFFIObjectDeleterFlagBitMaskStrong,
-    kTVMFFIObjectDeleterFlagBitMaskWeak,
 };
 use crate::error::{self, Result};
-use crate::object::ObjectRef;
-use crate::object::refcount;
+use crate::object::free::{BODY_OFFSET, INLINE, builtin_delete_space, delete_space};
+use crate::object::{ObjectRef, refcount};
 use crate::platform::{memory, unwind};
 
 #[cfg(not(all(feature = "std", feature = "speed", not(feature = "client"))))]
@@ -55,21 +54,12 @@ pub unsafe trait ObjectRecord: Sized {
     unsafe fn destroy(this: *mut TVMFFIObject);
 }
 
-/// Offset of objects in blocks of the built-in allocator, in bytes, if their alignment is at most
-/// this. All of the library's objects qualify. The bytes before the object store the ABI's header;
-/// there are no more, so that more small objects fit into the processor's caches.
-const BODY_OFFSET: usize = 8;
-
 /// Maximum alignment that the built-in allocator supports: the alignment of its blocks. Objects
 /// with this alignment, which only clients request, are placed at this offset in their block.
 const BODY_ALIGNMENT: usize = 2 * size_of::<usize>();
 
 const _: () =
     assert!(size_of::<TVMFFIObjectAllocHeader>() <= BODY_OFFSET && BODY_OFFSET <= BODY_ALIGNMENT);
-
-/// Whether the built-in allocator is inlined where objects are created and freed. Size-optimised
-/// builds call it.
-const INLINE: bool = cfg!(feature = "speed");
 
 static BUILTIN: BuiltinAllocator = BuiltinAllocator(TVMFFICustomAllocator {
     allocate: Some(builtin_allocate),
@@ -253,63 +243,6 @@ unsafe fn delete_by_parts<R: ObjectRecord>(object: *mut c_void, flags: c_int) {
     }
 }
 
-/// Deleter of leaf classes, whose objects own nothing and have no prefix.
-pub(crate) const LEAF_DELETER: unsafe extern "C" fn(*mut c_void, c_int) = delete_leaf;
-
-/// Frees the memory of a leaf. Never inlined, so that its address identifies these objects.
-///
-/// # Safety
-/// Same requirements as [`delete`].
-#[inline(never)]
-unsafe extern "C" fn delete_leaf(object: *mut c_void, flags: c_int) {
-    // SAFETY: the caller's promise.
-    unsafe { delete_space(object.cast(), flags) };
-}
-
-/// Frees a dead object if its class is a leaf, without an indirect call. Returns `false` and does
-/// nothing for other objects.
-///
-/// # Safety
-/// No reference to `object` may remain.
-#[cfg(not(feature = "client"))]
-#[inline(always)]
-pub(super) unsafe fn free_leaf(object: *mut TVMFFIObject) -> bool {
-    // SAFETY: the object is dead but not destroyed: its header is readable, and the deleter says
-    // how its memory was allocated.
-    unsafe {
-        let deleter = (*object).deleter.deleter;
-        let is_leaf = deleter.is_some_and(|deleter| ptr::fn_addr_eq(deleter, LEAF_DELETER));
-        if is_leaf {
-            delete_space(object.cast(), kTVMFFIObjectDeleterFlagBitMaskBoth);
-        }
-        is_leaf
-    }
-}
-
-/// Returns the memory of an object to its allocator, if the flags say that no reference remains.
-/// Size-optimised builds share one copy of this function for all classes.
-///
-/// # Safety
-/// The body must come from an allocation of this module, and the flags must be correct.
-#[cfg_attr(feature = "speed", inline)]
-#[cfg_attr(not(feature = "speed"), inline(never))]
-unsafe fn delete_space(body: *mut u8, flags: c_int) {
-    if flags & kTVMFFIObjectDeleterFlagBitMaskWeak == 0 {
-        return;
-    }
-    // SAFETY: the allocator's header precedes the body.
-    unsafe {
-        let header = body.cast::<TVMFFIObjectAllocHeader>().sub(1);
-        let address = (&raw const (*header).delete_space).cast::<*const ()>().read();
-        // The common case is a direct call, so that the compiler can inline it.
-        if INLINE && ptr::addr_eq(address, BUILTIN_DELETE_SPACE as *const ()) {
-            builtin_delete_space::<BODY_OFFSET>(body.cast());
-        } else if let Some(delete_space) = (*header).delete_space {
-            delete_space(body.cast());
-        }
-    }
-}
-
 /// Sets up the header of an object.
 fn set_up(body: NonNull<u8>, class: &RecordLayout, type_index: i32) -> NonNull<u8> {
     // SAFETY: the body has space for the record, whose prefix precedes the handle; the memory is
@@ -378,17 +311,5 @@ unsafe fn adopt_block<const OFFSET: usize>(block: NonNull<u8>) -> NonNull<u8> {
             .sub(1)
             .write(TVMFFIObjectAllocHeader { delete_space: Some(builtin_delete_space::<OFFSET>) });
         body
-    }
-}
-
-const BUILTIN_DELETE_SPACE: unsafe extern "C" fn(*mut c_void) = builtin_delete_space::<BODY_OFFSET>;
-
-#[inline]
-unsafe extern "C" fn builtin_delete_space<const OFFSET: usize>(body: *mut c_void) {
-    // SAFETY: only called with a body from `adopt_block` with the same offset.
-    unsafe {
-        let block = body.cast::<u8>().sub(OFFSET);
-        // The heap knows the size of a block.
-        memory::release(NonNull::new_unchecked(block), Layout::new::<u64>());
     }
 }

@@ -4,7 +4,7 @@ use core::ptr;
 
 use super::deleter::call_deleter;
 use crate::abi::{TVMFFIObject, kTVMFFIObjectDeleterFlagBitMaskBoth};
-use crate::object::{object_alloc, refcount};
+use crate::object::{free, refcount};
 use crate::platform::sync::is_single_threaded;
 use crate::platform::sync::per_thread::{self, Dying, Queue};
 
@@ -56,7 +56,7 @@ unsafe fn destroy_or_queue(object: *mut TVMFFIObject, queue: impl FnOnce() -> Qu
     // SAFETY: the object is dead but not destroyed: its header is readable. No reference remains.
     unsafe {
         // Size-optimised builds treat all classes alike.
-        if !cfg!(feature = "speed") || !object_alloc::free_leaf(object) {
+        if !cfg!(feature = "speed") || !free::free_leaf(object) {
             destroy_nested(object, queue);
         }
     }

@@ -6,7 +6,8 @@ use core::fmt;
 use crate::abi::{TVMFFIObject, TVMFFIShapeCell, type_index};
 use crate::error::Result;
 use crate::object::ObjectClass;
-use crate::object::object_alloc::{self, ObjectRecord, allocate};
+use crate::object::free::LEAF_DELETER;
+use crate::object::object_alloc::{ObjectRecord, allocate};
 use crate::value::any::{Any, AnyView};
 use crate::value::convert::{AnyCompatible, object_of, own_object, view_object};
 use crate::{any_from, any_texts, object_class, plain_bail};
@@ -56,7 +57,7 @@ const _: () =
 
 // SAFETY: the header comes first, and the extents are plain data, so nothing needs to be destroyed.
 unsafe impl ObjectRecord for ShapeRecord {
-    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = object_alloc::LEAF_DELETER;
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = LEAF_DELETER;
 
     unsafe fn destroy(_this: *mut TVMFFIObject) {}
 }

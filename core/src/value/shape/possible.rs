@@ -4,7 +4,6 @@
 
 use super::data_size_bytes;
 use crate::abi::DLDataType;
-use crate::value::store_forwarding;
 
 /// Returns `true` if a compact tensor with this shape and packed elements of `dtype` fits an
 /// allocation.
@@ -38,7 +37,7 @@ fn have_few_bits(extents: &[i64], len: usize) -> bool {
     // The bits of a product are at most the sum of the bits of the extents. An element has fewer
     // than 2^24 bits.
     let bits_of_each = (usize::BITS as usize - 1 - 24) / len;
-    store_forwarding::union_of_bits(extents) as u64 >> bits_of_each == 0
+    extents.iter().all(|extent| *extent as u64 >> bits_of_each == 0)
 }
 
 /// Slow path of [`has_possible_size`], out of line: returns `true` if the size can be computed

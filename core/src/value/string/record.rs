@@ -8,6 +8,7 @@ use super::{LARGE_OFFSET, SMALL_MAX};
 use crate::abi::{TVMFFIAny, TVMFFIAnyPayload, TVMFFIByteArray, TVMFFIObject, type_index};
 use crate::error::Result;
 use crate::object::ObjectRef;
+use crate::object::free::LEAF_DELETER;
 use crate::object::object_alloc::{self, ObjectRecord, Space};
 use crate::platform::words;
 
@@ -23,7 +24,7 @@ const _: () = assert!(size_of::<BytesRecord>() == 24 + 2 * size_of::<usize>());
 
 // SAFETY: repr(C), header first.
 unsafe impl ObjectRecord for BytesRecord {
-    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = object_alloc::LEAF_DELETER;
+    const DELETER: unsafe extern "C" fn(*mut c_void, c_int) = LEAF_DELETER;
 
     unsafe fn destroy(_: *mut TVMFFIObject) {}
 }
