@@ -2,8 +2,9 @@
 
 use crate::arguments::Result;
 
-/// Floating-point operations below which a loop runs on the calling thread.
-pub const PARALLEL_WORK: usize = 1 << 18;
+/// Number of floating-point operations below which a loop runs on the calling thread.
+#[cfg(feature = "threads")]
+const PARALLEL_WORK: usize = 1 << 18;
 
 /// Runs a function as tasks, given its number and the number of tasks. Work below the threshold is
 /// one task on the calling thread.
@@ -11,9 +12,11 @@ pub const PARALLEL_WORK: usize = 1 << 18;
 /// # Errors
 /// The first error of a task, or of the pool.
 pub fn launch<F: Fn(usize, usize) -> Result<()> + Sync>(work: usize, run: F) -> Result<()> {
-    if cfg!(feature = "threads") && work >= PARALLEL_WORK {
+    #[cfg(feature = "threads")]
+    if work >= PARALLEL_WORK {
         return pool::launch(&run);
     }
+    let _ = work;
     run(0, 1)
 }
 

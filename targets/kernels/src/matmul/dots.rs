@@ -6,8 +6,8 @@ use crate::simd::{MAX_LANES, Simd, Work};
 /// Rows up to which dot products take less time than packing.
 pub const DOT_ROWS: usize = 4;
 
-/// Dot products of each left row and each right row. The operands must have the rows, and the result
-/// the space.
+/// Dot products of each left row and each right row. The operands must have the rows, and the
+/// result the space.
 #[derive(Clone, Copy)]
 pub struct Dots<L, R> {
     /// Number of elements of a row.

@@ -1,8 +1,8 @@
 //! Matrix products: `out = epilogue(left right)`.
 //!
 //! The right operand is in panels of 16 columns, or lies row by row in memory; the left one lies
-//! row by row, or is in panels of 12 rows. A tile of the result stays in registers over the whole inner
-//! extent, so that the epilogue is fused into its only store.
+//! row by row, or is in panels of 12 rows. A tile of the result stays in registers over the whole
+//! inner extent, so that the epilogue is fused into its only store.
 
 pub mod batch;
 pub mod calls;
