@@ -1,6 +1,6 @@
 //! Panels: the layout of packed operands, which does not depend on the processor.
 
-use super::COLUMNS;
+use super::operands::COLUMNS;
 
 /// Packs a matrix of `inner` rows into panels of columns; missing columns are zero.
 ///

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::{Left, ROWS};
+use super::operands::{Left, ROWS};
 use crate::element::Element;
 use crate::simd::Simd;
 

@@ -1,6 +1,6 @@
 //! Micro-kernels: a tile of a product, whose sums stay in registers.
 
-use super::{COLUMNS, Left, ROWS, Right};
+use super::operands::{COLUMNS, Left, ROWS, Right};
 use crate::element::Element;
 use crate::simd::{Simd, Work};
 
