@@ -8,6 +8,9 @@ from onnx_graph.fold import Folder
 OLDEST = 13
 """Operator set to which older models are converted: TVM lacks some operators of those before."""
 
+NAMED_CONSTANTS = 4
+"""Version of the file format from which constants need not be inputs."""
+
 
 def prepared(model, shapes, values, supported):
     """Returns a rewritten copy of a model.
@@ -20,6 +23,8 @@ def prepared(model, shapes, values, supported):
     if model.functions:
         model = inliner.inline_local_functions(model)
     model = upgraded(model)
+    # In older files each constant is an input, too.
+    model.ir_version = max(model.ir_version, NAMED_CONSTANTS)
     Folder(model, supported).run()
     operators.check(model, supported)
     return model

@@ -12,9 +12,9 @@ def attributes(node):
 class Emitter:
     """Nodes in order, with names of values that are unique in the model."""
 
-    def __init__(self, node, folder):
+    def __init__(self, node, folder, prefix=""):
         self.outputs = node.output
-        self.prefix = next(filter(None, node.output))
+        self.prefix = next(filter(None, node.output)) + prefix
         self.version = folder.versions[""]
         self.nodes = []
         self.count = 0

@@ -5,7 +5,7 @@ import onnx
 from onnx import checker, helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
-from onnx_graph import definitions, quantized, recurrent, replacements
+from onnx_graph import definitions, loops, quantized, recurrent, replacements
 from onnx_graph.names import reachable, renamed
 
 REPLACEMENTS = recurrent.REPLACEMENTS | replacements.REPLACEMENTS | quantized.REPLACEMENTS
@@ -46,20 +46,23 @@ class Folder:
         self.graph.value_info.extend(helper.make_value_info(name, self.types[name]) for name in sorted(known))
 
     def with_constant_outputs(self, nodes):
-        """Returns the nodes and, for outputs of the model that became constants, nodes that copy them."""
+        """Returns the nodes, after those that copy constants to outputs of the model."""
+        copies = {}
         for output in self.graph.output:
             if output.name in self.constants:
                 copy = output.name + ".constant"
                 self.define(copy, self.constants.pop(output.name))
-                nodes.append(helper.make_node("Identity", [copy], [output.name]))
-        return nodes
+                copies[output.name] = copy
+        # Before the nodes, since they may read the output.
+        made = [helper.make_node("Identity", [copy], [name]) for name, copy in copies.items()]
+        return [*made, *(renamed(node, copies) for node in nodes)]
 
     def visited(self, nodes, names):
         """Returns what is left of the nodes. `names` renames the values of a branch."""
         left = []
         for node in nodes:
             node = renamed(node, names)
-            left += self.branches(node) if node.op_type == "If" else self.node(node)
+            left += FLOW.get(node.op_type, Folder.node)(self, node)
         return left
 
     def node(self, node):
@@ -90,8 +93,7 @@ class Folder:
         function = definitions.body(node, self.versions[node.domain], self.types)
         if function is None:
             return [node]
-        self.count += 1
-        return self.visited(*definitions.instance(function, node, f"{node.output[0]}.{self.count}"))
+        return self.visited(*definitions.instance(function, node, node.output[0] + self.fresh()))
 
     def define(self, name, tensor):
         self.constants[name] = renamed_tensor(tensor, name)
@@ -180,14 +182,28 @@ class Folder:
             left += self.node(helper.make_node("Identity", [names.get(result.name, result.name)], [output]))
         return left
 
+    def fresh(self):
+        """Returns an ending that makes names unique in the model."""
+        self.count += 1
+        return f".{self.count}"
+
+    def constant(self, node, value):
+        """Returns the name of a new constant, for a node's replacement."""
+        name = node.output[0] + self.fresh()
+        self.define(name, numpy_helper.from_array(numpy.asarray(value)))
+        return name
+
     def enter(self, body):
         """Returns new names for the values of a branch, which are unique in it only, and its nodes."""
-        self.count += 1
+        prefix = self.fresh()
         own = [weight.name for weight in body.initializer] + [name for node in body.node for name in node.output if name]
-        names = {name: f"{name}.{self.count}" for name in own}
+        names = {name: name + prefix for name in own}
         for weight in body.initializer:
             self.define(names[weight.name], weight)
-        return names, list(body.node)
+        nodes = [renamed(node, {}) for node in body.node]
+        for node in nodes:
+            node.name += prefix if node.name else ""
+        return names, nodes
 
     def value(self, name):
         """Returns the value of a constant."""
@@ -208,6 +224,10 @@ class Folder:
             return None
         dims = kind.tensor_type.shape.dim
         return [dim.dim_value for dim in dims] if all(dim.HasField("dim_value") for dim in dims) else None
+
+
+FLOW = {"If": Folder.branches, "Loop": lambda folder, node: loops.unrolled(node, folder), "Scan": lambda folder, node: loops.unrolled(node, folder)}
+"""Operators with graphs of their own, and how they are visited."""
 
 
 def elements(tensor):

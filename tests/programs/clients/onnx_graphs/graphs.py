@@ -20,7 +20,7 @@ import onnx_graph  # noqa: E402
 from failure import Failure  # noqa: E402
 
 FLOAT, INT32, INT64, UINT8, INT8, BOOL = (getattr(TensorProto, name) for name in ("FLOAT", "INT32", "INT64", "UINT8", "INT8", "BOOL"))
-LACKING = {"LSTM", "GRU", "RNN", "QLinearConv", "QLinearMatMul", "ConvInteger", "CenterCropPad", "Det", "Loop", "LpNormalization", "ReverseSequence"}
+LACKING = {"LSTM", "GRU", "RNN", "QLinearConv", "QLinearMatMul", "ConvInteger", "CenterCropPad", "Det", "Loop", "Scan", "LpNormalization", "ReverseSequence"}
 SUPPORTED = {schema.name for schema in onnx.defs.get_all_schemas()} - LACKING
 """Operators of an importer like TVM's."""
 
@@ -192,6 +192,44 @@ class Branches(Graphs):
             ours = self.agrees(source, {"x": self.floats(2), "number": np.array(number)})
             self.assertEqual(operators(ours), ["Less", "If"])
         self.assertEqual(operators(self.agrees(source, {"x": self.floats(2)}, values={"number": 7})), ["Mul", "Identity"])
+
+
+class Loops(Graphs):
+    def body(self, nodes, inputs, outputs):
+        declared = [[helper.make_tensor_value_info(name, kind, None if kind == FLOAT else []) for name, kind in values.items()] for values in (inputs, outputs)]
+        return helper.make_graph(nodes, "body", *declared)
+
+    def loop(self, condition, limit=True):
+        """Returns a loop that doubles `x` and collects the results."""
+        nodes = [helper.make_node("Add", ["state", "state"], ["next"]), helper.make_node("Identity", ["next"], ["kept"]), *condition]
+        body = self.body(nodes, {"round": INT64, "was_open": BOOL, "state": FLOAT}, {"is_open": BOOL, "next": FLOAT, "kept": FLOAT})
+        node = helper.make_node("Loop", ["limit" if limit else "", "" if limit else "yes", "x"], ["last", "all"], body=body)
+        weights = {"limit": np.int64(4), "yes": np.bool_(True), "three": np.int64(3), "large": np.float32(50)}
+        return model([node], {"x": (FLOAT, [2])}, {"last": (FLOAT, None), "all": (FLOAT, None)}, weights)
+
+    def test_a_loop_with_a_known_number_of_rounds_becomes_these(self):
+        feeds = {"x": self.floats(2)}
+        for condition in ([helper.make_node("Identity", ["was_open"], ["is_open"])], [helper.make_node("Less", ["round", "three"], ["is_open"])]):
+            ours = self.agrees(self.loop(condition, limit=condition[0].op_type == "Identity"), feeds)
+            self.assertEqual(operators(ours).count("Add"), 4)
+
+    def test_a_loop_that_depends_on_data_is_named(self):
+        condition = [helper.make_node("ReduceMax", ["next"], ["most"], keepdims=0), helper.make_node("Less", ["most", "large"], ["is_open"])]
+        with self.assertRaisesRegex(Failure, r"does not import these operators: Loop \(node last\)"):
+            prepared(self.loop(condition))
+
+    def test_a_scan_becomes_its_rounds(self):
+        nodes = [helper.make_node("Add", ["total", "element"], ["sum"]), helper.make_node("Mul", ["sum", "sum"], ["square"])]
+        body = self.body(nodes, {"total": FLOAT, "element": FLOAT}, {"sum": FLOAT, "square": FLOAT})
+        for options in ({}, {"scan_input_directions": [1]}, {"scan_input_axes": [1], "scan_output_axes": [1]}):
+            node = helper.make_node("Scan", ["x0", "x"], ["last", "all"], body=body, num_scan_inputs=1, **options)
+            source = model([node], {"x0": (FLOAT, [3]), "x": (FLOAT, [3, 3])}, {"last": (FLOAT, None), "all": (FLOAT, None)})
+            self.agrees(source, {"x0": self.floats(3), "x": self.floats(3, 3)})
+
+    def test_an_output_may_be_a_constant_that_other_nodes_read(self):
+        nodes = [helper.make_node("Shape", ["x"], ["shape"]), helper.make_node("Expand", ["y0", "shape"], ["y"])]
+        source = model(nodes, {"x": (FLOAT, ["n", 3]), "y0": (FLOAT, [1, 1])}, {"shape": (INT64, [2]), "y": (FLOAT, None)})
+        self.agrees(source, {"x": self.floats(1, 3), "y0": self.floats(1, 1)})
 
 
 class Recurrent(Graphs):
