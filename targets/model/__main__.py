@@ -64,8 +64,8 @@ def arguments():
 
 def comparison_arguments(group):
     either = group.add_mutually_exclusive_group()
-    either.add_argument("--check", type=pathlib.Path, metavar="FILE.npz", help="runs the model with the inputs in a file, and compares its results with those there, by their names")
-    either.add_argument("--against", choices=[comparison.ONNX_RUNTIME], help="compares the results with those of ONNX Runtime, for the examples of --input, or random ones")
+    either.add_argument("--check", type=pathlib.Path, metavar="FILE.npz", help="compares results with those in a file, which has the inputs, too, by their names")
+    either.add_argument("--against", choices=[comparison.ONNX_RUNTIME], help="compares results with ONNX Runtime's, for the examples of --input, or random ones")
     group.add_argument("--tolerance", type=float, default=1e-3, help="largest difference, in relation to the largest number of an output; default: 1e-3")
 
 

@@ -1,7 +1,8 @@
 """Rewrites an ONNX model into one that TVM imports: static shapes, folded constants, operators that TVM has."""
 
-from onnx import inliner, version_converter
+from onnx import checker, inliner, version_converter
 
+from failure import Failure
 from onnx_graph import inputs, operators
 from onnx_graph.fold import Folder
 
@@ -18,6 +19,24 @@ def prepared(model, shapes, values, supported):
     `shapes` has the shapes of inputs, and sizes of named axes; `values` the constants that replace inputs; `supported`
     the operators that TVM imports.
     """
+    try:
+        return rewritten(model, shapes, values, supported)
+    except Failure:
+        raise
+    except Exception as error:  # noqa: BLE001 - a graph that is not valid may have any part missing
+        raise Failure(f"the ONNX model is not valid: {reason(model) or repr(error)}") from error
+
+
+def reason(model):
+    """Returns the first finding of ONNX's checker, or an empty string."""
+    try:
+        checker.check_model(model)
+    except Exception as error:  # noqa: BLE001 - its classes depend on the version
+        return str(error).strip().splitlines()[0]
+    return ""
+
+
+def rewritten(model, shapes, values, supported):
     supported = {*supported} - operators.OTHERS
     model = inputs.fixed(model, shapes, values)
     if model.functions:

@@ -154,6 +154,10 @@ class Folder:
             return [node]
         return self.inlined(bodies["then_branch" if self.value(node.input[0]).item() else "else_branch"], node)
 
+    def rounds(self, node):
+        """Returns the rounds of a loop, or the loop if their number depends on data."""
+        return loops.unrolled(node, self)
+
     def fold_branch(self, body):
         names, nodes = self.enter(body)
         left = self.visited(nodes, names)
@@ -226,7 +230,7 @@ class Folder:
         return [dim.dim_value for dim in dims] if all(dim.HasField("dim_value") for dim in dims) else None
 
 
-FLOW = {"If": Folder.branches, "Loop": lambda folder, node: loops.unrolled(node, folder), "Scan": lambda folder, node: loops.unrolled(node, folder)}
+FLOW = {"If": Folder.branches, "Loop": Folder.rounds, "Scan": Folder.rounds}
 """Operators with graphs of their own, and how they are visited."""
 
 

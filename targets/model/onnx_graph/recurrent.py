@@ -111,7 +111,8 @@ class Recurrent:
         is_lstm = self.kind == "LSTM"
         peepholes = self.emit.split(self.part(7, index), 3, 0) if is_lstm and self.given(7) else [None] * 3
         count = len(DEFAULTS[self.kind])
-        return Direction(*weights, *biases, self.initial(5, index), self.initial(6, index) if is_lstm else None, peepholes, self.activations()[index * count :][:count])
+        cell = self.initial(6, index) if is_lstm else None
+        return Direction(*weights, *biases, self.initial(5, index), cell, peepholes, self.activations()[index * count :][:count])
 
     def activations(self):
         names = [name.decode() for name in self.attributes.get("activations", [])] or DEFAULTS[self.kind] * self.directions

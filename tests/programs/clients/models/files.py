@@ -53,7 +53,8 @@ class Files(unittest.TestCase):
     def recurrent(self, number, kind, directions=1, **attributes):
         """Returns a node, its weights and its outputs."""
         gates = GATES[kind] * SIZE
-        weights = {f"W{number}": self.floats(directions, gates, WIDTH), f"R{number}": self.floats(directions, gates, SIZE), f"B{number}": self.floats(directions, 2 * gates)}
+        shapes = {"W": (gates, WIDTH), "R": (gates, SIZE), "B": (2 * gates,)}
+        weights = {f"{name}{number}": self.floats(directions, *shape) for name, shape in shapes.items()}
         outputs = [f"{name}{number}" for name in ("Y", "Y_h", "Y_c")[: 3 if kind == "LSTM" else 2]]
         return helper.make_node(kind, ["x", *weights], outputs, hidden_size=SIZE, **attributes), weights, outputs
 
@@ -63,7 +64,8 @@ class Files(unittest.TestCase):
         parts = [self.recurrent(number, kind, **options) for number, (kind, options) in enumerate(variants)]
         nodes, weights = [node for node, _, _ in parts], {name: value for _, part, _ in parts for name, value in part.items()}
         outputs = {name: (FLOAT, None) for _, _, names in parts for name in names}
-        printed = self.passes(model(nodes, {"x": (FLOAT, [STEPS, "n", WIDTH])}, outputs, weights), "--shape", "n=2", "--against", "onnxruntime", "--tolerance", "1e-5")
+        source = model(nodes, {"x": (FLOAT, [STEPS, "n", WIDTH])}, outputs, weights)
+        printed = self.passes(source, "--shape", "n=2", "--against", "onnxruntime", "--tolerance", "1e-5")
         self.assertEqual(printed.count("difference "), len(outputs))
 
     def test_a_branch_that_is_chosen_at_run_time(self):

@@ -336,7 +336,8 @@ class Operators(Graphs):
         signed = lambda *shape: self.random.integers(-128, 128, shape).astype(np.int8)  # noqa: E731
         scale = lambda value: np.float32(value)  # noqa: E731
         weights = {"w": signed(4, 3, 3, 3), "xz": np.uint8(120), "wz": np.int8(0)}
-        self.one("ConvInteger", ["x", "w", "xz", "wz"], {"x": byte(1, 3, 5, 5)}, {**weights, "w": byte(4, 3, 3, 3), "wz": np.uint8(3)}, kind=INT32, pads=[1] * 4)
+        unsigned = {**weights, "w": byte(4, 3, 3, 3), "wz": np.uint8(3)}
+        self.one("ConvInteger", ["x", "w", "xz", "wz"], {"x": byte(1, 3, 5, 5)}, unsigned, kind=INT32, pads=[1] * 4)
         weights |= {"xs": scale(0.1), "ws": np.array([0.1, 0.2, 0.3, 0.4], np.float32), "wz": np.zeros(4, np.int8), "ys": scale(9), "yz": np.uint8(128)}
         weights |= {"b": np.arange(4, dtype=np.int32) * 100}
         names = ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"]
@@ -348,11 +349,24 @@ class Operators(Graphs):
         self.one("CenterCropPad", ["x", "shape"], {"x": self.floats(4, 5)}, {"shape": np.array([2, 7])}, opset=18, axes=[0, 1])
 
     def test_functions_of_the_model_are_replaced(self):
-        body = [helper.make_node("Mul", ["a", "a"], ["b"]), helper.make_node("Constant", [], ["c"], value_float=1.0), helper.make_node("Add", ["b", "c"], ["d"])]
+        one = helper.make_node("Constant", [], ["c"], value_float=1.0)
+        body = [helper.make_node("Mul", ["a", "a"], ["b"]), one, helper.make_node("Add", ["b", "c"], ["d"])]
         function = helper.make_function("own", "Square", ["a"], ["d"], body, [helper.make_opsetid("", 17)])
         nodes = [helper.make_node("Square", ["x"], ["s"], domain="own"), helper.make_node("Square", ["s"], ["y"], domain="own")]
         source = model(nodes, {"x": (FLOAT, [3])}, {"y": (FLOAT, [3])}, functions=[function])
         self.assertEqual(operators(self.agrees(source, {"x": self.floats(3)})), ["Mul", "Add"] * 2)
+
+    def test_graphs_that_are_not_valid_are_refused(self):
+        for node in (
+            helper.make_node("Pow", ["x"], ["y"]),
+            helper.make_node("OneHot", ["x"], ["y"]),
+            helper.make_node("LSTM", ["x", "x"], ["y"]),
+            helper.make_node("Loop", ["x"], ["y"]),
+            helper.make_node("If", ["x"], ["y"]),
+            helper.make_node("Constant", [], ["y"]),
+        ):
+            with self.subTest(operator=node.op_type), self.assertRaisesRegex(Failure, "the ONNX model is not valid: "):
+                prepared(model([node], {"x": (FLOAT, [2, 2])}, {"y": (FLOAT, None)}))
 
     def test_an_operator_that_is_lacking_is_named_with_its_nodes(self):
         nodes = [helper.make_node("Det", ["x"], ["d"], name="first"), helper.make_node("Strange", ["d"], ["y"], domain="shop")]
