@@ -108,8 +108,10 @@ class Cache(kv_cache.TIRPagedKVCache):
     """The frontend's paged key-value cache, with the repairs of apache-tvm 0.27, and faster kernels for CPUs."""
 
     def __init__(self, **options):
-        with replaced(options["target"]):
-            super().__init__(**options)
+        target = options["target"]
+        with replaced(target):
+            # The frontend has kernels for LLVM's targets, which fit C, and takes any other for a GPU's.
+            super().__init__(**options | {"target": tvm.target.Target("llvm") if target.kind.name == "c" else target})
 
 
 @contextlib.contextmanager
@@ -118,7 +120,7 @@ def replaced(target):
 
     For CPUs it passes the two kernels of token trees in the opposite order to the runtime's, so they change places. For GPUs several
     threads of its merge kernel read sums that one of them replaces, which is wrong where threads do not run in step. Its attention for
-    CPUs calculates one position after the other, in scalars.
+    CPUs calculates one position after the other, in scalars, which stay for C: it has no vectors.
     """
     changed = {
         "tree_attn_cpu": kv_cache.tree_attn_with_paged_kv_cache_cpu,

@@ -49,8 +49,7 @@ def module(description, options, stored):
 
 def cache(builder, description, options):
     """Emits the call that creates the cache, with the kernels that steps of one token need."""
-    # The frontend's kernels for CPUs: it takes other targets for GPUs.
-    made = kernels.cache(description, options.dtype, tvm.target.Target("llvm"), (1, options.context, 1, PAGE, 0))
+    made = kernels.cache(description, options.dtype, options.target, (1, options.context, 1, PAGE, 0))
     call = builder.lookup_binding(made._expr)
     # The first argument is the name of the builtin.
     arguments = [relax.Tuple([]) if at - 1 in UNUSED else argument for at, argument in enumerate(call.args)]
