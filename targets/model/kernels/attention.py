@@ -4,7 +4,7 @@ from tvm import relax
 
 from . import dense, epilogue
 from .call import kernel
-from .graph import is_float32, same_extents, same_shape, shape
+from .graph import are_floats, dtype, same_extents, same_shape, shape
 
 HEADS_FIRST = [0, 2, 1, 3]
 
@@ -14,7 +14,7 @@ def match(graph, var):
     outer = graph.values[var]
     probabilities = graph.unreshaped(outer.args[0])
     softmax = graph.free_call(probabilities, "nn.softmax")
-    if softmax is None or not is_float32(outer) or not _is_of_last_axis(softmax, outer.args[0]):
+    if softmax is None or not are_floats(outer) or not _is_of_last_axis(softmax, outer.args[0]):
         return None
     scores, mask, scale, inner = _scores(graph, graph.unreshaped(softmax.args[0]))
     if inner is None or not same_shape(scores, outer.args[0]):
@@ -22,12 +22,12 @@ def match(graph, var):
     factor, query = dense.unscaled(graph, inner.args[0])
     key, value = _untransposed(graph, inner.args[1]), outer.args[1]
     operands = [query, key, value]
-    if key is None or not is_float32(query, value, inner) or not _fits(operands) or not (mask is None or _is_mask(mask, scores)):
+    if key is None or not are_floats(query, value, inner) or not _fits(operands) or not (mask is None or _is_mask(mask, scores)):
         return None
     graph.taken.update((outer.args[0], probabilities, scores))
     rank = len(shape(query))
     operands = [_with_rank(operand, rank) for operand in (*operands, *([] if mask is None else [mask]))]
-    result = var.ty if rank == 4 else relax.TensorType(_extents(shape(var), rank), "float32")
+    result = var.ty if rank == 4 else relax.TensorType(_extents(shape(var), rank), dtype(var))
     arguments = [*operands, *([epilogue.absent()] if mask is None else []), epilogue.number(scale * factor), 0]
     replacement = kernel("attention", arguments, result)
     return var, replacement if rank == 4 else relax.op.reshape(replacement, var.ty.shape)
@@ -77,7 +77,7 @@ def _fits(operands):
 def _is_mask(mask, scores):
     """Returns `True` if a mask broadcasts to the scores without extents that have to be compared when the model runs."""
     extents, whole = shape(mask), shape(scores)
-    if extents is None or len(extents) > len(whole) or not is_float32(mask):
+    if extents is None or len(extents) > len(whole) or not are_floats(mask, scores):
         return False
     return all(extent == 1 or same_extents([extent], [of]) for extent, of in zip(reversed(extents), reversed(whole)))
 
@@ -103,7 +103,7 @@ def match_operator(graph, var):
     causal = {None: 0, "None": 0, "TopLeft": 1, "BottomRight": 1}
     kind = call.attrs.causal_mask
     queries, keys = (shape(argument) for argument in call.args[:2])
-    if kind not in causal or not is_float32(*call.args) or queries is None or keys is None or len(queries) != 4:
+    if kind not in causal or not are_floats(*call.args) or queries is None or keys is None or len(queries) != 4:
         return None
     if causal[kind] and not same_extents(queries[1:2], keys[1:2]):
         return None
@@ -114,7 +114,7 @@ def match_operator(graph, var):
     operands = [_heads_first(graph, argument) for argument in call.args[:3]]
     mask = call.args[3] if len(call.args) > 3 else epilogue.absent()
     batch, length, heads, size = shape(var)
-    result = relax.TensorType([batch, heads, length, size], "float32")
+    result = relax.TensorType([batch, heads, length, size], dtype(var))
     replacement = kernel("attention", [*operands, mask, epilogue.number(scale), causal[kind]], result)
     return var, relax.op.permute_dims(replacement, HEADS_FIRST)
 

@@ -6,7 +6,7 @@ import numpy
 from tvm import relax
 
 from . import epilogue
-from .graph import array, is_float32, shape
+from .graph import are_floats, array, shape
 
 LAYOUTS = {"nn.conv1d": ("NCW", "OIW"), "nn.conv2d": ("NCHW", "OIHW")}
 
@@ -17,7 +17,7 @@ def match(graph, functions, var, packer):
     attributes = call.attrs
     weights = array(call.args[1])
     layouts = LAYOUTS[call.op.name.removeprefix("relax.")]
-    if weights is None or weights.size == 0 or not is_float32(*call.args, call) or shape(call) is None:
+    if weights is None or weights.size == 0 or not are_floats(*call.args, call) or shape(call) is None:
         return None
     if (attributes.data_layout, attributes.kernel_layout) != layouts or attributes.out_layout not in ("", layouts[0]):
         return None

@@ -4,14 +4,14 @@ from tvm import relax
 
 from . import epilogue
 from .call import kernel
-from .graph import array, is_float32, same_extents, same_shape, scalar, shape
+from .graph import are_floats, array, same_extents, same_shape, scalar, shape
 
 
 def match(graph, functions, var, packer):
     """Returns the last variable of a matrix product with its epilogue, and the call in its place; None if it stays."""
     call = graph.values[var]
     x, weights = call.args
-    if not is_float32(x, weights, call) or shape(x) is None or shape(weights) is None or min(len(shape(x)), len(shape(weights))) < 2:
+    if not are_floats(x, weights, call) or shape(x) is None or shape(weights) is None or min(len(shape(x)), len(shape(weights))) < 2:
         return None
     value = array(weights)
     if value is not None and value.size == value.shape[-1] * value.shape[-2] and value.size:

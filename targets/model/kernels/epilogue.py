@@ -8,7 +8,7 @@ from tvm import relax
 
 from . import activation
 from .call import kernel
-from .graph import array, is_float32, operator, same_extents, same_shape, shape
+from .graph import are_floats, array, dtype, operator, same_extents, same_shape, shape
 
 
 @dataclasses.dataclass
@@ -36,12 +36,12 @@ class Epilogue:
         extents = shape(self.root) if extents is None else extents
         residual = absent() if self.residual is None else _reshaped(self.residual, shape(self.residual), extents)
         arguments = [*inputs, self._bias(), residual, *parameters, self.code, number(self.low), number(self.high)]
-        return _reshaped(kernel(name, arguments, relax.TensorType(extents, "float32")), extents, shape(self.end))
+        return _reshaped(kernel(name, arguments, relax.TensorType(extents, dtype(self.root))), extents, shape(self.end))
 
     def _bias(self):
         if self.bias is not None:
             return _reshaped(self.bias, shape(self.bias), [self.channels])
-        return absent() if self.shift is None else relax.const(self.shift.astype("float32"))
+        return absent() if self.shift is None else relax.const(self.shift, dtype(self.root))
 
     def scaled(self, weights, axis):
         """Returns constant weights with the scale of the channel in `axis`."""
@@ -49,7 +49,7 @@ class Epilogue:
             return weights
         form = [1] * weights.ndim
         form[axis] = -1
-        return (weights * self.scale.reshape(form)).astype("float32")
+        return (weights * self.scale.reshape(form)).astype(weights.dtype)
 
 
 def absent():
@@ -113,7 +113,7 @@ def _activate(graph, functions, found):
 def _absorb(call, found):
     """Makes an operator part of the epilogue; returns `False` if it cannot be."""
     name = operator(call)
-    if name not in ("add", "subtract", "multiply", "divide") or not same_shape(call, found.end) or not is_float32(*call.args):
+    if name not in ("add", "subtract", "multiply", "divide") or not same_shape(call, found.end) or not are_floats(found.end, *call.args):
         return False
     left, right = call.args
     first = left.same_as(found.end)

@@ -70,8 +70,15 @@ def shape(expr):
     return [int(extent) if isinstance(extent, tvm.tirx.IntImm) else extent for extent in known.values]
 
 
-def is_float32(*exprs):
-    return all(isinstance(expr.ty, relax.TensorType) and str(expr.ty.dtype) == "float32" for expr in exprs)
+def dtype(expr):
+    """Returns the name of a tensor's element type, or None."""
+    return str(expr.ty.dtype) if isinstance(expr.ty, relax.TensorType) else None
+
+
+def are_floats(*exprs):
+    """Returns `True` for tensors of one type that kernels take."""
+    types = set(map(dtype, exprs))
+    return len(types) == 1 and types <= {"float32", "float16"}
 
 
 def same_extents(a, b):

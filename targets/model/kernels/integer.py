@@ -5,7 +5,7 @@ from tvm import relax
 
 from .call import kernel
 from .epilogue import absent
-from .graph import array, is_float32, operator, shape
+from .graph import array, dtype, operator, shape
 
 EXACT = 1 << 24
 """Integers up to this number are numbers of float32."""
@@ -17,7 +17,7 @@ def match(graph, var, packer):
     """Returns a variable and the call in place of the product that it is bound to; None if it stays."""
     call = graph.values[var]
     x, weights = call.args[0], array(call.args[1])
-    if str(call.ty.dtype) != "int32" or weights is None or weights.ndim != 2 or weights.size == 0 or len(shape(x) or ()) < 2:
+    if dtype(call) != "int32" or weights is None or weights.ndim != 2 or weights.size == 0 or len(shape(x) or ()) < 2:
         return None
     if not _has_8_bits(graph, x) or LARGEST * int(numpy.abs(weights.astype("int64")).sum(0).max()) >= EXACT:
         return None
@@ -25,7 +25,7 @@ def match(graph, var, packer):
     inputs = [relax.op.astype(x, "float32"), packed, absent(), absent(), 0, 0, 0]
     product = kernel("dense", inputs, relax.TensorType(shape(var), "float32"))
     user = graph.only_user(var)
-    if user is not None and graph.call(user, "astype") is not None and is_float32(graph.values[user]):
+    if user is not None and graph.call(user, "astype") is not None and dtype(graph.values[user]) == "float32":
         return user, product
     return var, relax.op.astype(product, "int32")
 
@@ -47,5 +47,4 @@ def _width(graph, x):
         x = call.args[0]
         if operator(call) == "astype":
             break
-    dtype = str(x.ty.dtype) if isinstance(x.ty, relax.TensorType) else None
-    return dtype if dtype in ("int8", "uint8") else None
+    return dtype(x) if dtype(x) in ("int8", "uint8") else None

@@ -37,7 +37,7 @@ class Packer:
         import tvm_ffi
 
         weights = tvm_ffi.from_dlpack(numpy.ascontiguousarray(weights))
-        shape = self._functions[f"packed_{kind}_shape"](weights, *arguments, "float32")
-        packed = numpy.empty(tuple(shape), "float32")
+        shape = self._functions[f"packed_{kind}_shape"](weights, *arguments, str(weights.dtype))
+        packed = numpy.empty(tuple(shape), str(weights.dtype))
         self._functions[f"pack_{kind}"](weights, *arguments, tvm_ffi.from_dlpack(packed))
         return packed

@@ -62,7 +62,7 @@ N = tvm.tirx.Var("n", "int64")
 
 
 class KernelsAreCalled(unittest.TestCase):
-    def check(self, expected, extents, build, sizes=(1, 3)):
+    def check(self, expected, extents, build, sizes=(1, 3), tolerance=TOLERANCE):
         """Checks the names of the kernels that a model calls, and that results are those of TVM's own code."""
         mod = model(extents, build)
         changed = kernels.use(mod, PACKER)
@@ -70,7 +70,7 @@ class KernelsAreCalled(unittest.TestCase):
         with_kernels, without = loaded(changed), loaded(mod)
         for n in sizes if any(N in shape for shape in extents) else sizes[:1]:
             values = [normal(*(n if extent is N else extent for extent in shape)) for shape in extents]
-            numpy.testing.assert_allclose(results(with_kernels, values), results(without, values), rtol=TOLERANCE, atol=TOLERANCE)
+            numpy.testing.assert_allclose(results(with_kernels, values), results(without, values), rtol=tolerance, atol=tolerance)
         return changed
 
     def operators(self, mod):
@@ -279,6 +279,23 @@ class KernelsAreCalled(unittest.TestCase):
             self.check(["attention"], [(2, 7, 3, 8)] * 3, build)
         build = lambda emit, q, k, v, bias: relax.op.nn.attention(q, k, v, bias, scale=0.5)  # noqa: E731
         self.check(["attention"], [(2, 7, 3, 8)] * 3 + [(2, 3, 7, 7)], build)
+
+    def test_halves_are_calculated_in_float32(self):
+        def half(*extents):
+            return relax.const(0.25 * normal(*extents), "float16")
+
+        def attention(emit, x):
+            x = emit(relax.op.astype(x, "float16"))
+            product = emit(relax.op.nn.relu(emit(relax.op.add(emit(relax.op.matmul(x, half(5, 5))), half(5)))))
+            scores = emit(relax.op.matmul(product, emit(relax.op.permute_dims(x, [0, 2, 1]))))
+            return relax.op.astype(emit(relax.op.matmul(emit(relax.op.nn.softmax(scores)), x)), "float32")
+
+        def convolution(emit, x):
+            product = emit(relax.op.nn.conv2d(emit(relax.op.astype(x, "float16")), half(4, 3, 3, 3)))
+            return relax.op.astype(emit(relax.op.multiply(product, half(4, 1, 1))), "float32")
+
+        self.check(["attention", "dense"], [(N, 4, 5)], attention, tolerance=1e-2)
+        self.check(["conv2d"], [(N, 3, 5, 4)], convolution, tolerance=1e-2)
 
     def test_products_of_integers_are_exact(self):
         def build(emit, x, weights, zero):
