@@ -275,14 +275,19 @@ class Profiles(unittest.TestCase):
     def test_rows_are_operators_with_one_shape(self):
         calls = [call("softmax", 30, tensor(4, dtype="float16"), tensor(4, dtype="float16"))]
         calls += [call("ferrite.conv2d", 40, *self.CONVOLUTION)] * 2 + [call("vm.builtin.alloc_tensor", 10, tensor(4))]
-        rows = report.rows({"calls": calls})
+        rows = report.rows({"calls": calls, "seconds": 120e-9})
         self.assertEqual([row["operator"] for row in rows], ["ferrite.conv2d 1x8x9x9, 3x3", "softmax", "vm.builtin.alloc_tensor"])
         self.assertEqual([row["calls"] for row in rows], [2, 1, 1])
         self.assertEqual([row["bytes"] for row in rows], [2 * 4 * (324 + 144 + 648), 16, 0])
         self.assertAlmostEqual(sum(row["share"] for row in rows), 1)
 
+    def test_times_are_without_those_of_measuring(self):
+        calls = [call("softmax", 30), call("take", 70), call("vm.builtin.null_value", 5)]
+        rows = report.rows({"calls": calls, "seconds": 75e-9})
+        self.assertEqual([round(row["nanoseconds"], 6) for row in rows], [60, 20, 0])
+
     def test_the_picture_quotes_names(self):
-        rows = report.rows({"calls": [call("<script>\u202e", 30)]})
+        rows = report.rows({"seconds": 1, "calls": [call("<script>\u202e", 30)]})
         self.assertIn("&lt;script&gt;{U+202E}", picture.svg(rows, "a & b"))
         self.assertIn("a &amp; b", picture.svg(rows, "a & b"))
 
