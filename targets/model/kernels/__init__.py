@@ -16,7 +16,8 @@ CONVOLUTIONS = tuple(convolution.LAYOUTS)
 
 def use(mod, packer):
     """Returns a module whose dense operators are calls of kernels. It comes before operators are legalised; `packer` packs constant weights."""
-    mod = _CLEANING(fold.folded(relax.transform.DecomposeOpsForInference()(mod)))
+    mod = convolution.with_channels_first(relax.transform.DecomposeOpsForInference()(mod))
+    mod = _CLEANING(fold.folded(mod))
     changed = _Replacer(mod)
     for name, function in mod.functions.items():
         if isinstance(function, relax.Function):

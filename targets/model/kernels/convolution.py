@@ -3,12 +3,28 @@
 import dataclasses
 
 import numpy
+import tvm
 from tvm import relax
 
 from . import epilogue
-from .graph import are_floats, array, shape
+from .graph import are_floats, array, operator, shape
 
 LAYOUTS = {"nn.conv1d": ("NCW", "OIW"), "nn.conv2d": ("NCHW", "OIHW")}
+
+
+def with_channels_first(mod):
+    """Returns a module whose convolutions have the layout of the kernels; TVM's pass moves the transpositions as far as it can."""
+    found = []
+
+    def visit(expr):
+        if operator(expr) == "nn.conv2d" and expr.attrs.data_layout == "NHWC":
+            found.append(expr)
+
+    for function in mod.functions.values():
+        if isinstance(function, relax.Function):
+            relax.analysis.post_order_visit(function, visit)
+    layouts = {"relax.nn.conv2d": list(LAYOUTS["nn.conv2d"])}
+    return tvm.transform.Sequential([relax.transform.ConvertLayout(layouts), relax.transform.Normalize()])(mod) if found else mod
 
 
 def match(graph, functions, var, packer):

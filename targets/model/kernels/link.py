@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 
 from .call import PREFIX
 
@@ -22,8 +23,9 @@ def called(executable):
 def _options(archive, names):
     if not names:
         return []
-    wanted = [f"-Wl,-u,{SYMBOL}{PREFIX}{name}" for name in names]
-    return [*wanted, "-Wl,--gc-sections", str(archive)]
+    apple = sys.platform == "darwin"
+    wanted = [f"-Wl,-u,{'_' * apple}{SYMBOL}{PREFIX}{name}" for name in names]
+    return [*wanted, "-Wl,-dead_strip" if apple else "-Wl,--gc-sections", str(archive)]
 
 
 def shared(path, archive, names):

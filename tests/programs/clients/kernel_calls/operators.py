@@ -187,6 +187,16 @@ class KernelsAreCalled(unittest.TestCase):
         changed = self.check(["conv2d"], [(N, 3, 9), (N, 4, 5)], build)
         self.assertEqual(self.operators(changed), {"reshape"})
 
+    def test_convolutions_with_channels_last(self):
+        def build(emit, x):
+            layouts = {"data_layout": "NHWC", "kernel_layout": "HWIO"}
+            value = emit(relax.op.nn.conv2d(x, constant(3, 3, 3, 4), strides=2, padding=1, **layouts))
+            value = emit(relax.op.nn.relu(emit(relax.op.add(value, constant(4)))))
+            value = emit(relax.op.nn.conv2d(value, constant(3, 3, 1, 4), groups=4, **layouts))
+            return relax.op.add(value, constant(1, 1, 1, 4))
+
+        self.check(["conv2d", "conv2d"], [(N, 9, 8, 3)], build)
+
     def test_columns_become_rows(self):
         def build(emit, x, y):
             value = emit(relax.op.nn.conv2d(x, constant(4, 3, 3, 1), strides=(2, 1), padding=(1, 0, 2, 0)))
