@@ -23,7 +23,8 @@ def use(mod, packer):
         if isinstance(function, relax.Function):
             changed.replacements = _replacements(mod, function, packer)
             changed.builder_.update_func(name, changed.visit_expr(function))
-    return relax.transform.DeadCodeElimination()(changed.builder_.get())
+    # Once more: permutations around kernels may undo each other.
+    return _CLEANING(fold.folded(changed.builder_.get()))
 
 
 _CLEANING = tvm.transform.Sequential([relax.transform.CanonicalizeBindings(), relax.transform.DeadCodeElimination()])

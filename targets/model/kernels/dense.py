@@ -4,7 +4,7 @@ from tvm import relax
 
 from . import epilogue
 from .call import kernel
-from .graph import are_floats, array, same_extents, same_shape, scalar, shape
+from .graph import are_floats, array, permutation, same_extents, same_shape, scalar, shape
 
 
 def match(graph, functions, var, packer):
@@ -52,8 +52,7 @@ def _untransposed(graph, b):
 
 def transposition(call):
     """Returns the axes of a `permute_dims` followed by an exchange of the last two."""
-    rank = len(shape(call))
-    axes = [int(axis) % rank for axis in call.attrs.axes] if call.attrs.axes is not None else list(reversed(range(rank)))
+    axes = permutation(call)
     return [*axes[:-2], axes[-1], axes[-2]]
 
 

@@ -8,7 +8,7 @@ from tvm import relax
 
 from . import activation
 from .call import kernel
-from .graph import are_floats, array, dtype, operator, same_extents, same_shape, shape
+from .graph import are_floats, array, dtype, operator, permutation, same_extents, same_shape, shape
 
 
 @dataclasses.dataclass
@@ -16,13 +16,16 @@ class Epilogue:
     """Scale and bias for each channel, a residual, and an activation function, in the order of their application.
 
     Constants of a scale become part of the weights. `end` is the last variable, whose channels are in `axis`, counted from the end.
-    It may have other extents than `root`, the operator's own result.
+    It may have other extents than `root`, the operator's own result, or be a permutation of it: then `axes` has the axis of `root` for each
+    of its own, and `residual_axes` that for those of the residual.
     """
 
     root: relax.Var
     end: relax.Var
     channels: int
     axis: int
+    axes: tuple = ()
+    residual_axes: tuple = ()
     scale: numpy.ndarray = None
     shift: numpy.ndarray = None
     bias: relax.Expr = None
@@ -34,9 +37,19 @@ class Epilogue:
     def call(self, name, inputs, parameters=(), extents=None):
         """Returns the call of a kernel, whose result has these extents or those of `root`, with the extents of `end`."""
         extents = shape(self.root) if extents is None else extents
-        residual = absent() if self.residual is None else _reshaped(self.residual, shape(self.residual), extents)
-        arguments = [*inputs, self._bias(), residual, *parameters, self.code, number(self.low), number(self.high)]
-        return _reshaped(kernel(name, arguments, relax.TensorType(extents, dtype(self.root))), extents, shape(self.end))
+        arguments = [*inputs, self._bias(), self._residual(extents), *parameters, self.code, number(self.low), number(self.high)]
+        result = kernel(name, arguments, relax.TensorType(extents, dtype(self.root)))
+        if self.axes:
+            return relax.op.permute_dims(_reshaped(result, extents, shape(self.root)), self.axes)
+        return _reshaped(result, extents, shape(self.end))
+
+    def _residual(self, extents):
+        if self.residual is None:
+            return absent()
+        if self.residual_axes:
+            inverse = [self.residual_axes.index(axis) for axis in range(len(self.residual_axes))]
+            return _reshaped(relax.op.permute_dims(self.residual, inverse), shape(self.root), extents)
+        return _reshaped(self.residual, shape(self.residual), extents)
 
     def _bias(self):
         if self.bias is not None:
@@ -69,25 +82,32 @@ def after(graph, functions, root, channels, axis):
     """Returns the epilogue of the operator that `root` is bound to, with its channels in `axis`, counted from the end."""
     found = Epilogue(root, root, channels, axis)
     while True:
-        end = found.end, found.axis
-        _pass_reshapes(graph, found)
+        before = found.end, found.axis, found.axes
+        _pass_moves(graph, found)
         if _activate(graph, functions, found):
             return found
         user = graph.only_user(found.end)
         if user is None or not _absorb(graph.values[user], found):
-            found.end, found.axis = end
+            found.end, found.axis, found.axes = before
             return found
         graph.taken.add(user)
         found.end = user
 
 
-def _pass_reshapes(graph, found):
-    """Goes on to the last of the reshapes that keep channels apart."""
-    while (user := graph.only_user(found.end)) is not None and graph.call(user, "reshape", "squeeze", "expand_dims") is not None:
-        axis = _axis_after(shape(found.end), shape(user), found)
+def _pass_moves(graph, found):
+    """Goes on to the last of the permutations, or of the reshapes that keep channels apart."""
+    while (user := graph.only_user(found.end)) is not None:
+        if (call := graph.call(user, "permute_dims")) is not None and (found.axes or same_shape(found.root, found.end)):
+            order = permutation(call)
+            axes = tuple(found.axes[axis] for axis in order) if found.axes else tuple(order)
+            axis = order.index(len(order) + found.axis) - len(order)
+        elif graph.call(user, "reshape", "squeeze", "expand_dims") is not None and not found.axes:
+            axes, axis = (), _axis_after(shape(found.end), shape(user), found)
+        else:
+            return
         if axis is None:
             return
-        found.end, found.axis = user, axis
+        found.end, found.axis, found.axes = user, axis, axes
 
 
 def _axis_after(before, extents, found):
@@ -158,7 +178,7 @@ def _add(other, found):
     """Adds a tensor that is not a constant for each channel: a bias, or a residual."""
     extents = shape(other)
     if same_shape(other, found.end) and found.residual is None:
-        found.residual = other
+        found.residual, found.residual_axes = other, found.axes
         return True
     form = [found.channels] + [1] * (-1 - found.axis)
     is_bias = extents is not None and extents[-len(form) :] == form and all(extent == 1 for extent in extents[: -len(form)])

@@ -7,7 +7,7 @@ import numpy
 from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from .graph import array, operator, same_shape, shape
+from .graph import array, operator, permutation, same_shape, shape
 
 ELEMENTWISE = {
     "add": numpy.add,
@@ -40,6 +40,7 @@ class _Folder(PyExprMutator):
         super().__init__(mod)
         self.known = {}
         self.same = {}
+        self.permuted = {}
 
     def visit_var_binding_(self, binding):
         value = _value(binding.value, self.known)
@@ -47,8 +48,20 @@ class _Folder(PyExprMutator):
             self.known[binding.var] = value
         elif isinstance(binding.var, relax.DataflowVar) and _is_identity(binding.value):
             self.same[binding.var] = binding.value.args[0]
+        elif isinstance(binding.var, relax.DataflowVar) and self._is_permuted_back(binding):
+            self.same[binding.var] = self.permuted[binding.value.args[0]][0]
         else:
             super().visit_var_binding_(binding)
+
+    def _is_permuted_back(self, binding):
+        """Returns `True` for a permutation that undoes another, and remembers other ones."""
+        call = binding.value
+        if operator(call) != "permute_dims":
+            return False
+        axes = permutation(call)
+        self.permuted[binding.var] = call.args[0], axes
+        _, first = self.permuted.get(call.args[0], (None, None))
+        return first is not None and [first[axis] for axis in axes] == sorted(axes)
 
     def visit_var_(self, var):
         if var in self.same:
@@ -76,8 +89,9 @@ def _value(call, known):
     if name == "astype":
         return operands[0].astype(str(call.ty.dtype)) if str(call.ty.dtype) in WIDE else None
     if name == "permute_dims":
-        axes = call.attrs.axes
-        return numpy.ascontiguousarray(operands[0].transpose(None if axes is None else [int(axis) for axis in axes]))
+        return numpy.ascontiguousarray(operands[0].transpose(permutation(call)))
+    if name == "divide" and operands[0].dtype.kind != "f":
+        return None
     return numpy.asarray(ELEMENTWISE[name](*operands), dtype=str(call.ty.dtype))
 
 

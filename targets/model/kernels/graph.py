@@ -81,6 +81,12 @@ def are_floats(*exprs):
     return len(types) == 1 and types <= {"float32", "float16"}
 
 
+def permutation(call):
+    """Returns the axes of a `permute_dims`."""
+    rank = len(shape(call))
+    return [int(axis) % rank for axis in call.attrs.axes] if call.attrs.axes is not None else list(reversed(range(rank)))
+
+
 def same_extents(a, b):
     analyzer = tvm.sym.Analyzer()
     return len(a) == len(b) and all(analyzer.can_prove_equal(x, y) for x, y in zip(a, b))

@@ -193,9 +193,23 @@ class KernelsAreCalled(unittest.TestCase):
             value = emit(relax.op.nn.conv2d(x, constant(3, 3, 3, 4), strides=2, padding=1, **layouts))
             value = emit(relax.op.nn.relu(emit(relax.op.add(value, constant(4)))))
             value = emit(relax.op.nn.conv2d(value, constant(3, 3, 1, 4), groups=4, **layouts))
-            return relax.op.add(value, constant(1, 1, 1, 4))
+            value = emit(relax.op.clip(emit(relax.op.add(value, constant(1, 1, 1, 4))), 0, 6))
+            again = emit(relax.op.nn.conv2d(value, constant(1, 1, 4, 4), **layouts))
+            return relax.op.nn.relu(emit(relax.op.add(again, value)))
 
-        self.check(["conv2d", "conv2d"], [(N, 9, 8, 3)], build)
+        changed = self.check(["conv2d"] * 3, [(N, 9, 8, 3)], build)
+        permutations = [value for value in kernels.graph.Graph(changed["main"]).values.values() if kernels.graph.operator(value) == "permute_dims"]
+        # Those of the input and of the result.
+        self.assertEqual((self.operators(changed), len(permutations)), ({"permute_dims"}, 2))
+
+    def test_a_product_that_is_permuted_takes_what_follows(self):
+        def build(emit, x, y):
+            product = emit(relax.op.permute_dims(emit(relax.op.matmul(x, constant(5, 6))), [2, 0, 1]))
+            product = emit(relax.op.add(emit(relax.op.add(product, constant(6, 1, 1))), y))
+            return relax.op.nn.relu(emit(relax.op.permute_dims(product, [1, 0, 2])))
+
+        changed = self.check(["dense"], [(N, 4, 5), (6, N, 4)], build)
+        self.assertEqual(self.operators(changed), {"permute_dims"})
 
     def test_columns_become_rows(self):
         def build(emit, x, y):
