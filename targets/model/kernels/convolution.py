@@ -13,7 +13,7 @@ LAYOUTS = {"nn.conv1d": ("NCW", "OIW"), "nn.conv2d": ("NCHW", "OIHW")}
 
 
 def with_channels_first(mod):
-    """Returns a module whose convolutions have the layout of the kernels; TVM's pass moves the transpositions as far as it can."""
+    """Returns a module whose convolutions have the layout of the kernels. TVM moves transpositions through element-wise operators."""
     found = []
 
     def visit(expr):

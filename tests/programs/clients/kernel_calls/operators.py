@@ -199,7 +199,7 @@ class KernelsAreCalled(unittest.TestCase):
 
         changed = self.check(["conv2d"] * 3, [(N, 9, 8, 3)], build)
         permutations = [value for value in kernels.graph.Graph(changed["main"]).values.values() if kernels.graph.operator(value) == "permute_dims"]
-        # Those of the input and of the result.
+        # The input and the result are permuted.
         self.assertEqual((self.operators(changed), len(permutations)), ({"permute_dims"}, 2))
 
     def test_a_product_that_is_permuted_takes_what_follows(self):
