@@ -165,6 +165,8 @@ def erf(steps, x):
 
 def power(steps, x, exponent):
     """Multiplies, for the exponents 2, 3 and 4."""
-    x, value = steps.name(x), getattr(exponent, "value", None)
+    if not isinstance(exponent, tirx.FloatImm):
+        return None
+    x = steps.name(x)
     square = steps.name(x * x)
-    return {2: square, 3: square * x, 4: square * square}.get(value)
+    return {2: square, 3: square * x, 4: square * square}.get(exponent.value)

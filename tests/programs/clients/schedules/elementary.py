@@ -91,6 +91,8 @@ def powers():
             expected = x.astype("float64") ** exponent
         result = applied(lambda v, e=exponent: op.power(v, relax.const(numpy.float32(e))), x)
         numpy.testing.assert_allclose(result, expected.astype("float32"), rtol=1e-6, err_msg=str(exponent))
+    whole = applied(lambda v: op.power(op.abs(v), op.astype(op.astype(v, "int32"), "float32")), x)
+    numpy.testing.assert_allclose(whole, numpy.abs(x.astype("float64")) ** numpy.trunc(x), rtol=1e-6)
 
 
 for test in (errors, halves, nesting, powers):
