@@ -43,7 +43,7 @@ class Steps:
             count, scale, q: T.Buffer, k: T.Buffer, v: T.Buffer, part: T.Buffer, weight: T.Buffer, top: T.Buffer, total: T.Buffer, out: T.Buffer
         ):
             for g in T.serial(group):
-                # The last weight is the maximum so far, and then the factor of what was added before.
+                # The last weight is the maximum, and then the factor of what was added before.
                 weight[TILE] = top[g]
                 for j in T.serial(count):
                     for lane in T.vectorized(lanes):

@@ -1,10 +1,10 @@
 //! Auxiliary arrays of a step: int32 arrays that kernels read, in one block of memory.
 //!
 //! In main memory the arrays are written in place. For other devices they are written to a staging
-//! buffer, and one copy sends them all. Where the device has several streams the copy has one of its
-//! own: it waits for the kernels of the step before, and overlaps those before the first attention.
-//! Arrays whose lengths change in a decode step come last, so that the tensors of the others stay as
-//! they are from step to step.
+//! buffer, and one copy sends them all. Where the device has several streams the copy has one of
+//! its own: it waits for the kernels of the step before, and overlaps those before the first
+//! attention. Arrays whose lengths change in a decode step come last, so that the tensors of the
+//! others stay as they are from step to step.
 
 use ferrite_alloc_ext::device::is_main_memory;
 use ferrite_core::abi::{DLDevice, DLTensor};
