@@ -127,6 +127,19 @@ check_python-fast-all() {
   OUT=$target/python-fast/all tests/conformance/python_fast/run.sh "$target"/wheels/*.whl
 }
 
+# our tests of the Python extension as 64-bit Arm, in Debian's CPython under qemu; the wheel for Arm
+# has the extension for every CPython
+# needs: aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ qemu-aarch64 aarch64-unknown-linux-gnu wheel
+# for: targets/python targets/host/python tests/conformance/python_fast
+check_python-arm64() {
+  local wheels=$target/arm64/wheels
+  rm -rf "$wheels"
+  FERRITE_WHEEL_PYTHON=all CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu CARGO_TARGET_DIR=$target/arm64 \
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+    python3 -m pip wheel --quiet --no-deps -w "$wheels" targets/host/python
+  OUT=$target/python-fast/arm64 tests/conformance/python_fast/arm64.sh "$wheels"/*.whl
+}
+
 older_releases() { # older_releases RELEASE...
   local name status=0
   build_wheel
