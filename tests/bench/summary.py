@@ -8,6 +8,7 @@ usage: summary.py            writes them
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import tables
@@ -15,6 +16,14 @@ import tables
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BEGIN, END = "<!-- speed: written by tests/bench/run.sh -->", "<!-- end of speed -->"
+
+
+# Folder of the results of each kind of processor, and its name in sentences. The pictures show the
+# first.
+PROCESSORS = {
+    "results": "an AMD EPYC whose locked instructions take 5 ns",
+    "results/zen4": "an AMD EPYC (Zen 4), where they take 2 ns",
+}
 
 
 def summary(rows):
@@ -32,20 +41,32 @@ def summary(rows):
     return tables.table(["Operations", "number", "mean ratio", "lowest", "highest"], lines)
 
 
-def sentence(operations):
-    """Return the README's claim: the mean of all operations, and how many take longer than upstream's."""
-    ratios = [row["ratio"] for row in operations if row["ratio"]]
-    slower = sum(ratio > 1 for ratio in ratios)
-    mean = tables.ratio(tables.geometric_mean(ratios))
-    return f"\n  In the mean of {len(ratios)} operations, it takes {mean} of upstream's time; {slower} take longer:\n  "
+def sentence(results):
+    """Return the README's claim: the mean of all operations on each processor, and how many take longer than upstream's."""
+    parts = []
+    for name, rows in zip(PROCESSORS.values(), results):
+        ratios = [row["ratio"] for row in operations(rows) if row["ratio"]]
+        mean, slower = tables.ratio(tables.geometric_mean(ratios)), sum(ratio > 1 for ratio in ratios)
+        parts.append(f"{mean} on {name} ({slower} take longer)")
+    text = f"Share of upstream's time in the mean of {len(ratios)} operations: {', '.join(parts)}:"
+    return "\n" + "".join(f"  {line}\n" for line in textwrap.wrap(text, 98)) + "  "
+
+
+def operations(rows):
+    return [row for row in rows if row["group"] != "load"]
+
+
+def section(folder, rows):
+    """Return the tables of one processor, below the first line of its results, which names the conditions."""
+    conditions = (HERE / folder / "full.md").read_text().split("\n\n")[1]
+    return f"\n{conditions}\n\n{summary(rows)}\n{tables.sums(operations(rows))}\n{tables.missed(rows)}"
 
 
 def texts():
     """Yield each file with a summary: its path, its text, and what the text should be."""
-    rows = json.loads((HERE / "results/full.json").read_text())
-    operations = [row for row in rows if row["group"] != "load"]
-    book = f"\n{summary(rows)}\n{tables.sums(operations)}\n{tables.missed(rows)}"
-    for name, between in (("docs/performance.md", book), ("README.md", sentence(operations))):
+    results = [json.loads((HERE / folder / "full.json").read_text()) for folder in PROCESSORS]
+    book = "".join(map(section, PROCESSORS, results))
+    for name, between in (("docs/performance.md", book), ("README.md", sentence(results))):
         text = (ROOT / name).read_text()
         before, rest = text.split(BEGIN)
         yield ROOT / name, text, before + BEGIN + between + END + rest.split(END)[1]

@@ -4,6 +4,7 @@ import datetime
 import math
 import platform
 import subprocess
+from pathlib import Path
 
 import goals
 
@@ -26,13 +27,30 @@ LOAD = {
 
 def heading(title, command, note=""):
     """Return the conditions of the measurement, and the command that repeats it."""
-    processor = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     return (
         f"# {title}\n\nMade by `{command}` on {datetime.date.today()}, commit {commit}: "
-        f"{processor}, {platform.system()} {platform.machine()}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}. "
+        f"{processor()}, {platform.system()} {platform.machine()}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}. "
         f"Upstream is the wheel of apache-tvm-ffi that `tests/conformance/upstream/wheel.sh` names; a ratio below 1 is in our favour{note}.\n\n"
     )
+
+
+def processor():
+    """Return the name of the processor and, for AMD's, the microarchitecture, which virtual machines leave out of the name."""
+    fields = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines())
+    fields = {key.strip(): value.strip() for key, value in fields.items()}
+    if fields.get("vendor_id") != "AuthenticAMD":
+        return fields["model name"]
+    return f"{fields['model name']} ({zen(int(fields['cpu family']), int(fields['model']))})"
+
+
+def zen(family, model):
+    """Return the microarchitecture of one of AMD's processors."""
+    if family == 0x17:
+        return "Zen" if model < 0x30 else "Zen 2"
+    if family == 0x19:
+        return "Zen 4" if model >> 4 in (1, 6, 7, 10) else "Zen 3"
+    return "Zen 5" if family == 0x1A else f"family {family}"
 
 
 def number(value):

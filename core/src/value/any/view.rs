@@ -297,13 +297,15 @@ impl<'a> AnyView<'a> {
     /// strings and objects, and `None` for all other values. Allocates nothing.
     #[inline]
     pub fn retain(self) -> Option<Any> {
-        // Objects first: they are the most frequent values of those that reach here.
-        if let Some(object) = self.object_ptr() {
+        let plain = type_index::NONE..type_index::DL_TENSOR_PTR;
+        let is_plain = plain.contains(&self.raw.type_index);
+        // Objects before the remaining values, which are less frequent.
+        if !is_plain && let Some(object) = self.object_ptr() {
             // SAFETY: the view borrows a live object, so its strong count is not zero.
             unsafe { refcount::retain(object.as_ptr()) };
             return Some(Any { raw: self.raw });
         }
-        self.has_owned_form().then_some(Any { raw: self.raw })
+        (is_plain || self.has_owned_form()).then_some(Any { raw: self.raw })
     }
 
     /// Returns `true` if the cell is also valid as an owned value: a plain value, a small string or
