@@ -57,8 +57,9 @@ def operations(rows):
 
 
 def section(folder, rows):
-    """Return the tables of one processor, below the first line of its results, which names the conditions."""
-    conditions = (HERE / folder / "full.md").read_text().split("\n\n")[1]
+    """Return the tables of one processor, below the first sentence of its results, which names the conditions."""
+    conditions = (HERE / folder / "full.md").read_text().split("\n\n")[1].replace("\n", " ")
+    conditions = textwrap.fill(conditions.split(" Upstream is ")[0], 100, break_on_hyphens=False)
     return f"\n{conditions}\n\n{summary(rows)}\n{tables.sums(operations(rows))}\n{tables.missed(rows)}"
 
 

@@ -4,6 +4,7 @@ import datetime
 import math
 import platform
 import subprocess
+import textwrap
 from pathlib import Path
 
 import goals
@@ -28,11 +29,12 @@ LOAD = {
 def heading(title, command, note=""):
     """Return the conditions of the measurement, and the command that repeats it."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    return (
-        f"# {title}\n\nMade by `{command}` on {datetime.date.today()}, commit {commit}: "
+    conditions = (
+        f"Made by `{command}` on {datetime.date.today()}, commit {commit}: "
         f"{processor()}, {platform.system()} {platform.machine()}, {platform.libc_ver()[0]} {platform.libc_ver()[1]}. "
-        f"Upstream is the wheel of apache-tvm-ffi that `tests/conformance/upstream/wheel.sh` names; a ratio below 1 is in our favour{note}.\n\n"
+        f"Upstream is the wheel of apache-tvm-ffi that `tests/conformance/upstream/wheel.sh` names; a ratio below 1 is in our favour{note}."
     )
+    return f"# {title}\n\n{textwrap.fill(conditions, 100, break_on_hyphens=False)}\n\n"
 
 
 def processor():
@@ -97,7 +99,8 @@ def sums(rows):
     slower = sorted((row for row in rows if (row["ratio"] or 0) > 1), key=lambda row: -row["ratio"])
     text = f"Geometric mean of {len(ratios)} ratios: {ratio(geometric_mean(ratios))}. "
     text += f"Above 1.00: {len(slower)}"
-    text += ": " + ", ".join(f"{row['op']} {ratio(row['ratio'])}" for row in slower) + ".\n" if slower else ".\n"
+    text += ": " + ", ".join(f"{row['op']} {ratio(row['ratio'])}" for row in slower) + "." if slower else "."
+    text = textwrap.fill(text, 100, break_on_hyphens=False) + "\n"
     for row in rows:
         for key in ("ours", "theirs"):
             if row.get(f"{key}_error"):
