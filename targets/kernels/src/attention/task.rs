@@ -82,7 +82,7 @@ impl<T: Element> Work for Part<'_, T> {
             // SAFETY: the extents were checked, and the scratch has the space.
             unsafe {
                 if packed.replace(key_head) != Some(key_head) {
-                    self.pack(key_head);
+                    self.pack(simd, key_head);
                 }
                 for first in self.queries.clone().step_by(BLOCK) {
                     self.block(simd, (head, key_head), first..self.queries.end.min(first + BLOCK));
@@ -95,17 +95,17 @@ impl<T: Element> Work for Part<'_, T> {
 impl<T: Element> Part<'_, T> {
     /// Packs the keys and the values of a head.
     #[inline(always)]
-    unsafe fn pack(&self, key_head: usize) {
+    unsafe fn pack<S: Simd>(&self, simd: S, key_head: usize) {
         let Attention { keys, size, .. } = *self.attention;
         let offset = key_head * keys * size;
         let (k, v) = (self.attention.k.wrapping_add(offset), self.attention.v.wrapping_add(offset));
         // SAFETY: the caller guarantees the head and the space.
         unsafe {
             if !self.attention.is_dots() {
-                pack_transposed((k, size), (size, keys), self.k, 0.0, T::to_f32);
+                pack_transposed((k, size), (size, keys), self.k);
             }
             if !self.attention.streams() {
-                pack_columns((v, size), (keys, size), self.v, 0.0, T::to_f32);
+                pack_columns(simd, (v, size), (keys, size), self.v);
             }
         }
     }

@@ -188,7 +188,7 @@ impl<T: Element> Part<T> {
 
     /// Returns the columns from `first` on, packed or where they lie, and their number.
     #[inline(always)]
-    fn right<S: Simd>(&self, _: S, matrix: usize, first: usize) -> (Right<f32>, usize) {
+    fn right<S: Simd>(&self, simd: S, matrix: usize, first: usize) -> (Right<f32>, usize) {
         let [rows, inner, columns] = self.matrices.extents;
         let b = self.matrices.b.0.wrapping_add(matrix * self.matrices.b.1);
         let whole = (self.columns.end - first) / COLUMNS * COLUMNS;
@@ -201,10 +201,10 @@ impl<T: Element> Part<T> {
         unsafe {
             if self.matrices.transposed {
                 let from = (b.wrapping_add(first * inner), inner);
-                pack_transposed(from, (inner, count), self.packed, 0.0, T::to_f32);
+                pack_transposed(from, (inner, count), self.packed);
             } else {
                 let from = (b.wrapping_add(first), columns);
-                pack_columns(from, (inner, count), self.packed, 0.0, T::to_f32);
+                pack_columns(simd, from, (inner, count), self.packed);
             }
         }
         (Right::panels(self.packed, inner), count)

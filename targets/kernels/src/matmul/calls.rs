@@ -9,7 +9,7 @@ use crate::arguments::{Arguments, Result, shape_value};
 use crate::element::{Element, by_kind};
 use crate::epilogue::{Activation, BiasAxis, Epilogue};
 use crate::scratch::Scratch;
-use crate::simd::{self, Level, Simd, Work};
+use crate::simd::{self, Level, Scalar, Simd, Work};
 use crate::threads::{self, share};
 
 /// `dense(x, w, bias, residual, activation, lo, hi, out)`.
@@ -147,9 +147,9 @@ fn pack_dense_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
     // SAFETY: both tensors have the extents.
     unsafe {
         if transposed {
-            pack_transposed((from, inner), extents, out.data(), T::ZERO, |value| value);
+            pack_transposed((from, inner), extents, out.data::<T>());
         } else {
-            pack_columns((from, columns), extents, out.data(), T::ZERO, |value| value);
+            pack_columns(Scalar, (from, columns), extents, out.data::<T>());
         }
     }
     Ok(TVMFFIAny::NONE)

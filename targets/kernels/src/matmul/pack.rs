@@ -1,6 +1,10 @@
 //! Panels: the layout of packed operands, which does not depend on the processor.
 
+use core::array;
+
 use super::operands::COLUMNS;
+use crate::element::Element;
+use crate::simd::{Scalar, Simd};
 
 /// Packs a matrix of `inner` rows into panels of columns; missing columns are zero.
 ///
@@ -8,67 +12,74 @@ use super::operands::COLUMNS;
 /// `from` must have `inner` rows of `columns` elements at the distance `row`, and `to` the space
 /// for whole panels.
 #[inline(always)]
-pub unsafe fn pack_columns<F: Copy, T: Copy>(
+pub unsafe fn pack_columns<S: Simd, F: Element, T: Element>(
+    simd: S,
     (from, row): (*const F, usize),
     (inner, columns): (usize, usize),
     to: *mut T,
-    zero: T,
-    convert: impl Fn(F) -> T,
 ) {
-    for panel in 0..columns.div_ceil(COLUMNS) {
-        let width = (columns - panel * COLUMNS).min(COLUMNS);
+    let mut to = to;
+    for first in (0..columns).step_by(COLUMNS) {
         for k in 0..inner {
-            for column in 0..COLUMNS {
+            let from = from.wrapping_add(k * row + first);
+            for at in (0..COLUMNS).step_by(S::LANES) {
+                let rest = (columns - first).saturating_sub(at);
                 // SAFETY: the caller guarantees both matrices.
                 unsafe {
-                    let value = if column < width {
-                        convert(*from.add(k * row + panel * COLUMNS + column))
-                    } else {
-                        zero
-                    };
-                    *to.add((panel * inner + k) * COLUMNS + column) = value;
-                }
+                    T::store(simd, to.add(at), F::load_head(simd, from.wrapping_add(at), rest))
+                };
             }
+            to = to.wrapping_add(COLUMNS);
         }
     }
 }
 
-/// Packs the transpose of a matrix of `columns` rows of `inner` elements into panels of columns.
+/// Edge of the blocks that are transposed in registers.
+const EDGE: usize = 4;
+
+/// Packs the transpose of a matrix of `columns` rows of `inner` elements into panels of columns;
+/// missing columns are zero.
 ///
 /// # Safety
 /// `from` must have `columns` rows of `inner` elements at the distance `row`, and `to` the space
 /// for whole panels.
 #[inline(always)]
-pub unsafe fn pack_transposed<F: Copy, T: Copy>(
+pub unsafe fn pack_transposed<F: Element, T: Element>(
     (from, row): (*const F, usize),
     (inner, columns): (usize, usize),
     to: *mut T,
-    zero: T,
-    convert: impl Fn(F) -> T,
 ) {
-    // SAFETY: the caller guarantees both matrices.
-    unsafe { pack_lines::<COLUMNS, F, T>((from, row), (inner, columns), to, zero, convert) }
-}
-
-#[inline(always)]
-unsafe fn pack_lines<const WIDTH: usize, F: Copy, T: Copy>(
-    (from, stride): (*const F, usize),
-    (inner, lines): (usize, usize),
-    to: *mut T,
-    zero: T,
-    convert: impl Fn(F) -> T,
-) {
-    for panel in 0..lines.div_ceil(WIDTH) {
-        for k in 0..inner {
-            for within in 0..WIDTH {
-                let line = panel * WIDTH + within;
+    for first in (0..columns).step_by(COLUMNS) {
+        let to = to.wrapping_add(first * inner);
+        for k in (0..inner).step_by(EDGE) {
+            for column in (0..COLUMNS).step_by(EDGE) {
+                let from = from.wrapping_add((first + column) * row + k);
+                let to = to.wrapping_add(k * COLUMNS + column);
+                let extents = [columns.saturating_sub(first + column), inner - k];
                 // SAFETY: the caller guarantees both matrices.
-                unsafe {
-                    let value =
-                        if line < lines { convert(*from.add(line * stride + k)) } else { zero };
-                    *to.add((panel * inner + k) * WIDTH + within) = value;
-                }
+                unsafe { transpose((from, row), to, extents.map(|extent| extent.min(EDGE))) };
             }
         }
+    }
+}
+
+/// Transposes a block of some lines and elements of these; missing lines are zero.
+///
+/// # Safety
+/// `from` must have the elements, and `to` whole rows of as many.
+#[inline(always)]
+unsafe fn transpose<F: Element, T: Element>(
+    (from, row): (*const F, usize),
+    to: *mut T,
+    [lines, elements]: [usize; 2],
+) {
+    let block: [[f32; EDGE]; EDGE] = array::from_fn(|line| {
+        let count = if line < lines { elements } else { 0 };
+        // SAFETY: the caller guarantees the elements.
+        unsafe { F::load_head(Scalar, from.wrapping_add(line * row), count) }
+    });
+    for k in 0..elements {
+        // SAFETY: the caller guarantees the rows.
+        unsafe { T::store(Scalar, to.add(k * COLUMNS), array::from_fn(|line| block[line][k])) };
     }
 }
