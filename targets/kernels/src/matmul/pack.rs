@@ -73,12 +73,28 @@ unsafe fn transpose<F: Element, T: Element>(
     to: *mut T,
     [lines, elements]: [usize; 2],
 ) {
-    let block: [[f32; EDGE]; EDGE] = array::from_fn(|line| {
+    if [lines, elements] == [EDGE; 2] {
+        // SAFETY: the caller guarantees the elements.
+        let block = array::from_fn(|line| unsafe { F::load(Scalar, from.add(line * row)) });
+        // SAFETY: the caller guarantees the rows.
+        return unsafe { store_columns(&block, to, EDGE) };
+    }
+    let block = array::from_fn(|line| {
         let count = if line < lines { elements } else { 0 };
         // SAFETY: the caller guarantees the elements.
         unsafe { F::load_head(Scalar, from.wrapping_add(line * row), count) }
     });
-    for k in 0..elements {
+    // SAFETY: the caller guarantees the rows.
+    unsafe { store_columns(&block, to, elements) };
+}
+
+/// Writes columns of a block as rows of a panel.
+///
+/// # Safety
+/// `to` must have `count` rows.
+#[inline(always)]
+unsafe fn store_columns<T: Element>(block: &[[f32; EDGE]; EDGE], to: *mut T, count: usize) {
+    for k in 0..count {
         // SAFETY: the caller guarantees the rows.
         unsafe { T::store(Scalar, to.add(k * COLUMNS), array::from_fn(|line| block[line][k])) };
     }
