@@ -92,6 +92,7 @@ unsafe fn transpose<F: Element, T: Element>(
 ///
 /// # Safety
 /// `to` must have `count` rows.
+#[expect(clippy::needless_range_loop, reason = "the index is that of columns")]
 #[inline(always)]
 unsafe fn store_columns<T: Element>(block: &[[f32; EDGE]; EDGE], to: *mut T, count: usize) {
     for k in 0..count {

@@ -131,3 +131,18 @@ fn batches_and_attention_check_their_shapes() {
     let error = call.tensor(&zeros(&[1, 3, 2, 4])).run(attention).unwrap_err();
     assert_eq!(error, "ValueError: f: q has 3 heads for 2 heads of k");
 }
+
+#[test]
+fn calls_without_results_return_at_once_for_any_extents() {
+    let huge = |shape: &[i64]| {
+        let mut array = zeros(&[0]);
+        array.shape = shape.to_vec();
+        array
+    };
+    let (x, out) = (huge(&[1 << 62, 0]), huge(&[1 << 62, 0]));
+    let call = Call::default().tensor(&x).tensor(&zeros(&[0, 0, 16])).absent().absent();
+    call.activation(0).tensor(&out).run(dense).unwrap();
+    let (q, k) = (huge(&[1, 1, 2, 0]), huge(&[1, 1, 1 << 62, 0]));
+    let call = Call::default().tensor(&q).tensor(&k).tensor(&k).absent().float(1.0).int(0);
+    call.tensor(&q).run(attention).unwrap();
+}
