@@ -7,8 +7,8 @@
 
 #include <tvm_ffi_platform.h>
 
-/* All memory of the model, with its key-value cache. */
-static uint64_t arena[(@MODEL@_ARENA_BYTES + 7) / 8] __attribute__((aligned(16)));
+/* All memory of the model, with its key-value cache, whose pages are aligned to 64 bytes. */
+static uint64_t arena[(@MODEL@_ARENA_BYTES + 7) / 8] __attribute__((aligned(64)));
 
 /* The prompt, and one byte more, by which a longer one is noticed. */
 static char prompt[@MODEL@_CONTEXT + 1];

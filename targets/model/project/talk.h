@@ -4,8 +4,8 @@
 
 #include <tvm_ffi_model.h>
 
-/* Bytes of memory with which the model can be loaded, and conversations held one after the other
- * as long as its context. The key-value cache is in it; weights are in flash. */
+/* Bytes of memory, aligned to 64, with which the model can be loaded, and conversations held one
+ * after the other as long as its context. The key-value cache is in it; weights are in flash. */
 #ifndef @MODEL@_ARENA_BYTES
 #define @MODEL@_ARENA_BYTES @ARENA@
 #endif
