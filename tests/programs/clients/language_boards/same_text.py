@@ -54,31 +54,31 @@ def check_texts(folders, models):
         print(prompt + texts["cpu"])
 
 
-def check_limits(folder):
-    """A prompt as long as the context is read; a longer one, none, and a smaller arena are errors."""
+def check_arena(folder):
+    """The planned arena holds a conversation of the whole context; one that is smaller than what this takes is an error."""
     status, output = reply(folder, "a" * CONTEXT)
     assert status == 0 and "tokens|1\n" in output, output
-    check_arena(folder)
+    least = int(re.search(r"^memory\|(\d+)$", output, re.M)[1])
+    status, output = reply(folder, "a" * CONTEXT, ARENA_BYTES=least - 8)
+    assert status == 1 and re.fullmatch(r"MemoryError: .* bytes asked, .*\n", output), output
+    print(folder.name, f"with {least - 8} bytes:", output, end="")
+
+
+def check_prompts(folder):
+    """A prompt longer than the context, and none, are errors."""
     status, output = reply(folder, "a" * (CONTEXT + 1))
     assert status == 1 and output.endswith(f"error: the prompt is longer than the context of {CONTEXT} tokens\n"), output
     status, output = reply(folder, "")
     assert status == 1 and "error: the prompt has 0 bytes" in output, output
 
 
-def check_arena(folder):
-    """The planned arena is the smallest, in units of 8 bytes: with one less, a conversation of the whole context is an error."""
-    arena = int(re.search(r"ARENA_BYTES (\d+)", (folder / "small.h").read_text())[1])
-    status, output = reply(folder, "a" * CONTEXT, ARENA_BYTES=arena - 8)
-    assert status == 1 and re.fullmatch(r"MemoryError: .* bytes asked, .*\n", output), output
-    print(folder.name, f"with {arena - 8} bytes:", output, end="")
-
-
 def main(place):
     models = {"cpu": Model(compiled("host", place)), "opencl": Model(compiled("opencl", place), DEVICES["opencl"])}
     folders = [compiled(board, place) for board in BOARDS]
     check_texts(folders, models)
-    check_arena(folders[0])
-    check_limits(folders[1])
+    for folder in folders:
+        check_arena(folder)
+        check_prompts(folder)
 
 
 if __name__ == "__main__":
