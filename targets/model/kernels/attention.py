@@ -89,12 +89,10 @@ def _extents(extents, rank):
 
 
 def _with_rank(x, rank):
-    if rank == 4 and (not isinstance(x, relax.Var) or len(shape(x)) == 4):
-        return x
-    if not isinstance(x, relax.Var):
-        batch_first = shape(x.args[0])
-        return relax.op.reshape(x, _extents([batch_first[int(axis)] for axis in x.attrs.axes], rank))
-    return relax.op.reshape(x, _extents(shape(x), rank))
+    """Returns an operand with four extents; a key may be the call of a new permutation, which has no type yet."""
+    source = shape(x.args[0]) if isinstance(x, relax.Call) else shape(x)
+    extents = [source[int(axis)] for axis in x.attrs.axes] if isinstance(x, relax.Call) else source
+    return x if len(extents) == 4 else relax.op.reshape(x, _extents(extents, rank))
 
 
 def match_operator(graph, var):
@@ -112,7 +110,7 @@ def match_operator(graph, var):
     scale = call.attrs.scale
     scale = float(scale.value if hasattr(scale, "value") else scale) if scale is not None else float(queries[-1]) ** -0.5
     operands = [_heads_first(graph, argument) for argument in call.args[:3]]
-    mask = call.args[3] if len(call.args) > 3 else epilogue.absent()
+    mask = _with_rank(call.args[3], 4) if len(call.args) > 3 else epilogue.absent()
     batch, length, heads, size = shape(var)
     result = relax.TensorType([batch, heads, length, size], dtype(var))
     replacement = kernel("attention", [*operands, mask, epilogue.number(scale), causal[kind]], result)

@@ -158,7 +158,8 @@ def _for_channels(value, found):
 
 
 def _fold(name, constant, first, found):
-    if found.residual is not None or found.bias is not None:
+    is_sum = name == "add" or name == "subtract" and first
+    if found.bias is not None or found.residual is not None and not is_sum:
         return False
     scale = 1 if found.scale is None else found.scale
     shift = 0 if found.shift is None else found.shift

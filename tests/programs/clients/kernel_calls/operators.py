@@ -83,7 +83,7 @@ class KernelsAreCalled(unittest.TestCase):
         def build(emit, x, y):
             product = emit(relax.op.matmul(x, constant(5, 7)))
             biased = emit(relax.op.add(constant(7), product))
-            return relax.op.nn.relu(emit(relax.op.add(biased, y)))
+            return relax.op.nn.relu(emit(relax.op.add(emit(relax.op.add(biased, y)), constant(7))))
 
         changed = self.check(["dense"], [(N, 4, 5), (N, 4, 7)], build)
         self.assertEqual(self.operators(changed), set())
@@ -258,6 +258,16 @@ class KernelsAreCalled(unittest.TestCase):
         for mask_first in (False, True):
             changed = self.check(["attention"], [(2, N, 3, 8)] * 3 + [(2, 1, 1, N)], build)
             self.assertEqual(self.operators(changed), {"permute_dims"})
+
+    def test_attention_with_a_constant_mask(self):
+        for extents in ((2, 3), (2,)):
+            mask = constant(7, 5)
+
+            def build(emit, q, k, v):
+                scores = emit(relax.op.matmul(q, emit(relax.op.permute_dims(k, [*range(len(extents)), len(extents) + 1, len(extents)]))))
+                return relax.op.matmul(emit(relax.op.nn.softmax(emit(relax.op.add(scores, mask)))), v)
+
+            self.check(["attention"], [(*extents, 7, 8), (*extents, 5, 8), (*extents, 5, 8)], build)
 
     def test_attention_whose_key_is_permuted_at_once(self):
         def build(emit, q, k, v):
