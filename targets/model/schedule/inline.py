@@ -7,8 +7,8 @@ import tvm_ffi
 from tvm import ir, tirx
 from tvm.s_tir.schedule import ScheduleError
 
-FREE = ("if_then_else", "likely", "Select")
-"""Operations of an expression that cost no more than arithmetic."""
+FREE = {"if_then_else", "likely"}
+"""Functions that cost no more than arithmetic."""
 
 
 def inline(schedule, stages):
@@ -54,4 +54,4 @@ def calls(block):
     names = []
     tvm_ffi.structural_walk(block.body, (ir.Call, lambda call: names.append(getattr(call.op, "name", ""))))
     names = {name.rpartition(".")[2] for name in names}
-    return bool(names - set(FREE)), "if_then_else" in names
+    return bool(names - FREE), "if_then_else" in names

@@ -13,9 +13,10 @@ def split(schedule, stages):
     """Splits each maximum or minimum along contiguous elements into several, and one of these."""
     for stage in stages:
         block = schedule.get(stage.block_rv)
-        if not is_extremum(block):
-            continue
         spatial, reduction = nest.axes(schedule, stage, 0)
+        # Axes of one term are not among them.
+        if not reduction or not is_extremum(block):
+            continue
         accesses = Accesses(block)
         if nest.is_spatial_inside(accesses, spatial, reduction) or not accesses.is_smooth(reduction[-1].last):
             continue

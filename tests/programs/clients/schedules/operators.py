@@ -55,6 +55,8 @@ OPERATORS = {
     "batch norm": (batch_norm, [("n", 24, 28, 28), (24,), (24,), (24,), (24,)]),
     "softmax": (attention_weights, [("n", 12, 64, 128), ("n", 1, 1, 128)]),
     "softmax of 10": (lambda b, x: op.nn.softmax(x), [("n", 10)]),
+    "softmax of one": (lambda b, x: op.nn.softmax(b(op.concat([x, x], 0))), [("n", 1)]),
+    "mean of one": (lambda b, x: op.exp(b(op.mean(x, [2, 3]))), [("n", 16, 1, 1)]),
     "softmax along channels": (lambda b, x: op.nn.softmax(x, axis=1), [("n", 21, 32, 32)]),
     "log softmax": (lambda b, x: op.nn.log_softmax(x), [("n", 1000)]),
     "sum of rows": (lambda b, x: op.sum(x, [-1]), [("n", 1000)]),
