@@ -121,7 +121,8 @@ def from_onnx(model, shapes, values, loops):
 def imported(convert, node=()):
     """Returns the result of a conversion. Failures name the operator and the node in `node`."""
     try:
-        # TVM prints the operands of an operator that it cannot convert, and warns of each input that it renames.
+        # TVM prints the operands of an operator that it cannot convert, and warns of inputs that it
+        # renames.
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return convert()

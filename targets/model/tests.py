@@ -173,14 +173,15 @@ class Signatures(unittest.TestCase):
         self.assertEqual(self.inputs("cnn"), ["x: float32[1, 1, 8, 8]"])
         self.assertEqual(self.inputs("transformer"), ["tokens: int32[1, 8]", "mask: float32[1, 1, 8, 8]"])
         self.assertEqual(self.inputs("mlp_i8")[1], "w1: int8[32, 64]")
+        self.assertEqual(self.inputs("control", "power"), ["n: int64[]", "x: float32[4]"])
 
     def test_what_boards_cannot_plan_is_refused(self):
         with self.assertRaisesRegex(Failure, "the shape of the input x is known at run time only: .*--shape x="):
             self.inputs("mlp_dyn")
         with self.assertRaisesRegex(Failure, "no function nope; its functions are: .*power.*--function"):
             self.inputs("control", "nope")
-        with self.assertRaisesRegex(Failure, "the input .* is not a tensor"):
-            self.inputs("control", "power")
+        with self.assertRaisesRegex(Failure, "the input s is not a tensor"):
+            self.inputs("values", "fill")
 
 
 class Workspaces(unittest.TestCase):
