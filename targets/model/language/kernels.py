@@ -110,7 +110,7 @@ class Cache(kv_cache.TIRPagedKVCache):
     def __init__(self, **options):
         target = options["target"]
         with replaced(target):
-            # The frontend has kernels for LLVM's targets, which fit C, and takes any other for a GPU's.
+            # The frontend takes any target but LLVM's for a GPU's; its kernels for LLVM fit C.
             super().__init__(**options | {"target": tvm.target.Target("llvm") if target.kind.name == "c" else target})
 
 
