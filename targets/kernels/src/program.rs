@@ -54,6 +54,19 @@ unsafe extern "C" fn TVMBackendFreeWorkspace(_: c_int, _: c_int, memory: *mut c_
     0
 }
 
+/// Data of a parallel loop.
+#[derive(Clone, Copy)]
+struct Shared(*mut c_void);
+
+// SAFETY: the caller of the loop gives data that tasks share.
+unsafe impl Send for Shared {}
+
+impl Shared {
+    fn pointer(self) -> *mut c_void {
+        self.0
+    }
+}
+
 /// Number of tasks of a parallel loop.
 const TASKS: c_int = 3;
 
@@ -63,7 +76,7 @@ unsafe extern "C" fn TVMBackendParallelLaunch(
     data: *mut c_void,
     _: c_int,
 ) -> c_int {
-    let data = data as usize;
+    let data = Shared(data);
     let failed = std::thread::scope(|scope| {
         let tasks: Vec<_> = (0..TASKS)
             .map(|task| {
@@ -71,7 +84,7 @@ unsafe extern "C" fn TVMBackendParallelLaunch(
                     let mut group =
                         ParallelGroupEnv { sync_handle: core::ptr::null_mut(), num_task: TASKS };
                     // SAFETY: the caller gives a function that tasks may call with the data.
-                    unsafe { run(task, &raw mut group, data as *mut c_void) }
+                    unsafe { run(task, &raw mut group, data.pointer()) }
                 })
             })
             .collect();
