@@ -23,7 +23,8 @@ pub(crate) struct SymbolName {
 impl SymbolName {
     /// Creates an empty name, which [`join`](Self::join) fills in place: a name is too large to be
     /// returned.
-    #[inline]
+    #[cfg_attr(feature = "speed", inline)]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     pub(crate) const fn new() -> SymbolName {
         SymbolName { inline: [0; INLINE_BYTES], spilled: Buffer::new(), len: 0 }
     }

@@ -168,7 +168,8 @@ impl<'a> AnyView<'a> {
 
     /// Borrows the content of a raw string or a byte array pointer. Returns `None` for other
     /// values.
-    #[inline]
+    #[cfg_attr(feature = "speed", inline)]
+    #[cfg_attr(not(feature = "speed"), inline(never))]
     fn content_of_pointer(&self) -> Option<&[u8]> {
         match self.raw.type_index {
             type_index::RAW_STR => {
@@ -385,7 +386,7 @@ pub unsafe fn write_owned_at(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Re
 /// # Safety
 /// Same requirements as [`write_owned_at`]. [`AnyView::retain`] must have returned `None` for the
 /// view.
-#[inline(never)]
+#[cfg_attr(feature = "speed", inline(never))]
 pub unsafe fn write_owned_slow(view: *const TVMFFIAny, cell: *mut TVMFFIAny) -> Result<()> {
     // SAFETY: the caller guarantees the view.
     let view = unsafe { AnyView::in_place(&*view) };
