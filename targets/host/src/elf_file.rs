@@ -80,6 +80,7 @@ impl ElfFile {
     }
 
     /// Reads a record at `offset`. Returns `None` if the file ends before the record does.
+    #[cfg(feature = "backtrace")]
     pub(crate) fn read<R: Record>(&self, offset: u64) -> Option<R> {
         // No ELF record is longer.
         let mut bytes = [0; 64];
