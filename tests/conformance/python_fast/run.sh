@@ -4,7 +4,7 @@
 # Runs Python tests on upstream's package with Ferrite's extension and without it
 # (FERRITE_TVM_FFI_FAST=1 and 0), and compares them: each test that passes without it passes with
 # it, observes the same, and leaves no more behind. PACKAGE is the wheel of targets/host/python, or
-# a folder with its content. PARTs, all by default:
+# a folder with its content. PARTs, by default all but the last:
 #
 #   behaviour   our tests, in behaviour/
 #   wrong       types and interpreters that the extension must leave alone, in wrong/
@@ -17,6 +17,8 @@
 #               not with --short
 #   programs    generated Python programs of tests/robustness/python (2,000; PROGRAMS=N another
 #               number); not with --short
+#   releases    the tests of each earlier release of upstream, with its package, as in `suite`, or
+#               release-VERSION those of one; not with --short
 #
 # CPython 3.11 and 3.13 run all of it, 3.9, 3.10 and 3.12 a short set of upstream's files; one that
 # is not installed is counted. --short: CPython 3.11 alone, the short set, fewer calls. --proof: the
@@ -166,6 +168,28 @@ run_suite() { # run_suite [FILE...]
   "$python" "$here/same.py" suite ${proof[@]+"${proof[@]}"} "$out/suite-0" "$out/suite-1"
 }
 
+# The tests of an earlier release in both modes, with its package.
+run_release() { # run_release RELEASE
+  local out=$out/$1 work=$work/$1 environment=$work/$1/python upstream_pin=$pins/releases/$1.txt
+  [ -f "$upstream_pin" ] || die "no release of the name $1 in pins/releases"
+  mkdir -p "$out" "$work"
+  ensure_sources
+  ensure_fast_base "$interpreter" "$upstream_pin"
+  make_fast_environment "$package" "$environment"
+  find_plugins
+  # The extension leaves all of this release to upstream's code.
+  [ "$1" != 0.1.9 ] || proof=(--proof)
+  run_suite
+}
+
+run_releases() {
+  local pin release
+  for pin in "$pins"/releases/*.txt; do
+    release=$(basename "$pin" .txt)
+    counted "release-$release" run_release "$release"
+  done
+}
+
 # Upstream's tests with the extension and more variables, compared with those of `suite` without
 # it, which run first unless they have.
 checked_suite() { # checked_suite NAME [VARIABLE...] -- [FILE...]
@@ -267,6 +291,8 @@ run_version() { # run_version VERSION whole|short
       sanitized) if [ "$2" = whole ]; then counted sanitized run_sanitized; fi ;;
       devmode) if [ "$2" = whole ]; then counted devmode checked_suite devmode PYTHONDEVMODE=1 PYTHONMALLOC=debug FERRITE_PRELOAD= --; fi ;;
       programs) if [ "$2" = whole ]; then counted programs run_programs; fi ;;
+      releases) if [ "$2" = whole ]; then run_releases; fi ;;
+      release-*) if [ "$2" = whole ]; then counted "$part" run_release "${part#release-}"; fi ;;
       suite) if [ "$2" = short ]; then counted suite run_suite "${SHORT_FILES[@]}"; else counted suite run_suite; fi ;;
       *) usage ;;
     esac

@@ -22,8 +22,9 @@ def take() -> dict:
     sys.last_value = sys.last_traceback = None
     for _ in range(3):
         gc.collect()
+    base = getattr(tvm_ffi.core, "CObject", tvm_ffi.core.Object)  # release 0.1.9 has no CObject
     # Only instances of Python classes are tracked by the collector: all are blocks.
-    classes = [type(value) for value in gc.get_objects() if issubclass(type(value), tvm_ffi.core.CObject)]
+    classes = [type(value) for value in gc.get_objects() if issubclass(type(value), base)]
     instances = Counter(f"{one.__module__}.{one.__qualname__}" for one in classes)
     return {"blocks": ctypes.CDLL(None).ferrite_blocks_in_use(), "instances": instances}
 
