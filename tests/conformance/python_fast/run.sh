@@ -107,14 +107,9 @@ compile_moved_core() { # compile_moved_core FOLDER
     "$wheel"/tvm_ffi/lib/libtvm_ffi{,_testing}.so -Wl,-rpath,'$ORIGIN/lib' -o "$1"/tvm_ffi/core.cpython-311-*.so
 }
 
-install_release() { # install_release FOLDER: of the pin in $pin
-  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
-    --root-user-action ignore --target "$1" -r "$pin" >&2
-}
-
 # Sets the variables of wrong/ that need downloads or compilers: they are for CPython 3.11.
 prepare_wrong() {
-  local pin folder
+  local pin release
   unset FAST_RELEASES FAST_MOVED_CORE
   if [ "$version" != 3.11 ] || [ "$all" = 0 ]; then return; fi
   need "${CXX:-g++}" "apt-get install g++"
@@ -122,9 +117,8 @@ prepare_wrong() {
   FAST_MOVED_CORE=$cache/moved-core-$(cat "$upstream_pin" "$here/run.sh" | key)
   once "$FAST_MOVED_CORE" compile_moved_core
   for pin in "$pins"/releases/*.txt; do
-    folder=$cache/package-$(basename "$pin" .txt)-$(key <"$pin")
-    once "$folder" install_release
-    FAST_RELEASES+=${FAST_RELEASES:+:}$folder
+    ensure_release "$pin"
+    FAST_RELEASES+=${FAST_RELEASES:+:}$release
   done
 }
 

@@ -67,6 +67,17 @@ ensure_wheel() {
   once "$wheel" download_wheel
 }
 
+install_release() { # install_release PIN FOLDER
+  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
+    --root-user-action ignore --target "$2" -r "$1" >&2
+}
+
+# The Python package of an earlier release, installed in a folder for $python: sets `release`.
+ensure_release() { # ensure_release PIN
+  release=$cache/package-$(basename "$1" .txt)-$(cat "$1" - <<<"$("$python" -VV)" | key)
+  once "$release" install_release "$1"
+}
+
 make_environment() {
   "$python" -m venv "$1" || die "Python's venv is missing: apt-get install python3-venv"
   "$1/bin/python" -m pip install --quiet --no-deps --only-binary :all: -r "$pins/python.txt" >&2

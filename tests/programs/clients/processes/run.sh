@@ -15,11 +15,6 @@ install_frameworks() { # install_frameworks FOLDER
   "$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: -r "$here/requirements.txt" >&2
 }
 
-install_release() { # install_release FOLDER: of the pin in $pin
-  "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
-    --root-user-action ignore --target "$1" -r "$pin" >&2
-}
-
 run() { # run NAME COMMAND...
   local name=$1
   shift
@@ -51,8 +46,7 @@ for program in "$here"/*.py; do
   FERRITE_TVM_FFI=1 run "$(basename "$program" .py)" "$work/venv/bin/python" "$program"
 done
 for pin in "$pins"/releases/*.txt; do
-  release=$cache/package-$(basename "$pin" .txt)-$(key <"$pin")
-  once "$release" install_release
+  ensure_release "$pin"
   PYTHONPATH=$release run "pickling with $(basename "$pin" .txt)" "$work/venv/bin/python" "$root/targets/host/python/test_pickle.py"
 done
 echo "processes: $passed passed, $failed failed"
