@@ -1,7 +1,7 @@
 # usage: make                      builds the library as it is released (targets/host/build.sh)
-#        make command              builds the command `ferrite`
+#        make command              builds the command `ferrite`, and the archive of kernels that it links into models
 #        make install              installs library, headers, pkg-config files, the CMake package and the licence; the command, if
-#                                  `make command` built it, with completions for bash, zsh and fish, and manual pages
+#                                  `make command` built it, with its kernels, completions for bash, zsh and fish, and manual pages
 #        make uninstall            removes what `make install` installs
 #        make deb                  makes target/libtvm-ffi-ferrite_VERSION_ARCHITECTURE.deb
 #

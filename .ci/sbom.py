@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the software bill of materials of a release: a CycloneDX document of the crates that the library and the wheel's extension can have.
+"""Prints the software bill of materials of a release: a CycloneDX document of the crates that the library, the wheel's extension and the kernels can have.
 
 usage: sbom.py VERSION
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # Folders of workspaces, and the package of each that is released.
-RELEASED = {".": "ferrite-ffi-capi", "targets/python": "ferrite-ffi-python"}
+RELEASED = {".": "ferrite-ffi-capi", "targets/python": "ferrite-ffi-python", "targets/kernels": "ferrite-ffi-kernels"}
 
 
 def metadata(folder):

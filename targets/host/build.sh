@@ -2,17 +2,17 @@
 # usage: build.sh [--command|--python VERSION] [OPTION...]
 #
 # Builds libtvm_ffi.so and libtvm_ffi.a as released: for C++ clients, compiled kernels, whole models
-# and devices; with --command the command `ferrite` instead; with --python the extension of
-# targets/python for CPython VERSION, such as 3.11, which needs no interpreter, in the folder
-# python/VERSION of CARGO_TARGET_DIR. The build is reproducible: no path of this machine gets into
-# the files, and the same sources and compilers give the same bytes in any folder. Options go to
-# `cargo build`. CXX names the C++ compiler. FERRITE_GLIBC=2.17 builds for that release of glibc and
-# later ones, and for another processor with `--target`; it needs zig, which ZIG names: by default
-# `python3 -m ziglang`, PyPI's package. With `--target x86_64-unknown-linux-musl` the library is for
-# C alone and needs musl-gcc, or the compiler that MUSL_CC names. With `--target
-# x86_64-pc-windows-gnu` it makes tvm_ffi.dll, for C alone and without devices, with an import
-# library and tvm_ffi.def, from which Microsoft's `lib` makes another one; it needs MinGW
-# (x86_64-w64-mingw32-gcc).
+# and devices; with --command the command `ferrite` instead, and on Linux libferrite_kernels.a, with
+# which it links models; with --python the extension of targets/python for CPython VERSION, such as
+# 3.11, which needs no interpreter, in the folder python/VERSION of CARGO_TARGET_DIR. The build is
+# reproducible: no path of this machine gets into the files, and the same sources and compilers give
+# the same bytes in any folder. Options go to `cargo build`. CXX names the C++ compiler.
+# FERRITE_GLIBC=2.17 builds for that release of glibc and later ones, and for another processor with
+# `--target`; it needs zig, which ZIG names: by default `python3 -m ziglang`, PyPI's package. With
+# `--target x86_64-unknown-linux-musl` the library is for C alone and needs musl-gcc, or the
+# compiler that MUSL_CC names. With `--target x86_64-pc-windows-gnu` it makes tvm_ffi.dll, for C
+# alone and without devices, with an import library and tvm_ffi.def, from which Microsoft's `lib`
+# makes another one; it needs MinGW (x86_64-w64-mingw32-gcc).
 set -euo pipefail
 features=backend,relax,opencl,vulkan,cuda,rocm
 what=()
@@ -121,6 +121,35 @@ unset RUSTFLAGS
 export CARGO_ENCODED_RUSTFLAGS=$flags
 cargo build "${profile[@]}" "${what[@]}" "$@"
 
+# Prints the folder of the built files.
+built_folder() { # built_folder [OPTION...]
+  local folder triple name
+  folder=$(value_of --target-dir "$@")
+  triple=$(value_of --target "$@")
+  triple=${triple:-${CARGO_BUILD_TARGET:-}}
+  name=$(value_of --profile "$@")
+  if [ "$name" = dev ]; then name=debug; fi
+  echo "${folder:-${CARGO_TARGET_DIR:-$root/target}}${triple:+/$triple}/${name:-release}"
+}
+
+# The archive has one object: cargo's also has functions of the compiler's library, which the
+# kernels do not call.
+build_kernels() { # build_kernels [OPTION...]
+  local archive work object
+  cargo fetch --quiet --locked --manifest-path targets/kernels/Cargo.toml
+  RUSTC_WRAPPER=$root/targets/host/same_names.sh cargo rustc "${profile[@]}" \
+    --manifest-path targets/kernels/Cargo.toml --crate-type staticlib "$@"
+  archive=$(built_folder "$@")/libferrite_kernels.a
+  work=$(mktemp -d)
+  object=$(ar t "$archive" | grep '^ferrite_kernels')
+  ar p "$archive" "$object" >"$work/ferrite_kernels.o"
+  ar rcsD "$work/libferrite_kernels.a" "$work/ferrite_kernels.o"
+  # Cargo has a link to its file elsewhere.
+  rm "$archive"
+  install -m 644 "$work/libferrite_kernels.a" "$archive"
+  rm -r "$work"
+}
+
 write_def() { # write_def FOLDER: the exports of tvm_ffi.dll as a module-definition file
   {
     printf 'LIBRARY tvm_ffi.dll\nEXPORTS\n'
@@ -128,9 +157,7 @@ write_def() { # write_def FOLDER: the exports of tvm_ffi.dll as a module-definit
   } >"$1/tvm_ffi.def"
 }
 
-case $target in *-windows-*)
-  folder=$(value_of --target-dir "$@")
-  name=$(value_of --profile "$@")
-  write_def "${folder:-${CARGO_TARGET_DIR:-$root/target}}/$target/${name:-release}"
-  ;;
+case $target:${what[*]} in
+  *-linux-*:*ferrite-ffi-cli*) build_kernels "$@" ;;
+  *-windows-*) write_def "$(built_folder "$@")" ;;
 esac

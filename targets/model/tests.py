@@ -3,13 +3,17 @@
 
 import ctypes
 import math
+import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
+import archive
 import plan
 import project
 import signature
@@ -218,6 +222,48 @@ class Firmware(unittest.TestCase):
         language_model = library[library.index(MAGIC.to_bytes(8, "little")) :]
         self.assertEqual(project.features(fixture("cnn").data), "core,model,libm")
         self.assertEqual(project.features(language_model), "core,model,libm,ferrite-ffi-relax/kv-cache")
+
+
+class Archives(unittest.TestCase):
+    """Without a clone."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.prefix = pathlib.Path(folder.name)
+        self.variables = {"FERRITE_PREFIX": str(self.prefix)}
+
+    def install(self, folder, *names):
+        (self.prefix / folder).mkdir(parents=True)
+        for name in names:
+            (self.prefix / folder / name).touch()
+
+    def found(self):
+        with mock.patch.object(targets, "clone", lambda: None), mock.patch.dict(os.environ, self.variables, clear=True):
+            return archive.path()
+
+    def test_it_is_beside_the_installed_library(self):
+        for folder in "lib", "lib/x86_64-linux-gnu", "lib/python3.11/site-packages/ferrite_tvm_ffi.libs":
+            with self.subTest(folder):
+                self.install(folder, "libtvm_ffi.so", archive.NAME)
+                self.assertEqual(self.found(), self.prefix / folder / archive.NAME)
+            shutil.rmtree(self.prefix / "lib")
+
+    def test_there_is_none_without_the_files(self):
+        self.assertIsNone(self.found())
+        self.install("lib", "libtvm_ffi.so")
+        self.assertIsNone(self.found())
+        self.variables = {}
+        self.assertIsNone(self.found())
+
+    def test_the_variable_names_another(self):
+        self.install("lib", "libtvm_ffi.so", archive.NAME)
+        self.install("other", "kernels.a")
+        self.variables["FERRITE_KERNELS"] = str(self.prefix / "other/kernels.a")
+        self.assertEqual(self.found(), self.prefix / "other/kernels.a")
+        self.variables["FERRITE_KERNELS"] = str(self.prefix / "absent.a")
+        with self.assertRaisesRegex(Failure, "absent.a is not a file"):
+            self.found()
 
 
 class Command(unittest.TestCase):

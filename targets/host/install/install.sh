@@ -3,9 +3,9 @@
 #
 # Copies the built library to its places, or removes it; the Makefile sets the variables and
 # describes them. All files that refer to others do it by relative paths, so the tree may be staged
-# and moved. The file COMMAND is installed as the command `ferrite`, with its completions and manual
-# pages, if it exists. Refuses libraries for which the pkg-config files and the CMake package are
-# wrong, and a command of another version.
+# and moved. The file COMMAND is installed as the command `ferrite`, with its completions, its manual
+# pages and the archive of kernels beside it, if it exists. Refuses libraries for which the
+# pkg-config files and the CMake package are wrong, and a command of another version.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 here=targets/host/install
@@ -137,6 +137,17 @@ render_command() {
   "$command" man "$rendered/man"
 }
 
+# Installs the archive that the command links into models, if it was built with the command.
+install_kernels() {
+  local archive
+  archive=$(dirname "$command")/$kernels
+  if [ -f "$archive" ]; then
+    put "$archive" "$DESTDIR$PREFIX/$libdir/$kernels"
+  else
+    echo "note: there is no $archive, so ferrite model leaves dense operators to TVM" >&2
+  fi
+}
+
 put() { # put SOURCE TARGET [MODE]
   mkdir -p "$(dirname "$2")"
   # A library is removed first, since a running program may have it open.
@@ -159,6 +170,7 @@ remove() { # remove SOURCE TARGET: the file, and the folders below LIBDIR, INCLU
 PREFIX=${PREFIX%/}
 command=${COMMAND:-}
 case $command in "" | */*) ;; *) command=./$command ;; esac
+kernels=libferrite_kernels.a
 libdir=$(below_prefix LIBDIR)
 includedir=$(below_prefix INCLUDEDIR)
 case $(uname -s) in
@@ -181,12 +193,14 @@ case ${1:-} in
     if [ -x "$command" ]; then
       render_command
       each_file_of_command put "$rendered/man"
+      install_kernels
     fi
     ;;
   uninstall)
     rendered=
     each_file remove
     each_file_of_command remove "$DESTDIR$PREFIX/share/man/man1"
+    remove "" "$DESTDIR$PREFIX/$libdir/$kernels"
     ;;
   *) die "usage: install.sh install|uninstall" ;;
 esac

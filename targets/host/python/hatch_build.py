@@ -1,5 +1,5 @@
-"""Builds libtvm_ffi.so, the extension of targets/python, and on request the command `ferrite`, as released; tags the wheel with the
-systems that can load them."""
+"""Builds libtvm_ffi.so, the extension of targets/python, and on request the command `ferrite` with the archive of kernels that it links
+into models, as released; tags the wheel with the systems that can load them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 BUILD = Path(__file__).resolve().parents[1] / "build.sh"
 # Names of the built files, and the options with which BUILD makes them.
 LIBRARY, COMMAND, EXTENSION = ("libtvm_ffi.so",), ("ferrite", "--command"), "libferrite_python.so"
+# The archive that BUILD makes beside the command.
+KERNELS = "libferrite_kernels.a"
+# The folder of these files in the wheel.
+FOLDER = "ferrite_tvm_ffi.libs"
 # Variables: whether the wheel has the command; the versions of CPython whose extension it has.
 WITH_COMMAND, VERSIONS = "FERRITE_WHEEL_COMMAND", "FERRITE_WHEEL_PYTHON"
 # Versions of CPython, and targets, that the extension is for.
@@ -26,7 +30,8 @@ SUPPORTED, TARGETS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14"), r"(x86_64|
 
 
 class LibraryHook(BuildHookInterface):
-    """Adds the stripped library, its description, the extensions and, on request, the command to the wheel; tags it with its platform."""
+    """Adds the stripped library, its description, the extensions and, on request, the command and its kernels to the wheel; tags it with
+    its platform."""
 
     def initialize(self, version, build_data):
         target = os.environ.get("CARGO_BUILD_TARGET")
@@ -36,10 +41,12 @@ class LibraryHook(BuildHookInterface):
         described = stripped(build(*LIBRARY, CARGO_BUILD_TARGET=host()), None) if elsewhere else binaries[0]
         binaries += extensions(target)
         for file in (*binaries, served(described)):
-            build_data["force_include"][str(file)] = f"ferrite_tvm_ffi.libs/{file.name}"
+            build_data["force_include"][str(file)] = f"{FOLDER}/{file.name}"
         if os.environ.get(WITH_COMMAND):
-            binaries.append(stripped(build(*COMMAND), target))
-            build_data["shared_scripts"][str(binaries[-1])] = binaries[-1].name
+            command = build(*COMMAND)
+            binaries.append(stripped(command, target))
+            build_data["shared_scripts"][str(binaries[-1])] = command.name
+            build_data["force_include"][str(command.with_name(KERNELS))] = f"{FOLDER}/{KERNELS}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag(*binaries)}"
 

@@ -51,6 +51,21 @@ class Building(unittest.TestCase):
         wrong = [f"there is no config setting {one}: {known}" for one in ("command=maybe", "comand=yes", "python=2")]
         self.assertEqual(done.stdout.splitlines(), ["'1'", "''", "''", *wrong], done.stderr)
 
+    def test_the_kernels_come_with_the_command(self):
+        code = (
+            f"import sys; sys.path.append({str(HERE)!r}); import hatch_build, pathlib\n"
+            "hatch_build.build = lambda name, *_, **__: pathlib.Path('/built', name)\n"
+            "hatch_build.stripped = hatch_build.served = lambda file, *_: file\n"
+            "hatch_build.extensions, hatch_build.platform_tag = lambda _: [], lambda *_: ''\n"
+            "data = {'force_include': {}, 'shared_scripts': {}}\n"
+            "hatch_build.LibraryHook.initialize(None, '', data)\n"
+            "print(*data['force_include'].values(), *data['shared_scripts'].values())"
+        )
+        library = "ferrite_tvm_ffi.libs/libtvm_ffi.so"
+        for setting, files in ("", library), ("1", f"{library} ferrite_tvm_ffi.libs/libferrite_kernels.a ferrite"):
+            done = self.python("-c", code, env={**os.environ, "FERRITE_WHEEL_COMMAND": setting})
+            self.assertEqual(done.stdout, f"{files}\n", done.stderr)
+
     def test_versions_of_extensions(self):
         code = (
             f"import os, sys; sys.path.append({str(HERE)!r}); import hatch_build, wheel_backend\n"

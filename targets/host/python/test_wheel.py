@@ -223,6 +223,14 @@ print(__name__, *sys.argv, sys.path[0])
         self.assertIn(devices.returncode, (0, 4))
         self.assertNotIn("this build has no devices", devices.stderr)
 
+    def test_the_archive_that_the_command_links_into_models(self):
+        archive, library = Path(OURS).with_name("libferrite_kernels.a"), self.folder / "kernels.so"
+        options = ["-Wl,-u,__tvm_ffi_ferrite.dense", "-Wl,--gc-sections", archive]
+        subprocess.run(["cc", "-shared", "-o", library, *options], check=True)
+        ferrite = Path(sys.executable).with_name("ferrite")
+        described = subprocess.run([ferrite, "inspect", library], text=True, capture_output=True, check=True).stdout
+        self.assertIn("ferrite.dense", described)
+
 
 class FastCalls(Case):
     """Tests that the extension of the wheel is used: tests/conformance/python_fast tests what it does."""

@@ -49,6 +49,8 @@ done
 kernels=$work/kernels.so
 cc -shared -fPIC -I"$root/include" "$root/targets/host/quickstart/kernels.c" -o "$kernels"
 [ "$("$system/usr/bin/ferrite" call "$kernels" dot '[1,2]' '[3,4]')" = 11 ] || die "the installed command does not call a function"
+cc -shared -o "$work/dense.so" -Wl,-u,__tvm_ffi_ferrite.dense -Wl,--gc-sections "$(dirname "$PKG_CONFIG_PATH")/libferrite_kernels.a"
+"$system/usr/bin/ferrite" inspect "$work/dense.so" | grep -F ferrite.dense >/dev/null || die "the archive of kernels does not have ferrite.dense"
 [ -e "$system/usr/share/man/man1/ferrite.1.gz" ] || die "the manual page is missing"
 cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$system/usr" >"$work/cmake.log" && cmake --build "$work/cmake" >>"$work/cmake.log" ||
   die "$(cat "$work/cmake.log")"

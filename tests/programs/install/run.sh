@@ -53,7 +53,11 @@ quietly() { # quietly NAME COMMAND...: the output goes to a log, which is printe
 }
 
 installs() {
-  local options=(PREFIX=/opt/f "LIBDIR=/opt/f/$lib" "DESTDIR=$work/stage" "BUILT=$built" "COMMAND=$command")
+  local folder=$work/command kernels=libferrite_kernels.a
+  mkdir "$folder"
+  cp "$command" "$folder/ferrite"
+  ar rcs "$folder/$kernels" "$here/program.c"
+  local options=(PREFIX=/opt/f "LIBDIR=/opt/f/$lib" "DESTDIR=$work/stage" "BUILT=$built" "COMMAND=$folder/ferrite")
   make --silent -C "$root" install "${options[@]}" >"$work/files"
   if grep -rn -e "$root" -e /opt/f -e "$work" "$work/stage" --include='*.pc' --include='*.cmake'; then
     die "installed files have absolute paths"
@@ -63,8 +67,13 @@ installs() {
   make --silent -C "$root" install "${options[@]}" >"$work/files"
   [ "$(find "$work/stage" -type f | wc -l)" = "$(wc -l <"$work/files")" ] || die "the list of installed files is not complete"
   mv "$work/stage/opt/f" "$prefix"
+  cmp "$folder/$kernels" "$prefix/$lib/$kernels" || die "the kernels are not installed with the command"
   make --silent -C "$root" install "DESTDIR=$work/without" "BUILT=$built" COMMAND= >"$work/files_without"
-  if grep -e ferrite$ -e /share/man -e completion "$work/files_without"; then die "a command is installed that is not there"; fi
+  if grep -e ferrite$ -e /share/man -e completion -e "$kernels" "$work/files_without"; then die "a command is installed that is not there"; fi
+  rm "$folder/$kernels"
+  make --silent -C "$root" install "DESTDIR=$work/no_kernels" "BUILT=$built" "COMMAND=$folder/ferrite" >"$work/files_no_kernels" 2>"$work/no_kernels.log"
+  if grep "$kernels" "$work/files_no_kernels"; then die "kernels are installed that are not there"; fi
+  grep -qF "there is no $folder/$kernels" "$work/no_kernels.log" || die "missing kernels are not reported"
   done_with "install, uninstall, $(wc -l <"$work/files") files"
 }
 
