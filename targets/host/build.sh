@@ -40,9 +40,12 @@ cd "$root"
 # Prints the value of an option, or nothing.
 value_of() { # value_of NAME [OPTION...]
   local name=$1
-  shift
-  while [ $# -gt 1 ] && [ "$1" != "$name" ]; do shift; done
-  if [ $# -gt 1 ]; then echo "$2"; fi
+  while shift && [ $# -gt 0 ]; do
+    case $1 in
+      "$name") echo "${2:-}" && return ;;
+      "$name"=*) echo "${1#*=}" && return ;;
+    esac
+  done
 }
 
 # Prints the target: that of the options, of the environment, or this machine.

@@ -136,7 +136,8 @@ check_manylinux() {
 }
 
 # the Debian package: made, installed, programs on it, removed
-# needs: dpkg-shlibdeps cmake lintian g++; for: targets/host targets/cli targets/kernels include Makefile
+# needs: dpkg-shlibdeps cmake lintian g++
+# for: targets/host targets/cli targets/kernels include Makefile
 check_deb() {
   host_library release
   targets/host/build.sh --command --target-dir "$target/cxx-abi"

@@ -3,9 +3,9 @@
 #
 # Copies the built library to its places, or removes it; the Makefile sets the variables and
 # describes them. All files that refer to others do it by relative paths, so the tree may be staged
-# and moved. The file COMMAND is installed as the command `ferrite`, with its completions, its manual
-# pages and the archive of kernels beside it, if it exists. Refuses libraries for which the
-# pkg-config files and the CMake package are wrong, and a command of another version.
+# and moved. The file COMMAND is installed as the command `ferrite`, with its completions, manual
+# pages and kernels, if it exists. Refuses libraries for which the pkg-config files and the CMake
+# package are wrong, and a command of another version.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
 here=targets/host/install
