@@ -138,6 +138,15 @@ pub unsafe trait Backend: Sync {
     /// `data` must come from `allocate` for the same device, and not be used afterwards.
     unsafe fn free(&self, id: i32, data: *mut c_void);
 
+    /// Gives memory that was freed, and that the back end keeps for later allocations, back to the
+    /// driver. The default implementation does nothing.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    fn release_unused_memory(&self, _id: i32) -> Result<()> {
+        Ok(())
+    }
+
     /// Copies `bytes` bytes. At least one region is on a device of this type; the other is on such
     /// a device too, or in main memory. A copy to main memory, or from pinned memory, may be
     /// incomplete until `stream` is synchronised.

@@ -120,6 +120,18 @@ impl Device {
         }
     }
 
+    /// Gives memory that was freed, and that the device keeps for later tensors, back to the
+    /// driver, so that other processes can use it. May wait for the device.
+    ///
+    /// # Errors
+    /// Errors of [`attribute`](Device::attribute).
+    pub fn release_unused_memory(self) -> Result<()> {
+        match self.backend()? {
+            Some(backend) => backend.release_unused_memory(self.0.device_id),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the back end; `None` for the CPU.
     ///
     /// # Errors

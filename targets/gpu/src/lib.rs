@@ -18,6 +18,7 @@
 //! | `open_once` | drivers opened on first use |
 //! | `set_once` | values that are set once, without a lock |
 //! | `workspace` | pool of device workspaces |
+//! | `allocation` | reuse of device memory without a wait |
 //! | `opencl` | OpenCL back end |
 //! | `cuda` | CUDA back end |
 //! | `rocm` | ROCm back end |
@@ -29,6 +30,8 @@
 //! [`Backend`] for its devices. A driver library is opened on the first launch of a module of the
 //! kind, or on the first use of one of its devices.
 
+#[cfg(feature = "cuda")]
+mod allocation;
 pub mod attribute_text;
 pub mod create;
 #[cfg(feature = "cuda")]

@@ -1,5 +1,5 @@
-//! Environment variables that select drivers and devices, and that name code: libraries and header
-//! folders.
+//! Environment variables that select drivers and devices, that limit pools of memory, and that name
+//! code: libraries and header folders.
 
 use core::ffi::{CStr, c_char};
 
@@ -24,6 +24,22 @@ pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
         let value = getenv(name.as_ptr());
         (!value.is_null()).then(|| CStr::from_ptr(value))
     }
+}
+
+/// Returns the number of bytes of unused memory that the pool of a device may keep, from
+/// `FERRITE_DEVICE_POOL` in MiB; 0 turns pools off. Returns `None` without a limit.
+#[cfg_attr(
+    not(feature = "cuda"),
+    allow(dead_code, reason = "the other kinds keep no memory for tensors")
+)]
+pub(crate) fn pool_limit() -> Option<u64> {
+    get(c"FERRITE_DEVICE_POOL").and_then(mebibytes)
+}
+
+/// Parses a number of MiB, in bytes. Returns `None` for anything but a number.
+fn mebibytes(value: &[u8]) -> Option<u64> {
+    let number: u64 = core::str::from_utf8(value).ok()?.trim().parse().ok()?;
+    Some(number.saturating_mul(1 << 20))
 }
 
 /// Whether the program of this process has privileges that its caller lacks, by a set-user-ID bit
@@ -64,7 +80,17 @@ pub(crate) fn contains(name: &[u8], text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::contains;
+    use super::{contains, mebibytes};
+
+    #[test]
+    fn a_limit_is_a_number_of_mebibytes() {
+        assert_eq!(mebibytes(b"0"), Some(0));
+        assert_eq!(mebibytes(b" 64\n"), Some(64 << 20));
+        assert_eq!(mebibytes(b"99999999999999999"), Some(u64::MAX));
+        for other in [&b""[..], b"off", b"-1", b"1.5", b"\xff"] {
+            assert_eq!(mebibytes(other), None);
+        }
+    }
 
     #[test]
     fn devices_are_chosen_by_a_part_of_their_name() {

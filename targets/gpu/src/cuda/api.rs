@@ -7,7 +7,8 @@ use core::ffi::{c_char, c_int, c_uint, c_void};
 pub(super) type Status = c_int;
 /// `CUdevice`, a device number.
 pub(super) type DeviceNumber = c_int;
-/// `CUcontext`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphExec`, `CUmodule`, `CUfunction`.
+/// `CUcontext`, `CUstream`, `CUevent`, `CUgraph`, `CUgraphExec`, `CUmodule`, `CUfunction`,
+/// `CUmemoryPool`.
 pub(super) type Handle = *mut c_void;
 /// `CUdeviceptr`, a device address.
 pub(super) type Address = u64;
@@ -18,6 +19,9 @@ pub(super) const OUT_OF_MEMORY: Status = 2;
 /// `CUDA_ERROR_DEINITIALIZED`: the driver is shutting down, because the process ends.
 pub(super) const DEINITIALIZED: Status = 4;
 pub(super) const INVALID_HANDLE: Status = 400;
+/// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: a stream that synchronises with the default stream is
+/// being recorded.
+pub(super) const CAPTURE_IMPLICIT: Status = 906;
 
 // Device attributes.
 pub(super) const MAX_THREADS_PER_BLOCK: c_int = 1;
@@ -30,6 +34,7 @@ pub(super) const MULTIPROCESSOR_COUNT: c_int = 16;
 pub(super) const L2_CACHE_SIZE: c_int = 38;
 pub(super) const COMPUTE_CAPABILITY_MAJOR: c_int = 75;
 pub(super) const COMPUTE_CAPABILITY_MINOR: c_int = 76;
+pub(super) const MEMORY_POOLS_SUPPORTED: c_int = 115;
 
 // Function attributes.
 pub(super) const MAX_DYNAMIC_SHARED_SIZE_BYTES: c_int = 8;
@@ -48,11 +53,41 @@ pub(super) const CAPTURE_THREAD_LOCAL: c_int = 1;
 pub(super) const ERROR_LOG_BUFFER: c_int = 5;
 pub(super) const ERROR_LOG_BUFFER_SIZE_BYTES: c_int = 6;
 
+/// Pool attribute: the number of bytes above which waits give unused memory back to the system.
+pub(super) const POOL_RELEASE_THRESHOLD: c_int = 4;
+
 // Identifiers of launch attributes.
 pub(super) const COOPERATIVE: c_int = 2;
 pub(super) const CLUSTER_DIMENSION: c_int = 4;
 pub(super) const PROGRAMMATIC_STREAM_SERIALIZATION: c_int = 6;
 pub(super) const PREFERRED_CLUSTER_DIMENSION: c_int = 11;
+
+/// `CUmemPoolProps`.
+#[repr(C)]
+pub(super) struct PoolProperties {
+    allocation_type: c_int,
+    handle_types: c_int,
+    location_type: c_int,
+    location_id: c_int,
+    security_attributes: *mut c_void,
+    reserved: [u64; 8],
+}
+
+impl PoolProperties {
+    /// Returns the properties of a pool of device memory without an upper limit.
+    pub(super) const fn of_device(number: DeviceNumber) -> PoolProperties {
+        const PINNED: c_int = 1;
+        const DEVICE: c_int = 1;
+        PoolProperties {
+            allocation_type: PINNED,
+            handle_types: 0,
+            location_type: DEVICE,
+            location_id: number,
+            security_attributes: core::ptr::null_mut(),
+            reserved: [0; 8],
+        }
+    }
+}
 
 /// `CUlaunchAttribute`.
 #[derive(Clone, Copy)]
@@ -78,6 +113,7 @@ pub(super) struct LaunchConfig {
 const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<LaunchAttribute>() == 72 && offset_of!(LaunchAttribute, value) == 8);
+    assert!(size_of::<PoolProperties>() == 88 && offset_of!(PoolProperties, reserved) == 24);
     assert!(size_of::<LaunchConfig>() == 56 && offset_of!(LaunchConfig, block) == 12);
     assert!(
         offset_of!(LaunchConfig, dynamic_shared_bytes) == 24
@@ -107,6 +143,12 @@ crate::library::driver_table! {
         fn cuCtxSynchronize() -> Status;
         fn cuMemAlloc_v2(address: *mut Address, bytes: usize) -> Status;
         fn cuMemFree_v2(address: Address) -> Status;
+        fn cuMemPoolCreate(pool: *mut Handle, properties: *const PoolProperties) -> Status;
+        fn cuMemPoolDestroy(pool: Handle) -> Status;
+        fn cuMemPoolSetAttribute(pool: Handle, attribute: c_int, value: *mut c_void) -> Status;
+        fn cuMemPoolTrimTo(pool: Handle, bytes: usize) -> Status;
+        fn cuMemAllocFromPoolAsync(address: *mut Address, bytes: usize, pool: Handle, stream: Handle) -> Status;
+        fn cuMemFreeAsync(address: Address, stream: Handle) -> Status;
         fn cuMemAllocHost_v2(pointer: *mut *mut c_void, bytes: usize) -> Status;
         fn cuMemFreeHost(pointer: *mut c_void) -> Status;
         fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Status;

@@ -11,6 +11,7 @@ use ferrite_core::{Any, String};
 
 use super::api::{self, Api, DeviceNumber, Handle};
 use super::failure::{done, made};
+use super::pool::Pool;
 use crate::workspace::Workspaces;
 
 /// A CUDA device.
@@ -22,6 +23,7 @@ pub(super) struct Device {
     context: AtomicPtr<core::ffi::c_void>,
     retaining: Mutex<()>,
     pub(super) workspaces: Workspaces,
+    pub(super) pool: Pool,
 }
 
 impl Device {
@@ -35,6 +37,7 @@ impl Device {
             context,
             retaining: Mutex::new(()),
             workspaces: Workspaces::new(),
+            pool: Pool::new(api, number),
         }
     }
 

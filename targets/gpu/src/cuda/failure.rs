@@ -58,7 +58,7 @@ pub(super) fn is_done(status: Status) -> bool {
 
 /// Returns the error for a status: MemoryError if the device is out of memory, otherwise CUDAError.
 #[cold]
-fn error(api: &Api, call: &str, status: Status) -> Error {
+pub(super) fn error(api: &Api, call: &str, status: Status) -> Error {
     let name = name(api, status);
     if status == api::OUT_OF_MEMORY {
         return plain_error!(MEMORY_ERROR, "{} failed with error: {}", call, name);

@@ -42,10 +42,15 @@ pub(super) unsafe fn record(
     // Those that the recorded commands take.
     device.workspaces.keep(stream);
     // SAFETY: the caller guarantees the stream.
+    unsafe { device.pool.streams.settle(device, stream) };
+    // SAFETY: the caller guarantees the stream.
     unsafe { made!(device.api, cuStreamBeginCapture_v2(stream, api::CAPTURE_THREAD_LOCAL))? };
     let recording = Recording { device, stream };
     body()?;
-    recording.end()?.instantiate()
+    let template = recording.end()?;
+    // SAFETY: as above. Recorded commands do not use memory until they are queued.
+    unsafe { device.pool.streams.settle(device, stream) };
+    template.instantiate()
 }
 
 /// A recording in progress, which ends when dropped, also during a panic.
@@ -110,6 +115,7 @@ impl Drop for Template<'_> {
 /// the memory that the commands use must still be allocated.
 pub(super) unsafe fn launch(device: &Device, graph: NonNull<c_void>, stream: Handle) -> Result<()> {
     let _entered = device.enter()?;
+    device.pool.streams.note(stream);
     // SAFETY: the caller's promise.
     unsafe { done!(device.api, cuGraphLaunch(graph.as_ptr(), stream)) }
 }

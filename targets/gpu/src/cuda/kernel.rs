@@ -5,15 +5,15 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use ferrite_alloc_ext::env::stream;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::platform::memory::Buffer;
-use ferrite_core::value::device::kind;
 use ferrite_core::{plain_bail, plain_ensure, plain_error};
 
 use super::api::{self, Api, Handle, LaunchAttribute, LaunchConfig, Status};
 use super::failure;
 use super::module::Module;
+use super::stream;
+use crate::allocation::UsedStreams;
 use crate::launch::{Dimensions, Launch, MAX_PARAMETERS, Parameter};
 use crate::payload;
 
@@ -32,6 +32,8 @@ const TENSOR_MAP_ALIGNMENT: usize = 64;
 /// A kernel loaded on one device.
 pub struct Kernel {
     api: &'static Api,
+    /// Streams of the device.
+    streams: &'static UsedStreams,
     function: Handle,
     /// Name, with its terminating NUL.
     name: Buffer<u8>,
@@ -65,6 +67,7 @@ impl Kernel {
         terminated.try_push(0)?;
         let kernel = Kernel {
             api: module.device().api,
+            streams: &module.device().pool.streams,
             function: module.find(&terminated)?,
             name: terminated,
             allowed_shared_bytes: AtomicU32::new(SHARED_BYTES),
@@ -141,11 +144,13 @@ impl Kernel {
         if (sizes.cluster(), sizes.preferred_cluster()) != ([1; 3], [1; 3]) {
             self.add_clusters(launch, &mut attributes)?;
         }
+        let stream = stream::current(device);
+        self.streams.note(stream);
         let config = LaunchConfig {
             grid: sizes.grid(),
             block: sizes.block(),
             dynamic_shared_bytes: sizes.dynamic_shared_bytes,
-            stream: stream::get(stream::DeviceKey::new(kind::CUDA, device)),
+            stream,
             attributes: if attributes.is_empty() { ptr::null() } else { attributes.as_ptr() },
             attribute_count: attributes.len() as u32,
         };

@@ -11,13 +11,15 @@ use ferrite_core::{plain_bail, plain_ensure};
 use super::api::{self, Address, Handle};
 use super::device::Device;
 use super::failure::{self, done};
-use super::platform;
+use super::pool::Allocation;
+use super::{platform, stream};
 use crate::workspace::DeviceMemory;
 
 /// Alignment of the driver's allocations, in bytes.
 const ALIGNMENT: usize = 256;
 
-/// Allocates device memory. Returns null for zero bytes.
+/// Allocates device memory from the pool, for commands that are queued on the thread's stream from
+/// now on. Returns null for zero bytes.
 ///
 /// # Errors
 /// MemoryError if the device is out of memory; ValueError for a larger alignment than the driver's;
@@ -34,23 +36,30 @@ pub(super) fn allocate(device: &Device, bytes: usize, alignment: usize) -> Resul
         return Ok(ptr::null_mut());
     }
     let _entered = device.enter()?;
-    let mut address: Address = 0;
-    // SAFETY: the driver writes the address.
-    let status = unsafe { (device.api.cuMemAlloc_v2)(&mut address, bytes) };
-    if status == api::OUT_OF_MEMORY {
-        plain_bail!(
+    // SAFETY: the context is current; the code that set the stream guarantees it.
+    let allocated = unsafe { device.pool.allocate(device, bytes, stream::current(device.id))? };
+    to_pointer(device, bytes, allocated)
+}
+
+/// Converts the outcome of an allocation.
+///
+/// # Errors
+/// MemoryError if the device is out of memory; errors of the driver.
+fn to_pointer(device: &Device, bytes: usize, allocated: Allocation) -> Result<*mut c_void> {
+    match allocated.result {
+        Ok(address) => Ok(ptr::with_exposed_provenance_mut(address as usize)),
+        Err(api::OUT_OF_MEMORY) => plain_bail!(
             MEMORY_ERROR,
             "The CUDA device {} has no {} bytes: {}",
             device.id,
             bytes,
-            failure::name(device.api, status)
-        );
+            failure::name(device.api, api::OUT_OF_MEMORY)
+        ),
+        Err(status) => Err(failure::error(device.api, allocated.call, status)),
     }
-    failure::check_made(device.api, "cuMemAlloc_v2", status)?;
-    Ok(ptr::with_exposed_provenance_mut(address as usize))
 }
 
-/// Frees device memory after all commands queued so far.
+/// Frees device memory. Commands that are queued may still use it.
 ///
 /// # Safety
 /// `data` must come from [`allocate`] for this device, and must not be used afterwards.
@@ -59,23 +68,42 @@ pub(super) unsafe fn free(device: &Device, data: *mut c_void) {
         return;
     }
     let _entered = device.enter_to_release();
-    // SAFETY: the caller's promise. Errors are ignored.
-    unsafe { (device.api.cuMemFree_v2)(data.expose_provenance() as Address) };
+    let address = data.expose_provenance() as Address;
+    // SAFETY: the caller's promise; the code that set the stream guarantees it.
+    unsafe { device.pool.free(device, address, stream::current(device.id)) };
+}
+
+/// Gives unused memory of the pool back to the driver. Returns `true` if there is a pool.
+///
+/// # Errors
+/// Errors of the driver.
+pub(super) fn trim(device: &Device) -> Result<bool> {
+    let _entered = device.enter()?;
+    // SAFETY: the context is current; the code that set the stream guarantees it.
+    Ok(unsafe { device.pool.trim(device, stream::current(device.id)) })
 }
 
 impl DeviceMemory for Device {
     const NAME: &'static str = "CUDA";
 
+    /// Allocates memory that is not part of the pool: workspaces have a pool of their own, and
+    /// recorded commands keep using them.
     fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>> {
-        match NonNull::new(allocate(self, bytes, ALIGNMENT)?) {
+        let _entered = self.enter()?;
+        let mut allocated = self.pool.allocate_unpooled(bytes);
+        if allocated.result == Err(api::OUT_OF_MEMORY) && trim(self)? {
+            allocated = self.pool.allocate_unpooled(bytes);
+        }
+        match NonNull::new(to_pointer(self, bytes, allocated)?) {
             Some(memory) => Ok(memory),
             None => plain_bail!(INTERNAL_ERROR, "The CUDA driver gave no memory"),
         }
     }
 
     unsafe fn free(&self, memory: NonNull<c_void>) {
-        // SAFETY: the caller's promise.
-        unsafe { free(self, memory.as_ptr()) };
+        let _entered = self.enter_to_release();
+        // SAFETY: the caller's promise. Errors are ignored.
+        unsafe { (self.api.cuMemFree_v2)(memory.as_ptr().expose_provenance() as Address) };
     }
 }
 
@@ -144,6 +172,7 @@ pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: Handle
         _ => plain_bail!(INTERNAL_ERROR, "A copy of CUDA needs memory of its devices"),
     };
     let _entered = device.enter()?;
+    device.pool.streams.note(stream);
     // SAFETY: the caller guarantees regions and stream.
     unsafe {
         match (&from, &to) {

@@ -7,7 +7,8 @@
 //! | `platform`, `device` | the driver, its devices with their primary contexts, and each thread's current device |
 //! | `image`, `module`, `kernel` | loadable code, loaded modules, and launches |
 //! | `source`, `nvrtc`, `headers` | source code and its compilation |
-//! | `memory`, `stream`, `event`, `graph` | memory, copies, streams, events and recorded commands |
+//! | `memory`, `pool` | memory and copies; the driver's pool of memory for tensors |
+//! | `stream`, `event`, `graph` | streams, events and recorded commands |
 //! | `tensor_map`, `functions` | global functions |
 //! | `failure` | errors of the driver |
 
@@ -24,6 +25,7 @@ mod memory;
 mod module;
 mod nvrtc;
 mod platform;
+mod pool;
 mod source;
 mod stream;
 mod tensor_map;
@@ -33,7 +35,6 @@ use core::ptr::NonNull;
 use core::time::Duration;
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region};
-use ferrite_alloc_ext::env::stream as environment_stream;
 use ferrite_core::error::Result;
 use ferrite_core::value::device::kind;
 use ferrite_core::{Any, Bytes, plain_bail};
@@ -162,11 +163,6 @@ impl Driver for Cuda {
     }
 }
 
-/// Returns the calling thread's stream for a device.
-fn stream_of(id: i32) -> *mut c_void {
-    environment_stream::get(environment_stream::DeviceKey::new(kind::CUDA, id))
-}
-
 // SAFETY: memory, streams, events and graphs are those of the driver, which checks device ids and
 // is safe to call from several threads.
 unsafe impl Backend for Cuda {
@@ -187,6 +183,10 @@ unsafe impl Backend for Cuda {
             // SAFETY: the caller's promise.
             unsafe { memory::free(device, data) };
         }
+    }
+
+    fn release_unused_memory(&self, id: i32) -> Result<()> {
+        memory::trim(platform::device(id)?).map(drop)
     }
 
     unsafe fn copy(
@@ -311,11 +311,11 @@ unsafe impl Backend for Cuda {
 
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
         let device = platform::device(id)?;
-        device.workspaces.allocate(device, bytes, stream_of(id))
+        device.workspaces.allocate(device, bytes, stream::current(id))
     }
 
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
-        platform::device(id)?.workspaces.free::<Device>(workspace, stream_of(id))
+        platform::device(id)?.workspaces.free::<Device>(workspace, stream::current(id))
     }
 }
 

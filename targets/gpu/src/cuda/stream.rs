@@ -2,12 +2,43 @@
 
 use core::ptr;
 
+use ferrite_alloc_ext::env::stream;
 use ferrite_core::error::Result;
+use ferrite_core::value::device::kind;
 
 use super::api::{self, Handle};
 use super::device::Device;
 use super::event;
 use super::failure::{done, made};
+use crate::allocation::StreamDriver;
+
+/// Returns the calling thread's stream for a device; null is the default stream.
+#[inline]
+pub(super) fn current(id: i32) -> Handle {
+    stream::get(stream::DeviceKey::new(kind::CUDA, id))
+}
+
+impl StreamDriver for Device {
+    unsafe fn is_recording(&self, stream: Handle) -> bool {
+        let mut status = 0;
+        // SAFETY: the caller guarantees the stream; the driver writes the status.
+        match unsafe { (self.api.cuStreamIsCapturing)(stream, &mut status) } {
+            api::SUCCESS => status != 0,
+            error => error == api::CAPTURE_IMPLICIT,
+        }
+    }
+
+    unsafe fn order(&self, before: Handle, after: Handle) -> Result<()> {
+        // SAFETY: as the caller guarantees.
+        unsafe { order(self, before, after) }
+    }
+
+    fn finish(&self) -> Result<()> {
+        let _entered = self.enter()?;
+        // SAFETY: the context is current.
+        unsafe { done!(self.api, cuCtxSynchronize()) }
+    }
+}
 
 /// Creates a stream that does not synchronise with the default stream.
 ///
@@ -18,7 +49,12 @@ pub(super) fn create(device: &Device) -> Result<Handle> {
     let mut stream = ptr::null_mut();
     // SAFETY: the driver writes the handle.
     unsafe { made!(device.api, cuStreamCreate(&mut stream, api::STREAM_NON_BLOCKING))? };
-    Ok(stream)
+    let added = device.pool.streams.add(stream);
+    if added.is_err() {
+        // SAFETY: the stream is new, and nobody has its handle.
+        unsafe { (device.api.cuStreamDestroy_v2)(stream) };
+    }
+    added.map(|()| stream)
 }
 
 /// Destroys a stream. Commands queued on it still run. Does nothing for the default stream.
@@ -33,6 +69,8 @@ pub(super) unsafe fn free(device: &Device, stream: Handle) -> Result<()> {
         return Ok(());
     }
     let _entered = device.enter_to_release();
+    // SAFETY: the caller's promise.
+    unsafe { device.pool.streams.remove(device, stream) };
     device.workspaces.forget(device, stream);
     // SAFETY: the caller's promise.
     unsafe { done!(device.api, cuStreamDestroy_v2(stream)) }

@@ -31,11 +31,20 @@ pub const KIND: Kind = Kind {
 
 const SECOND: DLDevice = DLDevice { device_id: 1, ..HERE };
 
-/// Calls that release a resource or restore the caller's context. Their errors are ignored.
-const RELEASES: [&str; 10] = [
+/// Calls that release a resource or restore the caller's context, whose errors are ignored; streams
+/// that cannot be ordered, where the device is waited for; allocations, which are tried again.
+const RELEASES: [&str; 18] = [
     "cuGraphDestroy",
     "cuGraphExecDestroy",
     "cuMemFree_v2",
+    "cuMemFreeAsync",
+    "cuMemPoolTrimTo",
+    "cuStreamIsCapturing",
+    "cuEventCreate",
+    "cuEventRecord",
+    "cuStreamWaitEvent",
+    "cuMemAllocFromPoolAsync",
+    "cuMemAlloc_v2",
     "cuMemFreeHost",
     "cuModuleUnload",
     "cuEventDestroy_v2",

@@ -42,8 +42,8 @@ struct Kind {
     open: fn() -> Option<StandIn>,
     /// Calls every driver function that the back end uses.
     scenario: fn(StandIn) -> Result<()>,
-    /// Calls whose errors are ignored: they release a resource, or restore the caller's context or
-    /// device.
+    /// Calls whose errors are ignored: they release a resource, restore the caller's context or
+    /// device, or are followed by another attempt.
     releases: &'static [&'static str],
     /// Returns whether an error is that of a call that failed with a code.
     describes: fn(&Error, &str, i32) -> bool,

@@ -67,6 +67,12 @@ extern "C" fn stand_in_retains() -> u64 {
     machine().retains()
 }
 
+/// Returns the number of driver calls since the last reset.
+#[unsafe(no_mangle)]
+extern "C" fn stand_in_all_calls() -> u64 {
+    faults().calls
+}
+
 /// Returns the number of commands that have not run.
 #[unsafe(no_mangle)]
 extern "C" fn stand_in_pending() -> u64 {

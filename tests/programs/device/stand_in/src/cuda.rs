@@ -116,6 +116,7 @@ extern "C" fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: 
             75 => 9,
             76 => 0,
             97 => machine::MAX_SHARED_BYTES,
+            115 => 1,
             _ => {
                 return Err(complain(
                     Fault::InvalidValue,
@@ -206,6 +207,80 @@ extern "C" fn cuMemAlloc_v2(address: *mut Handle, bytes: usize) -> Status {
 #[unsafe(no_mangle)]
 extern "C" fn cuMemFree_v2(address: Handle) -> Status {
     release("cuMemFree_v2", || machine().free(CURRENT.get(), address, false))
+}
+
+/// `CUmemPoolProps`.
+#[repr(C)]
+struct PoolProperties {
+    allocation_type: c_int,
+    handle_types: c_int,
+    location_type: c_int,
+    location_id: c_int,
+    rest: [u64; 9],
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuMemPoolCreate(
+    pool: *mut Handle,
+    properties: *const PoolProperties,
+) -> Status {
+    call("cuMemPoolCreate", || {
+        // SAFETY: the library passes a record.
+        let properties = unsafe { &*properties };
+        let types = [properties.allocation_type, properties.handle_types, properties.location_type];
+        if types != [1, 0, 1] || properties.rest != [0; 9] {
+            return Err(complain(Fault::InvalidValue, "invalid properties of a pool".into()));
+        }
+        let mut machine = machine();
+        let device = machine.device(properties.location_id)?;
+        put(pool, machine.create_pool(device)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemPoolDestroy(pool: Handle) -> Status {
+    release("cuMemPoolDestroy", || machine().destroy_pool(pool))
+}
+
+/// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`.
+const RELEASE_THRESHOLD: c_int = 4;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuMemPoolSetAttribute(
+    pool: Handle,
+    attribute: c_int,
+    value: *const u64,
+) -> Status {
+    call("cuMemPoolSetAttribute", || {
+        machine().pool(pool)?;
+        if attribute != RELEASE_THRESHOLD || value.is_null() {
+            return Err(complain(Fault::InvalidValue, format!("the pool attribute {attribute}")));
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemPoolTrimTo(pool: Handle, bytes: usize) -> Status {
+    release("cuMemPoolTrimTo", || machine().trim_pool(pool, bytes as u64))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemAllocFromPoolAsync(
+    address: *mut Handle,
+    bytes: usize,
+    pool: Handle,
+    stream: Handle,
+) -> Status {
+    call("cuMemAllocFromPoolAsync", || {
+        let allocated = machine().allocate_pooled(CURRENT.get(), pool, stream, bytes as u64)?;
+        put(address, allocated)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cuMemFreeAsync(address: Handle, stream: Handle) -> Status {
+    release("cuMemFreeAsync", || machine().free_pooled(CURRENT.get(), address, stream))
 }
 
 #[unsafe(no_mangle)]

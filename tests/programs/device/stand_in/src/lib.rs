@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `machine` | the devices and their objects, and checks of arguments |
 //! | `memory` | device memory, at addresses that the CPU cannot read, and pinned host memory |
+//! | `pool` | memory that is allocated and freed in the order of streams |
 //! | `graph` | recorded commands |
 //! | `queue` | streams: commands run when a thread waits for them, not before |
 //! | `image` | module images: finds the kernels that PTX or an ELF file names |
@@ -35,4 +36,6 @@ mod image;
 mod kernels;
 mod machine;
 mod memory;
+#[cfg(feature = "cuda")]
+mod pool;
 mod queue;

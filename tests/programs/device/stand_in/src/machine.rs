@@ -61,6 +61,8 @@ pub struct Machine {
     pub is_initialized: bool,
     pub devices: usize,
     pub memory: Memory,
+    /// Device of each memory pool.
+    pub pools: BTreeMap<u64, usize>,
     contexts: BTreeMap<u64, Context>,
     pub streams: BTreeMap<u64, Stream>,
     pub graphs: BTreeMap<u64, Graph>,
@@ -119,6 +121,7 @@ impl Machine {
             is_initialized: false,
             devices,
             memory: Memory::new(devices),
+            pools: BTreeMap::new(),
             contexts: BTreeMap::new(),
             streams: BTreeMap::new(),
             graphs: BTreeMap::new(),
@@ -374,7 +377,9 @@ impl Machine {
             for before in &command.after {
                 self.drain(*before);
             }
-            if let Err(fault) = self.run(context, &command.work)
+            if let Work::Free(address) = command.work {
+                self.memory.end_free(address);
+            } else if let Err(fault) = self.run(context, &command.work)
                 && let Some(context) = self.contexts.get_mut(&context)
             {
                 context.failed.get_or_insert(fault);
@@ -591,7 +596,7 @@ impl Machine {
 
     fn run(&self, context: u64, work: &Work) -> Outcome<()> {
         match *work {
-            Work::Marker => Ok(()),
+            Work::Marker | Work::Free(_) => Ok(()),
             Work::Copy { from, to, bytes } => {
                 let (Some(from), Some(to)) = (self.pointer(from, bytes), self.pointer(to, bytes))
                 else {

@@ -49,6 +49,10 @@ struct Block {
     bytes: usize,
     device: usize,
     is_pinned: bool,
+    /// Whether the block comes from the device's pool.
+    is_pooled: bool,
+    /// Whether the block is freed when the commands before that have run.
+    is_freed: bool,
 }
 
 /// The rest of a block, from an address to the end.
@@ -95,25 +99,34 @@ pub struct Memory {
     blocks: BTreeMap<u64, Block>,
     /// Size of the used part of each device's address range. Addresses are not reused.
     used_addresses: Vec<u64>,
+    /// Bytes that the pool of each device keeps.
+    kept: Vec<u64>,
     /// Memory limit of each device in bytes.
     pub limit: u64,
 }
 
 impl Memory {
     pub fn new(devices: usize) -> Memory {
-        Memory { blocks: BTreeMap::new(), used_addresses: vec![0; devices], limit: 256 << 20 }
+        Memory {
+            blocks: BTreeMap::new(),
+            used_addresses: vec![0; devices],
+            kept: vec![0; devices],
+            limit: 256 << 20,
+        }
     }
 
-    /// Returns the bytes in use on a device.
+    /// Returns the bytes in use on a device, including those that its pool keeps.
     pub fn used(&self, device: usize) -> u64 {
         let blocks =
             self.blocks.values().filter(|block| block.device == device && !block.is_pinned);
-        blocks.map(|block| block.bytes as u64).sum()
+        let kept = self.kept.get(device).copied().unwrap_or_default();
+        kept + blocks.map(|block| block.bytes as u64).sum::<u64>()
     }
 
     /// Returns the number of live blocks of device memory or of pinned memory.
     pub fn live(&self, is_pinned: bool) -> usize {
-        self.blocks.values().filter(|block| block.is_pinned == is_pinned).count()
+        let blocks = self.blocks.values();
+        blocks.filter(|block| block.is_pinned == is_pinned && !block.is_freed).count()
     }
 
     /// Allocates device memory. Returns its address, which is not readable by the CPU.
@@ -128,9 +141,58 @@ impl Memory {
         let address = FIRST_ADDRESS + device as u64 * ADDRESSES_OF_DEVICE + *used;
         let backing = Backing::new(bytes as usize).ok_or(Fault::OutOfMemory)?;
         *used += bytes.next_multiple_of(ALIGNMENT) + ALIGNMENT;
-        let block = Block { backing, bytes: bytes as usize, device, is_pinned: false };
+        let block = Block {
+            backing,
+            bytes: bytes as usize,
+            device,
+            is_pinned: false,
+            is_pooled: false,
+            is_freed: false,
+        };
         self.blocks.insert(address, block);
         Ok(address)
+    }
+
+    /// Allocates device memory from the pool, out of the bytes that it keeps if they suffice.
+    pub fn allocate_pooled(&mut self, device: usize, bytes: u64) -> Outcome<u64> {
+        let kept = self.kept.get(device).copied().ok_or(Fault::InvalidDevice)?;
+        if kept >= bytes {
+            self.kept[device] -= bytes;
+        }
+        let allocated = self.allocate(device, bytes);
+        match allocated.as_ref().ok().and_then(|address| self.blocks.get_mut(address)) {
+            Some(block) => block.is_pooled = true,
+            None => self.kept[device] = kept,
+        }
+        allocated
+    }
+
+    /// Marks a block of a pool, so that it is not freed twice.
+    pub fn begin_free(&mut self, address: u64) -> Outcome<()> {
+        match self.blocks.get_mut(&address) {
+            Some(block) if block.is_pooled && !block.is_freed => {
+                block.is_freed = true;
+                Ok(())
+            }
+            _ => {
+                let text = format!("{address:#x} is freed to a pool, but is not a block of it");
+                Err(complain(Fault::InvalidValue, text))
+            }
+        }
+    }
+
+    /// Frees a block of a pool, which keeps its bytes.
+    pub fn end_free(&mut self, address: u64) {
+        if let Some(block) = self.blocks.remove(&address) {
+            self.kept[block.device] += block.bytes as u64;
+        }
+    }
+
+    /// Returns the bytes that a device's pool keeps above a limit to the device.
+    pub fn trim(&mut self, device: usize, limit: u64) {
+        if let Some(kept) = self.kept.get_mut(device) {
+            *kept = limit.min(*kept);
+        }
     }
 
     /// Allocates pinned host memory.
@@ -143,7 +205,14 @@ impl Memory {
         }
         let backing = Backing::new(bytes as usize).ok_or(Fault::OutOfMemory)?;
         let start = backing.start;
-        let block = Block { backing, bytes: bytes as usize, device: usize::MAX, is_pinned: true };
+        let block = Block {
+            backing,
+            bytes: bytes as usize,
+            device: usize::MAX,
+            is_pinned: true,
+            is_pooled: false,
+            is_freed: false,
+        };
         self.blocks.insert(start.addr() as u64, block);
         Ok(start)
     }
@@ -151,7 +220,7 @@ impl Memory {
     /// Frees a block by its first address.
     pub fn free(&mut self, address: u64, is_pinned: bool) -> Outcome<()> {
         match self.blocks.get(&address) {
-            Some(block) if block.is_pinned == is_pinned => {
+            Some(block) if block.is_pinned == is_pinned && !block.is_pooled => {
                 self.blocks.remove(&address);
                 Ok(())
             }

@@ -59,6 +59,8 @@ pub enum Work {
         to: Place,
         bytes: u64,
     },
+    /// Frees a block of a pool.
+    Free(u64),
     /// No operation, only dependencies.
     Marker,
 }
