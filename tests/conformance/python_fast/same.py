@@ -18,8 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "upstream" / "suppo
 import results  # noqa: E402 - of the runner of upstream's tests
 
 # Blocks that a file may leave in use beyond those without the extension: caches that are filled
-# once. Two runs of the same code differ by up to twenty.
-CENSUS_SLACK, CENSUS_SHARE = 200, 0.01
+# once, and up to 1.5 % of the blocks of a registered class, which is never freed. Two runs of the
+# same code differ by up to twenty.
+CENSUS_SLACK, CENSUS_SHARE = 200, 0.02
 # Blocks that the calls of a kind may leave: two are of the measurement, up to seventy of caches, in
 # 500 calls as in 5,000.
 MEMORY_SLACK = 200
