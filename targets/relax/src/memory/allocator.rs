@@ -299,7 +299,8 @@ impl Drop for Block {
     }
 }
 
-/// Returns the free blocks of all pooled allocators to their devices.
+/// Returns the free blocks of all pooled allocators to their devices, and these the memory that
+/// they keep to their drivers.
 ///
 /// # Upstream
 /// `MemoryManager::Clear` of `src/runtime/memory/memory_manager.cc`.
@@ -308,6 +309,7 @@ pub fn clear() {
     newest.chain().for_each(|record| {
         Allocator(record).clear();
     });
+    newest.chain().for_each(|record| device_memory::release_unused(record.device));
 }
 
 /// Returns the sum of the counters of both allocators of a device. The sum of the peaks is an upper
@@ -406,6 +408,18 @@ mod tests {
         drop(whole);
         assert_eq!(pooled.allocate(2 * CAPACITY).unwrap_err().kind_bytes(), b"MemoryError");
         assert_eq!(pooled.usage().reserved, 0);
+    }
+
+    #[cfg(feature = "devices")]
+    #[test]
+    fn clearing_gives_memory_back_to_drivers() {
+        use crate::memory::testing::{RELEASES, device};
+        use core::sync::atomic::Ordering;
+
+        Allocator::new(device(), Kind::Naive).unwrap();
+        let before = RELEASES.load(Ordering::Relaxed);
+        clear();
+        assert!(RELEASES.load(Ordering::Relaxed) > before);
     }
 
     #[cfg(feature = "devices")]

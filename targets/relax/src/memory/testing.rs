@@ -22,6 +22,9 @@ struct SmallDevice;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
 
+/// Number of calls of [`Backend::release_unused_memory`].
+pub(crate) static RELEASES: AtomicUsize = AtomicUsize::new(0);
+
 /// Registers the test device. Returns it.
 pub(crate) fn device() -> DLDevice {
     static SMALL: &dyn Backend = &SmallDevice;
@@ -65,6 +68,11 @@ unsafe impl Backend for SmallDevice {
             USED.fetch_sub(bytes, Ordering::Relaxed);
             std::alloc::dealloc(block, layout(bytes));
         }
+    }
+
+    fn release_unused_memory(&self, _id: i32) -> Result<()> {
+        RELEASES.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     unsafe fn copy(

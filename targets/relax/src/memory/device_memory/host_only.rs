@@ -45,6 +45,9 @@ pub(super) unsafe fn free(_device: DLDevice, block: *mut c_void, bytes: usize) {
     unsafe { host::free(block, bytes) };
 }
 
+/// Does nothing: freed main memory is not kept.
+pub(super) fn release_unused(_device: DLDevice) {}
+
 /// Copies the content of a compact tensor to another one of the same size.
 ///
 /// # Errors

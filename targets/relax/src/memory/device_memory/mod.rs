@@ -51,6 +51,14 @@ pub(super) unsafe fn free(device: DLDevice, block: *mut c_void, bytes: usize) {
     }
 }
 
+/// Gives freed memory that the back end of a device keeps back to its driver. Errors are ignored:
+/// then it keeps the memory.
+pub(super) fn release_unused(device: DLDevice) {
+    if let Some(backend) = device::find(device.device_type) {
+        let _ = backend.release_unused_memory(device.device_id);
+    }
+}
+
 /// Copies the content of a compact tensor to another one of the same size, on any devices. Main
 /// memory is no longer in use when this returns.
 ///
