@@ -51,7 +51,10 @@ def export(executable, path, archive):
     """Writes an executable as a library, with the kernels that it calls from an archive, if one is given."""
     import kernels
 
-    executable.export_library(path, options=kernels.link_options(executable, archive) if archive else [])
+    if archive is None:
+        executable.export_library(path)
+    else:
+        kernels.export_library(executable, path, archive)
 
 
 def scheduled(mod):

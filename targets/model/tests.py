@@ -315,6 +315,7 @@ class Profiles(unittest.TestCase):
         dense = call("ferrite.dense", 1, tensor(2, 3, 5), tensor(1, 5, 16), self.ABSENT, self.ABSENT, 0, 0, 0, tensor(2, 3, 7))
         attention = call("ferrite.attention", 1, tensor(2, 3, 4, 8), tensor(2, 3, 5, 8), tensor(2, 3, 5, 8), self.ABSENT, 1, 0, tensor(2, 3, 4, 8))
         self.assertEqual(report.operations(dense), 2 * 2 * 3 * 7 * 5)
+        self.assertEqual(report.operations(dense | {"name": "ferrite.dense_float16"}), 2 * 2 * 3 * 7 * 5)
         self.assertEqual(report.operations(call("ferrite.conv2d", 1, *self.CONVOLUTION)), 2 * 8 * 9 * 9 * 3 * 3 * 2)
         self.assertEqual(report.operations(attention), 2 * 2 * 3 * 4 * 5 * 8 * 2)
         self.assertEqual(report.operations(call("softmax", 1, tensor(4), tensor(4))), 0)

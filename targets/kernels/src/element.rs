@@ -149,16 +149,3 @@ impl Element for Bf16 {
         unsafe { simd.store_bf16(to.cast(), value) }
     }
 }
-
-/// Calls a generic function for the element type of a tensor: `by_kind!(out, dense_of(&args))`.
-macro_rules! by_kind {
-    ($tensor:expr, $function:ident($($argument:expr),*)) => {
-        match $tensor.kind() {
-            $crate::arguments::Kind::F32 => $function::<f32>($($argument),*),
-            $crate::arguments::Kind::F16 => $function::<$crate::element::F16>($($argument),*),
-            $crate::arguments::Kind::Bf16 => $function::<$crate::element::Bf16>($($argument),*),
-            _ => Err($tensor.unsupported()),
-        }
-    };
-}
-pub(crate) use by_kind;

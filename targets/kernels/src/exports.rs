@@ -5,37 +5,49 @@ use core::ffi::{c_int, c_void};
 use ferrite_core::abi::TVMFFIAny;
 
 use crate::arguments::{Arguments, Result};
+use crate::element::{Bf16, F16};
 use crate::{attention, conv, matmul};
 
-/// Defines the symbols of functions: name, number of arguments, implementation.
-macro_rules! exports {
-    ($($name:ident $count:literal $function:path;)*) => {$(
+/// Defines the symbol of a function: name, number of arguments, implementation.
+macro_rules! export {
+    ($name:expr, $count:literal, $function:expr) => {
         const _: () = {
-            #[unsafe(export_name = concat!("__tvm_ffi_ferrite.", stringify!($name)))]
+            #[unsafe(export_name = concat!("__tvm_ffi_ferrite.", $name))]
             unsafe extern "C" fn call(
                 _: *mut c_void,
                 values: *const TVMFFIAny,
                 count: i32,
                 result: *mut TVMFFIAny,
             ) -> c_int {
-                let name = concat!("ferrite.", stringify!($name));
+                let name = concat!("ferrite.", $name);
                 // SAFETY: the caller passes the arguments of a safe call.
                 unsafe { serve((name, $count), values, count, result, $function) }
             }
         };
+    };
+}
+
+/// Defines a symbol for each element type of a function, so that libraries contain the code of
+/// those types that they call.
+macro_rules! export_types {
+    ($($name:literal, $count:literal, $($function:ident)::+;)*) => {$(
+        export!($name, $count, $($function)::+::<f32>);
+        export!(concat!($name, "_float16"), $count, $($function)::+::<F16>);
+        export!(concat!($name, "_bfloat16"), $count, $($function)::+::<Bf16>);
     )*};
 }
 
-exports! {
-    dense 8 matmul::calls::dense;
-    batch_matmul 5 matmul::batch::batch_matmul;
-    attention 7 attention::calls::attention;
-    pack_dense 3 matmul::calls::pack_dense;
-    packed_dense_shape 3 matmul::calls::packed_dense_shape;
-    conv2d 9 conv::calls::conv2d;
-    pack_conv2d 3 conv::calls::pack_conv2d;
-    packed_conv2d_shape 3 conv::calls::packed_conv2d_shape;
+export_types! {
+    "dense", 8, matmul::calls::dense;
+    "batch_matmul", 5, matmul::batch::batch_matmul;
+    "conv2d", 9, conv::calls::conv2d;
+    "attention", 7, attention::calls::attention;
+    "pack_dense", 3, matmul::calls::pack_dense;
+    "pack_conv2d", 3, conv::calls::pack_conv2d;
 }
+
+export!("packed_dense_shape", 3, matmul::calls::packed_dense_shape);
+export!("packed_conv2d_shape", 3, conv::calls::packed_conv2d_shape);
 
 /// Calls a function. Returns 0, or -1 with an error raised.
 ///

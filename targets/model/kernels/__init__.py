@@ -6,10 +6,10 @@ from tvm.relax.expr_functor import PyExprMutator, mutator
 
 from . import attention, convolution, dense, fold, integer
 from .graph import Graph, operator
-from .link import options as link_options
+from .link import export_library
 from .pack import Packer
 
-__all__ = ["Packer", "link_options", "use"]
+__all__ = ["Packer", "export_library", "use"]
 
 CONVOLUTIONS = tuple(convolution.LAYOUTS)
 

@@ -6,10 +6,16 @@ from tvm import relax
 PREFIX = "ferrite."
 
 
+def typed(name, dtype):
+    """Returns the name of a kernel for an element type: libraries contain the code of those types that they call."""
+    return name if dtype == "float32" else f"{name}_{dtype}"
+
+
 def kernel(name, arguments, result):
     """Returns the call of a kernel whose result has the type of `result`, a variable or a type."""
     values = [value if isinstance(value, tvm.runtime.Object) else relax.prim_value(value) for value in arguments]
-    return relax.call_dps_packed(PREFIX + name, relax.Tuple(values), getattr(result, "ty", result))
+    result = getattr(result, "ty", result)
+    return relax.call_dps_packed(PREFIX + typed(name, str(result.dtype)), relax.Tuple(values), result)
 
 
 def called(mod):

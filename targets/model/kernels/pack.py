@@ -6,9 +6,10 @@ import tempfile
 import numpy
 
 from . import link
-from .call import PREFIX
+from .call import PREFIX, typed
 
-FUNCTIONS = ("packed_dense_shape", "pack_dense", "packed_conv2d_shape", "pack_conv2d")
+SHAPES = ("packed_dense_shape", "packed_conv2d_shape")
+FUNCTIONS = [*SHAPES, *(typed(name, dtype) for name in ("pack_dense", "pack_conv2d") for dtype in ("float32", "float16"))]
 
 
 class Packer:
@@ -39,5 +40,5 @@ class Packer:
         weights = tvm_ffi.from_dlpack(numpy.ascontiguousarray(weights))
         shape = self._functions[f"packed_{kind}_shape"](weights, *arguments, str(weights.dtype))
         packed = numpy.empty(tuple(shape), str(weights.dtype))
-        self._functions[f"pack_{kind}"](weights, *arguments, tvm_ffi.from_dlpack(packed))
+        self._functions[typed(f"pack_{kind}", str(weights.dtype))](weights, *arguments, tvm_ffi.from_dlpack(packed))
         return packed

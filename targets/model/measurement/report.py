@@ -52,7 +52,7 @@ def moved(call):
 
 def operations(call):
     """Returns the operations of a dense kernel, a multiplication and an addition each; 0 for other operators."""
-    name, shapes = call["name"].removeprefix(PREFIX), [tensor["shape"] for tensor in tensors(call)]
+    name, shapes = re.sub(f"^{re.escape(PREFIX)}|_b?float16$", "", call["name"]), [tensor["shape"] for tensor in tensors(call)]
     if name in ("dense", "batch_matmul"):
         return 2 * math.prod(shapes[-1]) * shapes[0][-1]
     if name == "conv2d":

@@ -4,7 +4,7 @@ use core::slice;
 
 use ferrite_core::abi::{DLDataType, DLTensor, TVMFFIObject, kDLCPU, type_index};
 
-use super::{Arguments, Raised, Result, raise};
+use super::{Arguments, Result, raise};
 
 /// Element type of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,11 +124,6 @@ impl<'a> Tensor<'a> {
         Ok(Self { function, name, data, kind, shape, len })
     }
 
-    /// Returns the element type.
-    pub fn kind(&self) -> Kind {
-        self.kind
-    }
-
     /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
@@ -152,12 +147,6 @@ impl<'a> Tensor<'a> {
     /// Returns the product of all extents but the last one.
     pub fn leading(&self) -> usize {
         self.shape.iter().rev().skip(1).map(|extent| *extent as usize).product()
-    }
-
-    /// Raises the error for an element type that the function does not take.
-    pub fn unsupported(&self) -> Raised {
-        let (function, name, kind) = (self.function, self.name, self.kind);
-        raise!(Type, "{function}: {name} has elements of type {kind:?}, expected a float")
     }
 
     /// Checks that there are at least `rank` axes.

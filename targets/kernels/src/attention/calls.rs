@@ -4,15 +4,10 @@ use ferrite_core::abi::TVMFFIAny;
 
 use super::Attention;
 use crate::arguments::{Arguments, Result, Tensor, raise};
-use crate::element::{Element, by_kind};
+use crate::element::Element;
 
 /// `attention(q, k, v, mask, scale, causal, out)`.
-pub fn attention(args: Arguments<'_>) -> Result<TVMFFIAny> {
-    let out = args.tensor(6, "out")?;
-    by_kind!(out, attention_of(&args))
-}
-
-fn attention_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
+pub fn attention<T: Element>(args: Arguments<'_>) -> Result<TVMFFIAny> {
     let q = args.tensor(0, "q")?.expect_kind(T::KIND)?.expect_rank(4)?;
     let k = args.tensor(1, "k")?.expect_kind(T::KIND)?.expect_rank(4)?;
     let [batch, heads, queries, size] = extents(&q);
@@ -20,7 +15,8 @@ fn attention_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
     k.expect_shape(&[batch, key_heads, keys, size])?;
     let v = args.tensor(2, "v")?.expect_kind(T::KIND)?;
     let v = v.expect_shape(&[batch, key_heads, keys, size])?;
-    let out = args.tensor(6, "out")?.expect_shape(&[batch, heads, queries, size])?;
+    let out = args.tensor(6, "out")?.expect_kind(T::KIND)?;
+    let out = out.expect_shape(&[batch, heads, queries, size])?;
     if heads != 0 && (key_heads == 0 || heads % key_heads != 0) {
         let function = args.function();
         return Err(raise!(Value, "{function}: q has {heads} heads for {key_heads} heads of k"));
@@ -28,7 +24,7 @@ fn attention_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
     let (mask, mask_strides) = match args.optional(3, "mask")? {
         Some(mask) => {
             let mask = mask.expect_kind(T::KIND)?.expect_rank(4)?;
-            (mask.data::<T>().cast_const(), strides(args, &mask, [batch, heads, queries, keys])?)
+            (mask.data::<T>().cast_const(), strides(&args, &mask, [batch, heads, queries, keys])?)
         }
         None => (core::ptr::null(), [0; 4]),
     };

@@ -6,24 +6,19 @@ use super::depthwise::Depthwise;
 use super::geometry::Parameters;
 use super::product::Convolution;
 use crate::arguments::{Arguments, Result, shape_value};
-use crate::element::{Element, by_kind};
+use crate::element::Element;
 use crate::epilogue::{Activation, BiasAxis, Epilogue};
 use crate::matmul::ROWS;
 
 /// `conv2d(x, w, bias, residual, params, activation, lo, hi, out)`.
-pub fn conv2d(args: Arguments<'_>) -> Result<TVMFFIAny> {
-    let out = args.tensor(8, "out")?;
-    by_kind!(out, conv2d_of(&args))
-}
-
-fn conv2d_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
+pub fn conv2d<T: Element>(args: Arguments<'_>) -> Result<TVMFFIAny> {
     let x = args.tensor(0, "x")?.expect_kind(T::KIND)?.expect_rank(4)?;
     let w = args.tensor(1, "w")?.expect_kind(T::KIND)?.expect_rank(4)?;
-    let parameters = Parameters::read(args, 4)?;
-    let out = args.tensor(8, "out")?.expect_rank(4)?;
-    let geometry = parameters.geometry(args, &x, &out)?;
+    let parameters = Parameters::read(&args, 4)?;
+    let out = args.tensor(8, "out")?.expect_kind(T::KIND)?.expect_rank(4)?;
+    let geometry = parameters.geometry(&args, &x, &out)?;
     let outputs = geometry.outputs * geometry.groups;
-    w.expect_shape(&parameters.packed_shape(args, outputs, geometry.channels)?)?;
+    w.expect_shape(&parameters.packed_shape(&args, outputs, geometry.channels)?)?;
     let bias = args.optional(2, "bias")?;
     let residual = args.optional(3, "residual")?;
     let epilogue = Epilogue {
@@ -37,7 +32,7 @@ fn conv2d_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
             None => core::ptr::null(),
         },
         scale: 1.0,
-        activation: Activation::read(args, 5)?,
+        activation: Activation::read(&args, 5)?,
     };
     if out.len() == 0 {
         return Ok(TVMFFIAny::NONE);
@@ -59,18 +54,13 @@ pub fn packed_conv2d_shape(args: Arguments<'_>) -> Result<TVMFFIAny> {
 }
 
 /// `pack_conv2d(w, params, out)`.
-pub fn pack_conv2d(args: Arguments<'_>) -> Result<TVMFFIAny> {
-    let w = args.tensor(0, "w")?;
-    by_kind!(w, pack_conv2d_of(&args))
-}
-
-fn pack_conv2d_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
-    let parameters = Parameters::read(args, 1)?;
+pub fn pack_conv2d<T: Element>(args: Arguments<'_>) -> Result<TVMFFIAny> {
+    let parameters = Parameters::read(&args, 1)?;
     let [kh, kw] = parameters.kernel();
-    let w = args.tensor(0, "w")?.expect_rank(4)?;
+    let w = args.tensor(0, "w")?.expect_kind(T::KIND)?.expect_rank(4)?;
     let (outputs, channels) = (w.extent(0), w.extent(1));
     let w = w.expect_shape(&[outputs, channels, kh, kw])?;
-    let shape = parameters.packed_shape(args, outputs, channels)?;
+    let shape = parameters.packed_shape(&args, outputs, channels)?;
     let out = args.tensor(2, "out")?.expect_kind(T::KIND)?.expect_shape(&shape)?;
     let (from, to) = (w.data::<T>().cast_const(), out.data::<T>());
     // SAFETY: both tensors have the extents.

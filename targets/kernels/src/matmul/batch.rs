@@ -8,7 +8,7 @@ use super::{
     COLUMNS, DOT_ROWS, Dots, Left, Product, Right, RowCopy, is_f32, pack_columns, pack_transposed,
 };
 use crate::arguments::{Arguments, Result, Tensor, raise};
-use crate::element::{Element, by_kind};
+use crate::element::Element;
 use crate::epilogue::Epilogue;
 use crate::scratch::Scratch;
 use crate::simd::{self, Level, Simd, Work};
@@ -20,17 +20,12 @@ const PACKED_BYTES: usize = 384 << 10;
 const STREAMED_ROWS: usize = 24;
 
 /// `batch_matmul(a, b, transpose_b, alpha, out)`.
-pub fn batch_matmul(args: Arguments<'_>) -> Result<TVMFFIAny> {
-    let out = args.tensor(4, "out")?;
-    by_kind!(out, batch_matmul_of(&args))
-}
-
-fn batch_matmul_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
+pub fn batch_matmul<T: Element>(args: Arguments<'_>) -> Result<TVMFFIAny> {
     let a = args.tensor(0, "a")?.expect_kind(T::KIND)?.expect_axes(2)?;
     let b = args.tensor(1, "b")?.expect_kind(T::KIND)?.expect_axes(2)?;
     let transposed = args.int(2, "transpose_b")? != 0;
     let alpha = args.float(3, "alpha")? as f32;
-    let out = args.tensor(4, "out")?.expect_axes(2)?;
+    let out = args.tensor(4, "out")?.expect_kind(T::KIND)?.expect_axes(2)?;
     let (batch, [rows, columns]) = matrices(&out);
     let (a_batch, [a_rows, inner]) = matrices(&a);
     let (b_batch, b_shape) = matrices(&b);

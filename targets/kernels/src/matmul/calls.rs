@@ -6,22 +6,17 @@ use ferrite_core::abi::TVMFFIAny;
 
 use super::{COLUMNS, Left, Product, Right, RowCopy, pack_columns, pack_transposed};
 use crate::arguments::{Arguments, Result, shape_value};
-use crate::element::{Element, by_kind};
+use crate::element::Element;
 use crate::epilogue::{Activation, BiasAxis, Epilogue};
 use crate::scratch::Scratch;
 use crate::simd::{self, Level, Scalar, Simd, Work};
 use crate::threads::{self, share};
 
 /// `dense(x, w, bias, residual, activation, lo, hi, out)`.
-pub fn dense(args: Arguments<'_>) -> Result<TVMFFIAny> {
-    let out = args.tensor(7, "out")?;
-    by_kind!(out, dense_of(&args))
-}
-
-fn dense_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
+pub fn dense<T: Element>(args: Arguments<'_>) -> Result<TVMFFIAny> {
     let x = args.tensor(0, "x")?.expect_kind(T::KIND)?.expect_axes(1)?;
     let w = args.tensor(1, "w")?.expect_kind(T::KIND)?.expect_rank(3)?;
-    let out = args.tensor(7, "out")?.expect_axes(1)?;
+    let out = args.tensor(7, "out")?.expect_kind(T::KIND)?.expect_axes(1)?;
     let inner = x.extent(x.shape().len() - 1);
     let columns = out.extent(out.shape().len() - 1);
     let rows = out.leading();
@@ -40,7 +35,7 @@ fn dense_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
             None => core::ptr::null(),
         },
         scale: 1.0,
-        activation: Activation::read(args, 4)?,
+        activation: Activation::read(&args, 4)?,
     };
     let dense = Dense {
         x: x.data::<T>(),
@@ -135,14 +130,9 @@ pub fn packed_dense_shape(args: Arguments<'_>) -> Result<TVMFFIAny> {
 }
 
 /// `pack_dense(w, transposed, out)`.
-pub fn pack_dense(args: Arguments<'_>) -> Result<TVMFFIAny> {
-    let w = args.tensor(0, "w")?;
-    by_kind!(w, pack_dense_of(&args))
-}
-
-fn pack_dense_of<T: Element>(args: &Arguments<'_>) -> Result<TVMFFIAny> {
-    let w = args.tensor(0, "w")?.expect_rank(2)?;
-    let (inner, columns, transposed) = weights(args, w.shape())?;
+pub fn pack_dense<T: Element>(args: Arguments<'_>) -> Result<TVMFFIAny> {
+    let w = args.tensor(0, "w")?.expect_kind(T::KIND)?.expect_rank(2)?;
+    let (inner, columns, transposed) = weights(&args, w.shape())?;
     let out = args.tensor(2, "out")?.expect_kind(T::KIND)?;
     let out = out.expect_shape(&[columns.div_ceil(COLUMNS), inner, COLUMNS])?;
     let (from, extents) = (w.data::<T>().cast_const(), (inner, columns));

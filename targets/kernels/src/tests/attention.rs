@@ -16,7 +16,7 @@ fn check<T: Number>(random: &mut Random, [s, t, d]: [usize; 3], causal: bool) {
     let mask = Array::<T>::random(random, &mask);
     let out = Array::<T>::unwritten(&[b, h, s, d]);
     let call = Call::default().tensor(&q).tensor(&k).tensor(&v).tensor(&mask);
-    call.float(0.5).int(causal.into()).tensor(&out).run(attention).unwrap();
+    call.float(0.5).int(causal.into()).tensor(&out).run(attention::<T>).unwrap();
     let expected = |index: usize| {
         let (column, query, head, image) =
             (index % d, index / d % s, index / d / s % h, index / d / s / h);

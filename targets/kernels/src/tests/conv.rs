@@ -106,10 +106,15 @@ impl Case {
         let residual = Array::<T>::random(random, &residual);
         let packed = Array::<T>::unwritten(&self.packed());
         let parameters = self.parameters();
-        Call::default().tensor(&w).shape(&parameters).tensor(&packed).run(pack_conv2d).unwrap();
+        Call::default()
+            .tensor(&w)
+            .shape(&parameters)
+            .tensor(&packed)
+            .run(pack_conv2d::<T>)
+            .unwrap();
         let out = Array::<T>::unwritten(&shape);
         let call = Call::default().tensor(&x).tensor(&packed).tensor(&bias).tensor(&residual);
-        call.shape(&parameters).activation(2).tensor(&out).run(conv2d).unwrap();
+        call.shape(&parameters).activation(2).tensor(&out).run(conv2d::<T>).unwrap();
         let expected = |index| {
             let (mut sum, all) = self.exact(&x, &w, index);
             sum += if bias.data.is_empty() { 0.0 } else { bias.at(index / ow / oh % self.outputs) };

@@ -35,7 +35,7 @@ fn dense_names_the_argument_that_does_not_fit() {
         (dense_of(x, w, none, &[2, 5], out), "ValueError: f: residual has 10 elements, expected 8"),
     ];
     for (call, message) in cases {
-        assert_eq!(call.run(dense).unwrap_err(), message);
+        assert_eq!(call.run(dense::<f32>).unwrap_err(), message);
     }
 }
 
@@ -46,25 +46,34 @@ fn element_types_and_values_of_other_types_are_refused() {
     let call =
         Call::default().tensor(&half).tensor(&w).absent().absent().activation(0).tensor(&out);
     let message = "TypeError: f: x has elements of type F16, expected F32";
-    assert_eq!(call.run(dense).unwrap_err(), message);
+    assert_eq!(call.run(dense::<f32>).unwrap_err(), message);
     let call = Call::default().int(3).tensor(&w).absent().absent().activation(0).tensor(&out);
-    assert_eq!(call.run(dense).unwrap_err(), "TypeError: f: x is not a tensor (type index 1)");
+    assert_eq!(
+        call.run(dense::<f32>).unwrap_err(),
+        "TypeError: f: x is not a tensor (type index 1)"
+    );
     let call = Call::default().tensor(&x).tensor(&w).absent().absent().activation(12).tensor(&out);
-    assert_eq!(call.run(dense).unwrap_err(), "ValueError: f: activation 12 is not a known code");
+    assert_eq!(
+        call.run(dense::<f32>).unwrap_err(),
+        "ValueError: f: activation 12 is not a known code"
+    );
     let mut call =
         Call::default().tensor(&x).tensor(&w).absent().absent().activation(0).tensor(&out);
     call.tensors[0].device.device_type = 2;
-    assert_eq!(call.run(dense).unwrap_err(), "ValueError: f: x is not in main memory");
+    assert_eq!(call.run(dense::<f32>).unwrap_err(), "ValueError: f: x is not in main memory");
     call.tensors[0].device.device_type = 1;
     call.tensors[0].dtype.bits = 64;
-    assert!(call.run(dense).unwrap_err().contains("x has elements of an unsupported type"));
+    assert!(call.run(dense::<f32>).unwrap_err().contains("x has elements of an unsupported type"));
     call.tensors[0].dtype.bits = 32;
     let mut strides = [1_i64, 2];
     call.tensors[0].strides = strides.as_mut_ptr();
-    assert_eq!(call.run(dense).unwrap_err(), "ValueError: f: x is not compact");
+    assert_eq!(call.run(dense::<f32>).unwrap_err(), "ValueError: f: x is not compact");
     call.tensors[0].strides = core::ptr::null_mut();
     call.tensors[0].byte_offset = 2;
-    assert_eq!(call.run(dense).unwrap_err(), "ValueError: f: x is not aligned to its elements");
+    assert_eq!(
+        call.run(dense::<f32>).unwrap_err(),
+        "ValueError: f: x is not aligned to its elements"
+    );
 }
 
 #[test]
@@ -75,7 +84,7 @@ fn negative_and_overflowing_extents_are_refused() {
         let call =
             Call::default().tensor(&x).tensor(&w).absent().absent().activation(0).tensor(&out);
         let message = "ValueError: f: x has a negative or too large extent";
-        assert_eq!(call.run(dense).unwrap_err(), message);
+        assert_eq!(call.run(dense::<f32>).unwrap_err(), message);
     }
 }
 
@@ -84,10 +93,12 @@ fn packing_checks_its_output() {
     let (w, out) = (zeros(&[3, 4]), zeros(&[1, 4, 16]));
     let call = Call::default().tensor(&w).int(0).tensor(&out);
     let message = "ValueError: f: out has the shape [1, 4, 16], expected [1, 3, 16]";
-    assert_eq!(call.run(pack_dense).unwrap_err(), message);
+    assert_eq!(call.run(pack_dense::<f32>).unwrap_err(), message);
     let (w, out) = (zeros(&[4, 1, 3, 3]), zeros(&[4, 1, 3, 3]));
     let call = Call::default().tensor(&w).shape(&[3, 3, 1, 1, 0, 0, 0, 0, 1, 1, 3]).tensor(&out);
-    assert!(call.run(pack_conv2d).unwrap_err().contains("4 output channels are not in 3 groups"));
+    assert!(
+        call.run(pack_conv2d::<f32>).unwrap_err().contains("4 output channels are not in 3 groups")
+    );
 }
 
 #[test]
@@ -95,7 +106,7 @@ fn convolutions_check_parameters_and_shapes() {
     let (x, w, out) = (zeros(&[1, 2, 5, 5]), zeros(&[1, 1, 18, 12]), zeros(&[1, 4, 3, 3]));
     let run = |out: &Array<f32>, parameters: &[i64]| {
         let call = Call::default().tensor(&x).tensor(&w).absent().absent().shape(parameters);
-        call.activation(0).tensor(out).run(conv2d)
+        call.activation(0).tensor(out).run(conv2d::<f32>)
     };
     let good = [3, 3, 1, 1, 0, 0, 0, 0, 1, 1, 1];
     run(&out, &good).unwrap();
@@ -120,15 +131,15 @@ fn convolutions_check_parameters_and_shapes() {
 fn batches_and_attention_check_their_shapes() {
     let call =
         Call::default().tensor(&zeros(&[2, 3, 4])).tensor(&zeros(&[3, 4, 5])).int(0).float(1.0);
-    let error = call.tensor(&zeros(&[2, 3, 5])).run(batch_matmul).unwrap_err();
+    let error = call.tensor(&zeros(&[2, 3, 5])).run(batch_matmul::<f32>).unwrap_err();
     assert_eq!(error, "ValueError: f: b has 3 matrices, expected 2");
     let call =
         Call::default().tensor(&zeros(&[2, 3, 4])).tensor(&zeros(&[2, 4, 5])).int(1).float(1.0);
-    let error = call.tensor(&zeros(&[2, 3, 5])).run(batch_matmul).unwrap_err();
+    let error = call.tensor(&zeros(&[2, 3, 5])).run(batch_matmul::<f32>).unwrap_err();
     assert_eq!(error, "ValueError: f: b has matrices of [4, 5], expected [5, 4]");
     let (q, k) = (zeros(&[1, 3, 2, 4]), zeros(&[1, 2, 5, 4]));
     let call = Call::default().tensor(&q).tensor(&k).tensor(&k).absent().float(1.0).int(0);
-    let error = call.tensor(&zeros(&[1, 3, 2, 4])).run(attention).unwrap_err();
+    let error = call.tensor(&zeros(&[1, 3, 2, 4])).run(attention::<f32>).unwrap_err();
     assert_eq!(error, "ValueError: f: q has 3 heads for 2 heads of k");
 }
 
@@ -141,8 +152,8 @@ fn calls_without_results_return_at_once_for_any_extents() {
     };
     let (x, out) = (huge(&[1 << 62, 0]), huge(&[1 << 62, 0]));
     let call = Call::default().tensor(&x).tensor(&zeros(&[0, 0, 16])).absent().absent();
-    call.activation(0).tensor(&out).run(dense).unwrap();
+    call.activation(0).tensor(&out).run(dense::<f32>).unwrap();
     let (q, k) = (huge(&[1, 1, 2, 0]), huge(&[1, 1, 1 << 62, 0]));
     let call = Call::default().tensor(&q).tensor(&k).tensor(&k).absent().float(1.0).int(0);
-    call.tensor(&q).run(attention).unwrap();
+    call.tensor(&q).run(attention::<f32>).unwrap();
 }

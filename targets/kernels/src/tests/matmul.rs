@@ -23,10 +23,10 @@ fn dense_case<T: Number>(random: &mut Random, [m, k, n]: [usize; 3], transposed:
     let bias = Array::<T>::random(random, &bias);
     let residual = Array::<T>::random(random, &residual);
     let packed = Array::<T>::unwritten(&[n.div_ceil(16), k, 16]);
-    Call::default().tensor(&w).int(transposed.into()).tensor(&packed).run(pack_dense).unwrap();
+    Call::default().tensor(&w).int(transposed.into()).tensor(&packed).run(pack_dense::<T>).unwrap();
     let out = Array::<T>::unwritten(&[m, n]);
     let call = Call::default().tensor(&x).tensor(&packed).tensor(&bias).tensor(&residual);
-    call.activation(1).tensor(&out).run(dense).unwrap();
+    call.activation(1).tensor(&out).run(dense::<T>).unwrap();
     let expected = |index| {
         let (row, column) = (index / n, index % n);
         let weight = |k_| w.at(if transposed { column * k + k_ } else { k_ * n + column });
@@ -73,7 +73,7 @@ fn batch_case<T: Number>(random: &mut Random, batches: [usize; 2], [m, k, n]: [u
     let b = Array::<T>::random(random, &[batches[1], rows, columns]);
     let out = Array::<T>::unwritten(&[batch, m, n]);
     let call = Call::default().tensor(&a).tensor(&b).int(transposed.into()).float(0.5);
-    call.tensor(&out).run(batch_matmul).unwrap();
+    call.tensor(&out).run(batch_matmul::<T>).unwrap();
     let expected = |index| {
         let (matrix, row, column) = (index / n / m, index / n % m, index % n);
         let a_row = (matrix % batches[0] * m + row) * k;

@@ -17,6 +17,7 @@ import archive
 import kernels
 import numpy
 import tvm
+from kernels import link
 from kernels.call import called
 from tvm import relax
 
@@ -50,7 +51,7 @@ def loaded(mod):
     executable = relax.build(mod, target="llvm")
     with tempfile.TemporaryDirectory() as folder:
         path = str(pathlib.Path(folder) / "model.so")
-        executable.export_library(path, options=kernels.link_options(executable, ARCHIVE))
+        kernels.export_library(executable, path, ARCHIVE)
         return relax.VirtualMachine(tvm.runtime.load_module(path), tvm.cpu())["main"]
 
 
@@ -328,8 +329,8 @@ class KernelsAreCalled(unittest.TestCase):
             product = emit(relax.op.nn.conv2d(emit(relax.op.astype(x, "float16")), half(4, 3, 3, 3)))
             return relax.op.astype(emit(relax.op.multiply(product, half(4, 1, 1))), "float32")
 
-        self.check(["attention", "dense"], [(N, 4, 5)], attention, tolerance=1e-2)
-        self.check(["conv2d"], [(N, 3, 5, 4)], convolution, tolerance=1e-2)
+        self.check(["attention_float16", "dense_float16"], [(N, 4, 5)], attention, tolerance=1e-2)
+        self.check(["conv2d_float16"], [(N, 3, 5, 4)], convolution, tolerance=1e-2)
 
     def test_products_of_integers_are_exact(self):
         def build(emit, x, weights, zero):
@@ -360,6 +361,16 @@ class KernelsAreCalled(unittest.TestCase):
         self.assertEqual((called(changed), self.operators(changed)), (["dense"], {"astype", "multiply"}))
         values = [RANDOM.integers(0, 256, (3, 5)).astype("float32")]
         numpy.testing.assert_array_equal(results(loaded(changed), values), results(loaded(mod), values))
+
+    def test_libraries_contain_the_kernels_that_they_call(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "some.so"
+            link.shared(path, ARCHIVE, ["attention", "dense"])
+            self.assertEqual(link.defined(path), {"attention", "dense"})
+
+    def test_archives_without_a_kernel_are_refused(self):
+        with tempfile.NamedTemporaryFile() as archive, self.assertRaisesRegex(RuntimeError, f"{archive.name} lacks the kernels dense_float16: "):
+            link.shared("unwritten.so", archive.name, ["dense_float16"])
 
     def test_other_types_stay(self):
         mod = model([(2, 3)], lambda emit, x: relax.op.matmul(emit(relax.op.astype(x, "float64")), relax.const(normal(3, 4), "float64")))
