@@ -8,7 +8,7 @@ use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::{Epilogue, Place};
 use crate::scratch::Scratch;
-use crate::simd::{self, Level, Simd, Work};
+use crate::simd::{self, Level, MAX_LANES, Simd, Work};
 use crate::threads::{self, share};
 
 /// Depthwise convolution, with weights as they come.
@@ -69,6 +69,9 @@ struct Channels<'a, T> {
 /// Output rows that are computed together.
 const ROWS: usize = 4;
 
+/// Vectors of pixels of the rows.
+type Sums = [f32; ROWS * MAX_LANES];
+
 impl<T: Element> Work for Channels<'_, T> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
@@ -83,12 +86,13 @@ impl<T: Element> Work for Channels<'_, T> {
                 for x in (0..width).step_by(S::LANES) {
                     // SAFETY: as above.
                     unsafe {
-                        match height - y {
+                        let sums = match height - y {
                             1 => self.pixels::<S, 1>(simd, channel, y, x),
                             2 => self.pixels::<S, 2>(simd, channel, y, x),
                             3 => self.pixels::<S, 3>(simd, channel, y, x),
                             _ => self.pixels::<S, ROWS>(simd, channel, y, x),
-                        }
+                        };
+                        self.store(simd, channel, y..height.min(y + ROWS), x, &sums);
                     }
                 }
             }
@@ -100,29 +104,68 @@ impl<T: Element> Channels<'_, T> {
     /// Computes a vector of pixels of `N` rows.
     ///
     /// # Safety
-    /// The tensors must have the extents of the geometry, the scratch the padded plane.
+    /// The weights must have the extents of the geometry, the scratch the padded plane.
     #[inline(always)]
-    unsafe fn pixels<S: Simd, const N: usize>(&self, simd: S, channel: usize, y: usize, x: usize) {
-        let Depthwise { geometry, w, out, epilogue, .. } = self.depthwise;
-        let [height, width] = geometry.output;
-        let row = channel % (geometry.groups * geometry.outputs);
-        let weights = w.wrapping_add(row * geometry.taps());
+    unsafe fn pixels<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        channel: usize,
+        y: usize,
+        x: usize,
+    ) -> Sums {
+        let geometry = &self.depthwise.geometry;
+        let weights = self.depthwise.w.wrapping_add(self.row(channel) * geometry.taps());
         let pixels = self.plane.wrapping_add(self.layout.pixel(y, x));
-        // SAFETY: the weights have the taps, and the padded plane the pixels and the slack.
-        let sums: [S::V; N] = unsafe {
-            match (geometry.kernel[0], geometry.stride[0], geometry.dilation[0]) {
-                (3, 1, 1) => self.sums_by_rows::<S, N, 3, 1>(simd, weights, pixels),
-                (3, 2, 1) => self.sums_by_rows::<S, N, 3, 2>(simd, weights, pixels),
-                (5, 1, 1) => self.sums_by_rows::<S, N, 5, 1>(simd, weights, pixels),
-                _ => self.sums(simd, weights, pixels),
+        let mut sums = [0.0; ROWS * MAX_LANES];
+        // SAFETY: the weights have the taps, the padded plane the pixels and the slack, and the
+        // array the vectors.
+        unsafe {
+            let vectors: [S::V; N] =
+                match (geometry.kernel[0], geometry.stride[0], geometry.dilation[0]) {
+                    (3, 1, 1) => self.sums_by_rows::<S, N, 3, 1>(simd, weights, pixels),
+                    (3, 2, 1) => self.sums_by_rows::<S, N, 3, 2>(simd, weights, pixels),
+                    (5, 1, 1) => self.sums_by_rows::<S, N, 5, 1>(simd, weights, pixels),
+                    _ => self.sums(simd, weights, pixels),
+                };
+            for (at, vector) in vectors.iter().enumerate() {
+                simd.store(sums.as_mut_ptr().add(at * MAX_LANES), *vector);
             }
-        };
-        for (at, sum) in sums.iter().enumerate() {
-            let offset = (channel * height + y + at) * width + x;
-            let place = Place { offset, row, column: 0, count: (width - x).min(S::LANES) };
-            // SAFETY: the output has the extents of the geometry.
-            unsafe { epilogue.store(simd, out, place, *sum) };
         }
+        sums
+    }
+
+    /// Finishes vectors of pixels of rows, and stores them. One loop serves each number of rows:
+    /// the last step is most of the code.
+    ///
+    /// # Safety
+    /// The output must have the extents of the geometry.
+    #[inline(always)]
+    unsafe fn store<S: Simd>(
+        &self,
+        simd: S,
+        channel: usize,
+        rows: Range<usize>,
+        x: usize,
+        sums: &Sums,
+    ) {
+        let Depthwise { geometry, out, epilogue, .. } = self.depthwise;
+        let [height, width] = geometry.output;
+        for y in rows.clone() {
+            let offset = (channel * height + y) * width + x;
+            let count = (width - x).min(S::LANES);
+            let place = Place { offset, row: self.row(channel), column: 0, count };
+            // SAFETY: the output has the rows, and the array a vector for each of them.
+            unsafe {
+                let sum = simd.load(sums.as_ptr().add((y - rows.start) * MAX_LANES));
+                epilogue.store(simd, out, place, sum);
+            }
+        }
+    }
+
+    /// Returns the output channel within an image.
+    #[inline(always)]
+    fn row(&self, channel: usize) -> usize {
+        channel % (self.depthwise.geometry.groups * self.depthwise.geometry.outputs)
     }
 
     /// Computes the sums of `N` output rows at the distance of the stride.

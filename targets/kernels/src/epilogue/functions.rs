@@ -1,4 +1,5 @@
-//! Elementary functions of vectors, within 2 units in the last place of f32.
+//! Elementary functions of vectors: `exp` and `erf` are within 1 unit in the last place of f32,
+//! `tanh` within 1.5, the quotient within 2.5.
 //!
 //! The coefficients are minimax fits of this project (Lawson's iteration on Chebyshev nodes), whose
 //! errors are below 4e-9.

@@ -4,6 +4,8 @@ mod activation;
 mod functions;
 
 pub use activation::Activation;
+#[cfg(test)]
+pub use functions::erf;
 pub use functions::exp;
 
 use crate::element::Element;

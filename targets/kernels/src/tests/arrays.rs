@@ -62,7 +62,9 @@ impl<T: Number> Array<T> {
 
     /// Compares with exact values and the sums of magnitudes that bound their rounding errors.
     pub fn assert_near(&self, expected: impl Fn(usize) -> (f64, f64), case: &str) {
-        for index in 0..self.data.len() {
+        // Miri looks for undefined behaviour, and needs most of its time for exact values.
+        let step = if cfg!(miri) { 61 } else { 1 };
+        for index in (0..self.data.len()).step_by(step) {
             let (value, magnitude) = expected(index);
             let error = (self.at(index) - value).abs();
             assert!(
