@@ -1,5 +1,6 @@
 /*
- * allocations.c: counts the blocks that a process allocates during a call, on all threads. Preloaded.
+ * allocations.c: counts the blocks that a process allocates during a call, on all threads. It is
+ * preloaded.
  */
 #include "../../../robustness/alloc_fail/failing_malloc.h"
 
