@@ -14,6 +14,8 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 COUNTER = "KERNEL_CALLS_COUNTER"
 CALLS = 5
+HELPERS = int(os.environ.get("TVM_NUM_THREADS", 1)) - 1
+"""Threads beside the calling one. Each allocates its workspace in the first call in which it gets a task, which the machine's load decides."""
 
 
 def with_counter():
@@ -73,9 +75,10 @@ class Allocations(unittest.TestCase):
         call = ctypes.CDLL(RUNTIME).TVMFFIFunctionCall
         first, _, *others = blocks(call, function.__chandle__(), ctypes.byref(argument), 1)
         # Tensors and other objects of the machine, which needs two calls to settle.
-        self.assertEqual(others, [others[0]] * (CALLS - 2))
-        self.assertLess(0, others[0])
-        self.assertLess(others[0], first)
+        least = min(others)
+        self.assertLessEqual(sum(others) - least * len(others), HELPERS)
+        self.assertLess(0, least)
+        self.assertLess(least, first)
 
     def test_kernels_allocate_nothing_from_the_second_call_on(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +90,7 @@ class Allocations(unittest.TestCase):
             call = client.Call(kernels, name, *arguments)
             first, *others = blocks(call.function, None, call.values, call.count)
             total += first
-            self.assertEqual(others, [0] * (CALLS - 1), name)
+            self.assertLessEqual(sum(others), HELPERS, name)
         self.assertLess(0, total)
 
 
