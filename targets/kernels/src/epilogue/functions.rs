@@ -1,5 +1,5 @@
-//! Elementary functions of vectors: `exp` and `erf` are within 1 unit in the last place of f32,
-//! `tanh` within 1.5, the quotient within 2.5.
+//! Elementary functions of vectors: `exp` and `erf` are within 1.5 units in the last place of f32,
+//! `tanh` within 2, the quotient within 3.
 //!
 //! The coefficients are minimax fits of this project (Lawson's iteration on Chebyshev nodes), whose
 //! errors are below 4e-9.
