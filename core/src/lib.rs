@@ -51,6 +51,7 @@
 //! - `half`, `bytes`, `ndarray`, `num-bigint`, `serde`: types of these crates as values; see
 //!   `interop`.
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
+//! - `defaults`: default functions, which other runtimes may replace. `std` enables it.
 //! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions.
 //!   `ferrite-ffi-alloc` enables it.
 //! - `packed-messages`: packs error messages in builds without `speed`. `ferrite-ffi-alloc` enables

@@ -13,7 +13,7 @@
 pub mod builtins;
 mod debug;
 #[cfg(not(feature = "client"))]
-#[cfg_attr(not(feature = "std"), path = "defaults/none.rs")]
+#[cfg_attr(not(feature = "defaults"), path = "defaults/none.rs")]
 pub mod defaults;
 #[cfg(not(feature = "client"))]
 pub mod ffi_functions;

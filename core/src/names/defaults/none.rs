@@ -1,5 +1,4 @@
-//! Default functions in builds without an operating system: none, because no other runtime is
-//! loaded next to the library.
+//! Default functions in builds without the feature `defaults`: none.
 #![forbid(unsafe_code)]
 
 use crate::call::function::Function;
@@ -29,7 +28,6 @@ pub(crate) fn functions() -> impl Iterator<Item = &'static StaticFunction> {
 /// # Errors
 /// None.
 #[inline(always)]
-#[allow(dead_code, reason = "the table of boards with one core does not ask")]
 pub(crate) fn wrapped(_name: &[u8], _registered: &Function) -> Result<Option<Function>> {
     Ok(None)
 }

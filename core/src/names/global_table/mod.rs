@@ -172,11 +172,8 @@ fn register(
     // Checked once: most names do not start with the prefix of a default.
     let may_be_default = defaults::may_have(name);
     let slot = find_or_insert(name, may_be_default)?;
-    let in_place_of_default = if may_be_default {
-        exchange::in_place_of_default(name, function)?
-    } else {
-        Default::default()
-    };
+    let in_place_of_default =
+        if may_be_default { defaults::wrapped(name, function)? } else { None };
     if exchange::set(slot, function, in_place_of_default, texts, allow_override)? {
         Ok(())
     } else {

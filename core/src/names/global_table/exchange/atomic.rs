@@ -5,26 +5,10 @@ use super::super::retired::{Retired, RetiredNode};
 use super::super::texts::FunctionDocs;
 use crate::call::function::Function;
 use crate::error::Result;
-use crate::names::defaults;
 use crate::platform::sync::Mutex;
 
 /// The list of retired functions. Its lock also serialises writers.
 pub(crate) static RETIRED: Mutex<Retired> = Mutex::new(Retired::new());
-
-/// The function that replaces a default, or `None` if the registered function itself does.
-pub(in crate::names::global_table) type InPlaceOfDefault = Option<Function>;
-
-/// Creates the replacement of the default with the given name, if there is one that wraps the
-/// registered function.
-///
-/// # Errors
-/// MemoryError.
-pub(in crate::names::global_table) fn in_place_of_default(
-    name: &[u8],
-    function: &Function,
-) -> Result<InPlaceOfDefault> {
-    defaults::wrapped(name, function)
-}
 
 /// Registers a function under a name. Does not replace a function that is not a default if
 /// `may_replace` is false. Returns `true` if the entry then has this function, or one with the same
@@ -35,7 +19,7 @@ pub(in crate::names::global_table) fn in_place_of_default(
 pub(in crate::names::global_table) fn set(
     slot: &'static GlobalEntry,
     function: &Function,
-    in_place_of_default: InPlaceOfDefault,
+    in_place_of_default: Option<Function>,
     texts: FunctionDocs,
     may_replace: bool,
 ) -> Result<bool> {

@@ -7,36 +7,27 @@ use super::super::texts::FunctionDocs;
 use crate::call::function::Function;
 use crate::error::Result;
 
-/// The replacement of a default function; empty, because firmware has no default functions.
-#[derive(Default)]
-pub(in crate::names::global_table) struct InPlaceOfDefault;
-
-/// Returns the empty replacement: firmware has no default functions.
-///
-/// # Errors
-/// None.
-#[inline]
-pub(in crate::names::global_table) const fn in_place_of_default(
-    _name: &[u8],
-    _function: &Function,
-) -> Result<InPlaceOfDefault> {
-    Ok(InPlaceOfDefault)
-}
-
-/// Registers a function under a name. Does not replace a function if `may_replace` is false.
-/// Returns `true` if the entry then has this function, or one with the same callback.
+/// Registers a function under a name. Does not replace a function that is not a default if
+/// `may_replace` is false. Returns `true` if the entry then has this function, or one with the same
+/// callback. A default is replaced by `in_place_of_default`, if given.
 ///
 /// # Errors
 /// None.
 pub(in crate::names::global_table) fn set(
     slot: &'static GlobalEntry,
     function: &Function,
-    _: InPlaceOfDefault,
+    mut in_place_of_default: Option<Function>,
     texts: FunctionDocs,
     may_replace: bool,
 ) -> Result<bool> {
-    Ok(slot.function.set(function, may_replace, || {
+    Ok(slot.function.set(function, |is_set| {
+        let yields = is_set && slot.texts.yields();
+        if is_set && !may_replace && !yields {
+            return None;
+        }
         slot.texts.replace(texts);
+        let wrapping = if yields { in_place_of_default.take() } else { None };
+        Some(wrapping.unwrap_or_else(|| function.clone()))
     }))
 }
 

@@ -6,6 +6,7 @@ use core::ptr;
 
 use crate::error::Result;
 use crate::names::builtins::StaticFunction;
+use crate::names::defaults;
 use crate::value::string::String;
 
 /// Creates the RuntimeError for a name that is already registered.
@@ -20,7 +21,7 @@ pub(in crate::names::global_table) enum FunctionDocs {
 }
 
 impl FunctionDocs {
-    /// Returns the strings of a static function. Default functions do not exist in this build.
+    /// Returns the strings of a static function.
     pub(in crate::names::global_table) fn of_static(
         function: &'static StaticFunction,
         _yields: bool,
@@ -58,11 +59,15 @@ impl FunctionDocsCell {
         FunctionDocs::Nothing
     }
 
-    /// Returns `false`: this build has no default functions.
-    #[allow(dead_code, reason = "builds with one core do not ask")]
-    #[inline(always)]
+    /// Returns `true` if the entry has a default function, which any registration replaces.
+    #[inline]
     pub(in crate::names::global_table) fn yields(&self) -> bool {
-        false
+        self.function().is_some_and(|function| defaults::find(function.name().as_bytes()).is_some())
+    }
+
+    fn function(&self) -> Option<&'static StaticFunction> {
+        // SAFETY: null, or derived from a static reference.
+        unsafe { self.0.load(Ordering::Acquire).cast_const().as_ref() }
     }
 
     /// Returns an empty string. If a static function generates the strings, returns that function
@@ -71,8 +76,7 @@ impl FunctionDocsCell {
         &self,
         _of_given: impl FnOnce(&String, &String) -> String,
     ) -> core::result::Result<String, &'static StaticFunction> {
-        // SAFETY: null, or derived from a static reference.
-        match unsafe { self.0.load(Ordering::Acquire).cast_const().as_ref() } {
+        match self.function() {
             Some(builtin) => Err(builtin),
             None => Ok(String::EMPTY),
         }
