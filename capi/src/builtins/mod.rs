@@ -2,25 +2,13 @@
 
 use crate::boundary;
 use ferrite_core::names::builtins::{self, Builtins};
-#[cfg(feature = "host")]
-use ferrite_core::names::defaults::{self, Defaults, Group};
+#[cfg(any(feature = "host", feature = "relax"))]
+use ferrite_core::names::defaults::{self, Defaults};
 
 #[cfg(feature = "modules")]
 mod context;
-#[cfg(all(
-    feature = "host",
-    any(
-        feature = "cuda",
-        feature = "metal",
-        feature = "opencl",
-        feature = "rocm",
-        feature = "vulkan",
-        feature = "webgpu"
-    )
-))]
-mod devices;
-#[cfg(all(
-    feature = "host",
+#[cfg(any(feature = "host", feature = "relax"))]
+#[cfg_attr(
     not(any(
         feature = "cuda",
         feature = "metal",
@@ -28,9 +16,9 @@ mod devices;
         feature = "rocm",
         feature = "vulkan",
         feature = "webgpu"
-    ))
-))]
-#[path = "no_devices.rs"]
+    )),
+    path = "no_devices.rs"
+)]
 mod devices;
 
 // Installs them at load time, so that errors have backtraces from the start.
@@ -73,10 +61,11 @@ static BUILTINS: Builtins = Builtins {
 
 /// Default implementations of functions of TVM's runtime, used until that runtime is loaded and
 /// registers its own.
-#[cfg(feature = "host")]
+#[cfg(any(feature = "host", feature = "relax"))]
 static DEFAULTS: Defaults = Defaults {
     groups: &[
-        &[Group {
+        #[cfg(feature = "host")]
+        &[defaults::Group {
             prefix: "runtime.",
             functions: &ferrite_host::thread_pool::FUNCTIONS,
             wrap: None,
@@ -114,18 +103,21 @@ fn install() {
     ferrite_host::backtrace::install();
     #[cfg(feature = "host")]
     install_on_host();
+    #[cfg(any(feature = "host", feature = "relax"))]
+    {
+        defaults::install(&DEFAULTS);
+        devices::install();
+    }
     boundary::set_installed();
 }
 
 #[cfg(feature = "host")]
 fn install_on_host() {
     ferrite_host::forks::install();
-    defaults::install(&DEFAULTS);
     ferrite_core::names::type_table::provide(register_own);
     ferrite_core::platform::sync::find_thread_flag();
     ferrite_host::stack::install();
     ferrite_host::thread_pool::install();
-    devices::install();
     #[cfg(feature = "legacy")]
     ferrite_legacy::install();
 }

@@ -1,4 +1,4 @@
-//! Replacement for `devices` in builds for hosts without device back ends.
+//! Replacement for `devices` in builds without device back ends.
 
 use ferrite_core::names::defaults::Group;
 

@@ -1,15 +1,19 @@
 //! Global functions of this build: loaders of executables, and the builtins of compiled models.
-//! Hosts register them as defaults, which yield to functions that TVM's own runtime registers.
+//! They are defaults, which yield to functions that TVM's own runtime registers.
 
-#[cfg(feature = "std")]
+#[cfg(feature = "all-builtins")]
 mod defaults {
     use ferrite_core::names::defaults::Group;
 
     use ferrite_core::static_function;
 
     use crate::builtins::{self, functions_of};
-    use crate::model::{load_params, load_params_from_file};
-    use crate::module::{builtins_module, load_from_bytes, load_from_file};
+    use crate::model::load_params;
+    #[cfg(feature = "std")]
+    use crate::model::load_params_from_file;
+    #[cfg(feature = "std")]
+    use crate::module::load_from_file;
+    use crate::module::{builtins_module, load_from_bytes};
 
     /// Creates a group with a single function.
     macro_rules! single {
@@ -35,12 +39,15 @@ mod defaults {
             "ffi.Module.load_from_bytes.",
             static_function!(packed "ffi.Module.load_from_bytes.relax.VMExecutable", load_from_bytes)
         ),
+        #[cfg(feature = "std")]
         single!(
             "ffi.Module.load_from_file.",
             static_function!("ffi.Module.load_from_file.relax.VMExecutable", load_from_file)
         ),
         single!("runtime.", static_function!("runtime.LoadParams", load_params)),
+        #[cfg(feature = "std")]
         single!("runtime.", static_function!("runtime.LoadParamsFromFile", load_params_from_file)),
+        #[cfg(feature = "std")]
         single!("relax.", static_function!("relax.ExecutableLoadFromFile", load_from_file)),
         // Names of this library alone, which find its machine and builtins after TVM has registered
         // its own.
@@ -48,6 +55,7 @@ mod defaults {
             prefix: "ferrite.relax.",
             functions: &[
                 static_function!(packed "ferrite.relax.load_from_bytes", load_from_bytes),
+                #[cfg(feature = "std")]
                 static_function!("ferrite.relax.load_from_file", load_from_file),
                 static_function!("ferrite.relax.builtins", builtins_module),
             ],
@@ -75,5 +83,5 @@ mod defaults {
     ];
 }
 
-#[cfg(feature = "std")]
+#[cfg(feature = "all-builtins")]
 pub use defaults::GROUPS;

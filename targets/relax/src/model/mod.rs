@@ -40,8 +40,10 @@ pub use kernels::{Kernel, Kernels};
 #[cfg(not(feature = "all-builtins"))]
 pub use linked_library::register as register_system_symbol;
 pub use parameters::Parameters;
+#[cfg(feature = "all-builtins")]
+pub(crate) use parameters::load_params;
 #[cfg(feature = "std")]
-pub(crate) use parameters::{load_params, load_params_from_file};
+pub(crate) use parameters::load_params_from_file;
 pub use record::Model;
 
 impl Model {

@@ -142,7 +142,7 @@ fn described(error: Error) -> Error {
 ///
 /// # Errors
 /// TypeError for another argument; errors of [`Parameters::read`].
-#[cfg(feature = "std")]
+#[cfg(feature = "all-builtins")]
 pub(crate) fn load_params(bytes: Bytes) -> Result<MapObject> {
     Ok(Parameters::read(Source::Bytes(bytes))?.0)
 }
