@@ -1,11 +1,12 @@
 //! Fork protection of GPU drivers. In the child of a process that opened a driver, the driver's
 //! handles refer to threads and mappings that no longer exist. So every use of a device fails
-//! there, and nothing is freed.
+//! there, and nothing is freed. Without `std` there are no processes, so nothing sets the flags.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
+#[cfg(feature = "std")]
 use ferrite_core::platform::sync::fork::{AtFork, Hook, Ring, enlist};
 
 /// Whether a driver was opened, or is being opened.
@@ -14,6 +15,7 @@ static IN_USE: AtomicBool = AtomicBool::new(false);
 /// Whether this process was forked from a process that had opened a driver.
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
+#[cfg(feature = "std")]
 static CHILD: Hook = Hook::in_child(|| {
     if IN_USE.load(Ordering::Relaxed) {
         IS_CHILD.store(true, Ordering::Relaxed);
@@ -26,6 +28,7 @@ static CHILD: Hook = Hook::in_child(|| {
 /// first taken, and [`check`] before each later use, so that the child of a process that may hold
 /// one gets an error instead of waiting for it. Module state that needs no driver is set without a
 /// lock or behind an [`ObjectMutex`](ferrite_core::platform::sync::ObjectMutex).
+#[cfg(feature = "std")]
 static PARTS: &[&dyn AtFork] = &[
     &CHILD,
     #[cfg(feature = "cuda")]
@@ -33,6 +36,7 @@ static PARTS: &[&dyn AtFork] = &[
 ];
 
 /// Registers the fork handler.
+#[cfg(feature = "std")]
 pub(crate) fn install() {
     enlist(Ring::Gpu, PARTS);
 }

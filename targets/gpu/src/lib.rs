@@ -29,6 +29,10 @@
 //! Each kind is a feature. It consists of a [`Driver`](driver::Driver) for its modules and a
 //! [`Backend`] for its devices. A driver library is opened on the first launch of a module of the
 //! kind, or on the first use of one of its devices.
+//!
+//! Kinds need the feature `std`. Without it, the crate has the parts that need no operating system,
+//! for back ends of other crates.
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 #[cfg(feature = "cuda")]
 mod allocation;
@@ -41,6 +45,7 @@ pub mod elf;
 pub mod forks;
 pub mod functions;
 pub mod launch;
+#[cfg(feature = "std")]
 pub mod library;
 #[cfg(feature = "metal")]
 pub mod metal;
@@ -55,6 +60,7 @@ pub mod payload;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod runtime;
+#[cfg(feature = "std")]
 mod set_once;
 pub mod spirv;
 #[cfg(any(feature = "__variables", all(feature = "metal", target_vendor = "apple")))]
@@ -113,6 +119,9 @@ pub fn install() {
         let _ = device::register(backend);
     }
     device::install();
-    runtime::workspaces::install();
-    forks::install();
+    #[cfg(feature = "std")]
+    {
+        runtime::workspaces::install();
+        forks::install();
+    }
 }

@@ -6,11 +6,11 @@
 
 use core::ffi::c_void;
 use core::ptr::{self, NonNull};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ferrite_core::error::{Error, Result, kind, out_of_memory};
 use ferrite_core::plain_bail;
 use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::Mutex;
 
 /// Granularity of workspace sizes in bytes.
 const GRANULARITY: usize = 4096;
@@ -60,10 +60,6 @@ impl Workspaces {
         Workspaces(Mutex::new(WorkspacePool { free: Buffer::new(), used: Buffer::new() }))
     }
 
-    fn pool(&self) -> MutexGuard<'_, WorkspacePool> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns a workspace for commands of `queue`: the smallest free one that is large enough,
     /// otherwise a new one in place of the largest free one. If the device is out of memory, first
     /// frees all free workspaces that are not kept.
@@ -79,21 +75,22 @@ impl Workspaces {
         let Some(bytes) = bytes.max(1).checked_next_multiple_of(GRANULARITY) else {
             return Err(out_of_memory(bytes));
         };
-        let mut pool = self.pool();
-        let pool = &mut *pool;
-        // Reserves in both lists, so that freeing cannot fail.
-        let count = pool.free.len() + pool.used.len() + 1;
-        pool.used.try_reserve(count - pool.used.len())?;
-        pool.free.try_reserve(count - pool.free.len())?;
-        let block = match pool.take(bytes, queue) {
-            Some(block) => block,
-            None => {
-                pool.drop_largest(memory, queue);
-                WorkspaceBlock { data: pool.allocate(memory, bytes)?, bytes, queue, is_kept: false }
-            }
-        };
-        pool.used.try_push(block)?;
-        Ok(block.data)
+        self.0.with_mut(|pool| {
+            // Reserves in both lists, so that freeing cannot fail.
+            let count = pool.free.len() + pool.used.len() + 1;
+            pool.used.try_reserve(count - pool.used.len())?;
+            pool.free.try_reserve(count - pool.free.len())?;
+            let block = match pool.take(bytes, queue) {
+                Some(block) => block,
+                None => {
+                    pool.drop_largest(memory, queue);
+                    let data = pool.allocate(memory, bytes)?;
+                    WorkspaceBlock { data, bytes, queue, is_kept: false }
+                }
+            };
+            pool.used.try_push(block)?;
+            Ok(block.data)
+        })
     }
 
     /// Returns a workspace to the pool. Commands of `queue` may still use it.
@@ -105,24 +102,25 @@ impl Workspaces {
         workspace: NonNull<c_void>,
         queue: *mut c_void,
     ) -> Result<()> {
-        let mut pool = self.pool();
-        let pool = &mut *pool;
-        let index = pool.used.iter().rposition(|block| block.data == workspace);
-        match index.and_then(|index| pool.used.swap_remove(index)) {
-            Some(block) => Ok(pool.free.try_push(WorkspaceBlock { queue, ..block })?),
-            None => plain_bail!(VALUE_ERROR, "This is not a workspace of the {} device", M::NAME),
-        }
+        self.0.with_mut(|pool| {
+            let index = pool.used.iter().rposition(|block| block.data == workspace);
+            match index.and_then(|index| pool.used.swap_remove(index)) {
+                Some(block) => Ok(pool.free.try_push(WorkspaceBlock { queue, ..block })?),
+                None => {
+                    plain_bail!(VALUE_ERROR, "This is not a workspace of the {} device", M::NAME)
+                }
+            }
+        })
     }
 
     /// Keeps the unused workspaces of a queue until it is destroyed, for commands that are recorded
     /// and run again.
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only CUDA has graphs"))]
     pub(crate) fn keep(&self, queue: *mut c_void) {
-        let mut pool = self.pool();
-        pool.free
-            .iter_mut()
-            .filter(|block| ptr::eq(block.queue, queue))
-            .for_each(|block| block.is_kept = true);
+        self.0.with_mut(|pool| {
+            let blocks = pool.free.iter_mut().filter(|block| ptr::eq(block.queue, queue));
+            blocks.for_each(|block| block.is_kept = true);
+        });
     }
 
     /// Frees the unused workspaces of a queue that is being destroyed. A later queue may have the
@@ -132,8 +130,7 @@ impl Workspaces {
         expect(dead_code, reason = "only some kinds have queues of their own")
     )]
     pub(crate) fn forget<M: DeviceMemory>(&self, memory: &M, queue: *mut c_void) {
-        let mut pool = self.pool();
-        while pool.drop_largest(memory, queue) {}
+        self.0.with_mut(|pool| while pool.drop_largest(memory, queue) {});
     }
 }
 

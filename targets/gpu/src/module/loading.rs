@@ -3,11 +3,11 @@
 
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use ferrite_core::error::Result;
 use ferrite_core::plain_bail;
 use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::sync::Mutex;
 
 use crate::driver::{Driver, MAX_DEVICES, Source};
 use crate::forks;
@@ -96,8 +96,17 @@ impl<D: Driver> Loading<D> {
         };
         // Before the lock is taken, so that a child forked meanwhile does not wait for it.
         forks::begin_use()?;
-        // A panic in a driver's binding leaves no inconsistent state, so poisoning is ignored.
-        let _loading = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.lock.with_mut(|()| self.load_locked(source, kernel, device, index))
+    }
+
+    /// Loads a kernel unless another thread has. The caller must hold the lock.
+    fn load_locked(
+        &self,
+        source: &Source<'_, D>,
+        kernel: usize,
+        device: i32,
+        index: usize,
+    ) -> Result<&D::Kernel> {
         if let Some(kernel) = self.kernels[kernel].get(index) {
             return Ok(kernel);
         }

@@ -7,6 +7,7 @@
 mod coexistence;
 mod enabled;
 mod view;
+#[cfg(feature = "std")]
 pub(crate) mod workspaces;
 
 use core::ffi::c_void;
