@@ -47,15 +47,17 @@ impl<L> Mailbox<L> {
         }
     }
 
-    /// Puts a task into the mailbox, and wakes the owner if it sleeps. The mailbox must be empty,
-    /// and only one thread at a time may put tasks into it.
-    pub(super) fn put(&self, launch: *const L, task: u32) {
+    /// Puts a task into the mailbox, and wakes the owner if it sleeps. Returns `true` if it slept.
+    /// The mailbox must be empty, and only one thread at a time may put tasks into it.
+    pub(super) fn put(&self, launch: *const L, task: u32) -> bool {
         self.puts.store(self.puts.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         self.task.store(task, Ordering::Relaxed);
         self.launch.store(launch.cast_mut(), Ordering::Relaxed);
-        if self.state.swap(FULL, Ordering::AcqRel) == ASLEEP {
+        let slept = self.state.swap(FULL, Ordering::AcqRel) == ASLEEP;
+        if slept {
             futex::wake(&raw const self.state);
         }
+        slept
     }
 
     /// Takes the task out of the mailbox. Returns `None` if the mailbox is empty.

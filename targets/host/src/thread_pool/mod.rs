@@ -7,6 +7,7 @@
 //! | `thread_pool/worker.rs` | the worker threads |
 //! | `thread_pool/mailbox.rs` | the slot through which a worker receives tasks |
 //! | `thread_pool/idle.rs` | lock-free stack of idle workers |
+//! | `thread_pool/backoff.rs` | launches on fewer threads while other work delays workers |
 //! | `thread_pool/spin.rs` | spinning and yielding before a thread sleeps |
 //! | `thread_pool/futex/` | sleeping until an atomic word changes |
 //! | `thread_pool/placement.rs` | moving workers off the launching thread's processor |
@@ -22,7 +23,8 @@
 //! concurrently and wait for each other at barriers, and launches from different threads do not
 //! wait for each other. When the first task has ended, the calling thread also runs the tasks that
 //! no worker has begun. Workers are kept for later launches; the process ends without waiting for
-//! them. A nested launch runs as one task.
+//! them. A nested launch runs as one task. While other work delays the workers, launches with an
+//! open number of tasks use fewer of them (`backoff.rs`).
 //!
 //! A launch takes no lock: workers are reserved from a lock-free stack, tasks are passed through
 //! one atomic word per worker, and joined through one atomic word per launch. Waiting threads stay
@@ -41,6 +43,7 @@ use ferrite_core::error::Result;
 use ferrite_core::platform::sync::fork::Hook;
 
 mod affinity;
+mod backoff;
 mod caller;
 mod configure;
 mod detached;
@@ -103,24 +106,6 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
         return unsafe { run_single(lambda, data) };
     }
     let team = Team::reserve(wanted - 1);
-    // SAFETY: the caller guarantees `lambda` and `data` until this function returns, which is after
-    // the last task.
-    let outcome = unsafe { launch_on(&team, lambda, data, asked) };
-    team.release();
-    outcome
-}
-
-/// Runs a launch on a team of workers. Returns an error if the team is too small for the requested
-/// number of tasks.
-///
-/// # Safety
-/// Same requirements as [`Launcher::launch`].
-unsafe fn launch_on(
-    team: &Team,
-    lambda: ParallelLambda,
-    data: *mut c_void,
-    asked: usize,
-) -> Result<()> {
     let tasks = team.len() + 1;
     ensure!(
         asked <= tasks,
@@ -131,9 +116,12 @@ unsafe fn launch_on(
         // SAFETY: the caller guarantees `lambda` and `data`.
         return unsafe { run_single(lambda, data) };
     }
-    // SAFETY: the caller guarantees `lambda` and `data` until the launch is over; there is a worker
-    // for each task.
-    caller::in_task(|| unsafe { team.run(Launch::new(lambda, data, tasks as u32)) })
+    // SAFETY: the caller guarantees `lambda` and `data` until this function returns, which is after
+    // the last task.
+    let launch = unsafe { Launch::new(team, lambda, data) };
+    // A program that asks for a number of tasks may have them wait for each other without barriers.
+    let workers = if asked == 0 { backoff::usable(tasks - 1) } else { tasks - 1 };
+    caller::in_task(|| launch.run(workers))
 }
 
 /// Runs the function of a launch as a single task on this thread.
@@ -193,6 +181,15 @@ mod tests {
         unsafe { launch(call, (&raw mut data).cast(), num_task) }
     }
 
+    /// Runs tasks that are given to some workers only, as while the calling thread backs off.
+    fn run_on(workers: usize, num_task: usize, body: &Body<'_>) -> Result<()> {
+        let mut data: &Body<'_> = body;
+        // SAFETY: `call` accepts the closure, which is `Sync` and outlives the launch.
+        let launch =
+            unsafe { Launch::new(Team::reserve(num_task - 1), call, (&raw mut data).cast()) };
+        caller::in_task(|| launch.run(workers))
+    }
+
     fn tasks(env: *mut ParallelGroupEnv) -> i32 {
         // SAFETY: launches pass a live environment.
         unsafe { (*env).num_task }
@@ -226,6 +223,45 @@ mod tests {
             let threads: std::collections::HashSet<_> =
                 seen.iter().map(|(_, thread)| *thread).collect();
             assert_eq!(threads.len(), seen.len());
+        }
+    }
+
+    #[test]
+    fn tasks_without_workers_run_in_order_on_the_calling_thread() {
+        let (here, seen) = (thread::current().id(), Mutex::new(Vec::new()));
+        run_on(0, 7, &|task, env| {
+            assert_eq!((tasks(env), thread::current().id()), (7, here));
+            seen.lock().unwrap().push(task);
+            Ok(())
+        })
+        .unwrap();
+        assert!(seen.into_inner().unwrap().into_iter().eq(0..7));
+    }
+
+    #[test]
+    fn tasks_meet_at_barriers_even_if_workers_are_left_out_at_first() {
+        for workers in 0..4 {
+            let count = AtomicI32::new(0);
+            run_on(workers, 5, &|_, env| {
+                count.fetch_add(1, Ordering::Relaxed);
+                meet(env)?;
+                assert_eq!(count.load(Ordering::Relaxed), 5);
+                meet(env)
+            })
+            .unwrap();
+        }
+    }
+
+    #[test]
+    fn each_task_runs_once_on_fewer_workers_than_tasks() {
+        for _ in 0..if cfg!(miri) { 20 } else { 2000 } {
+            let seen = [const { AtomicI32::new(0) }; 9];
+            run_on(3, 9, &|task, _| {
+                seen[task as usize].fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            })
+            .unwrap();
+            assert!(seen.into_iter().all(|count| count.into_inner() == 1));
         }
     }
 

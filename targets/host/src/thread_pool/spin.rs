@@ -37,7 +37,12 @@ static LEFT: AtomicU32 = AtomicU32::new(0);
 
 /// Polls `look` until it returns a result. Returns `None` if the thread should sleep instead.
 pub(super) fn poll<T>(look: impl Fn() -> Option<T>) -> Option<T> {
-    spin(FIRST_ROUNDS, &look).or_else(|| yield_until(settings::spin_limit(), &look))
+    briefly(&look).or_else(|| yield_until(settings::spin_limit(), &look))
+}
+
+/// Polls `look` for a few microseconds until it returns a result.
+pub(super) fn briefly<T>(look: impl Fn() -> Option<T>) -> Option<T> {
+    spin(FIRST_ROUNDS, &look)
 }
 
 fn spin<T>(rounds: u32, look: &impl Fn() -> Option<T>) -> Option<T> {

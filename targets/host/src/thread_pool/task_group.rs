@@ -111,6 +111,11 @@ impl TaskGroup {
         }
     }
 
+    /// Returns `true` if all tasks have ended.
+    pub(super) fn has_ended(&self) -> bool {
+        unfinished(self.word.load(Ordering::Acquire)) == 0
+    }
+
     /// Waits until all tasks have ended.
     ///
     /// # Errors

@@ -1,17 +1,17 @@
-//! Worker threads of the pool: creation, reservation, the loop that runs tasks, and launches on a
-//! team of workers. Workers are identified by number.
+//! Worker threads of the pool: creation, reservation in teams, and the loop that runs tasks.
+//! Workers are identified by number.
 
 use core::alloc::Layout;
 use core::ffi::c_void;
+use core::mem;
 use core::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-use ferrite_core::error::{Result, raised_error};
 use ferrite_core::platform::memory;
 
 use super::idle::{Chain, IdleStack};
 use super::launch::Launch;
-use super::mailbox::{Delivery, Mailbox};
+use super::mailbox::Mailbox;
 use super::settings::MAX_TASKS;
 use super::{affinity, caller, detached, process, system};
 
@@ -76,60 +76,17 @@ impl Team {
     }
 
     /// Returns the workers, in the order in which they were reserved.
-    fn workers(&self) -> impl Iterator<Item = &'static Worker> {
+    pub(super) fn workers(&self) -> impl Iterator<Item = &'static Worker> {
         IDLE.numbers(&self.numbers).filter_map(worker)
     }
+}
 
+impl Drop for Team {
     /// Returns the workers to the pool. All of them must be idle.
-    pub(super) fn release(self) {
+    fn drop(&mut self) {
         // A child process does not have its parent's threads.
         if self.process == process::current() {
-            IDLE.push(self.numbers);
-        }
-    }
-
-    /// Runs all tasks of a launch: the first one on this thread, the others on the workers. When
-    /// the first task has ended, this thread also runs the tasks that no worker has begun.
-    ///
-    /// # Errors
-    /// The error of the task that failed first; RuntimeError in a process that was forked during
-    /// the launch.
-    ///
-    /// # Safety
-    /// The team must have a worker for every task but the first.
-    pub(super) unsafe fn run(&self, launch: Launch) -> Result<()> {
-        for (worker, task) in self.workers().zip(1..) {
-            worker.mailbox().put(&launch, task);
-        }
-        // SAFETY: the launch lives until the last task has ended, and each task is run once, by the
-        // thread that took it.
-        unsafe {
-            Launch::run(Delivery { launch: &launch, task: 0 });
-            self.run_unclaimed(&launch);
-        }
-        launch.join()
-    }
-
-    /// Takes back the tasks that no worker has begun, and runs them.
-    ///
-    /// # Safety
-    /// Must be called by the launching thread, after the first task.
-    unsafe fn run_unclaimed(&self, launch: &Launch) {
-        let mut unclaimed =
-            self.workers().filter_map(|worker| Some((worker, worker.mailbox().take()?))).peekable();
-        if unclaimed.peek().is_none() {
-            return;
-        }
-        // Tasks drop the raised error that they leave behind, but this one belongs to the caller or
-        // to the first task.
-        let raised_before = raised_error::take();
-        for (worker, delivery) in unclaimed {
-            launch.origin().send_away(worker.thread(), |processor| worker.may_be_on(processor));
-            // SAFETY: the launch lives, and the task was taken from the mailbox.
-            unsafe { Launch::run(delivery) };
-        }
-        if let Some(error) = raised_before {
-            raised_error::set_again(error);
+            IDLE.push(mem::replace(&mut self.numbers, Chain::EMPTY));
         }
     }
 }
@@ -192,7 +149,7 @@ impl Worker {
     }
 
     /// Returns the mailbox through which the reserved worker receives tasks.
-    fn mailbox(&self) -> &Mailbox<Launch> {
+    pub(super) fn mailbox(&self) -> &Mailbox<Launch> {
         &self.mailbox
     }
 
@@ -203,7 +160,7 @@ impl Worker {
 
     /// Returns `true` if the thread may be on this processor: it last ran there, or has not run
     /// since it went to sleep.
-    fn may_be_on(&self, processor: i32) -> bool {
+    pub(super) fn may_be_on(&self, processor: i32) -> bool {
         [processor, UNKNOWN].contains(&self.processor.load(Ordering::Relaxed))
     }
 

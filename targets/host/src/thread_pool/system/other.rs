@@ -3,7 +3,9 @@
 
 use core::ffi::CStr;
 use core::time::Duration;
+use std::sync::OnceLock;
 use std::thread;
+use std::time::Instant;
 
 /// Returns the number of processors available to the process.
 pub(super) fn processors() -> Option<usize> {
@@ -43,7 +45,8 @@ pub(super) fn this_processor() -> i32 {
 /// Does nothing: threads are not moved here.
 pub(super) fn move_off(_: Thread, _: i32) {}
 
-/// Returns zero: only thread moves depend on the time, and there are none here.
+/// Returns the time of a monotonic clock.
 pub(super) fn coarse_time() -> Duration {
-    Duration::ZERO
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
 }
