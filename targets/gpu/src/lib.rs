@@ -34,7 +34,7 @@
 //! for back ends of other crates.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "opencl", feature = "vulkan"))]
 mod allocation;
 pub mod attribute_text;
 pub mod create;

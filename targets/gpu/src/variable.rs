@@ -26,10 +26,10 @@ pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
     }
 }
 
-/// Returns the number of bytes of unused memory that the pool of a device may keep, from
-/// `FERRITE_DEVICE_POOL` in MiB; 0 turns pools off. Returns `None` without a limit.
+/// Returns the number of bytes of unused memory that a device may keep for tensors, from
+/// `FERRITE_DEVICE_POOL` in MiB; 0 keeps none. Returns `None` without a limit.
 #[cfg_attr(
-    not(feature = "cuda"),
+    not(any(feature = "cuda", feature = "opencl", feature = "vulkan")),
     allow(dead_code, reason = "the other kinds keep no memory for tensors")
 )]
 pub(crate) fn pool_limit() -> Option<u64> {

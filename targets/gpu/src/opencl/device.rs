@@ -11,6 +11,7 @@ use ferrite_core::{Any, String};
 use super::api::{self, Api, Handle};
 use super::failure;
 use super::info::info;
+use crate::allocation::FreeList;
 use crate::variable;
 use crate::workspace::Workspaces;
 
@@ -23,6 +24,7 @@ pub(super) struct Device {
     pub(super) queue: Handle,
     /// Size of the device's memory in bytes.
     pub(super) memory: u64,
+    pub(super) unused: FreeList,
     pub(super) workspaces: Workspaces,
 }
 
@@ -45,10 +47,11 @@ impl Device {
         failure::check(status)?;
         // SAFETY: the device belongs to the context.
         let queue = unsafe { (api.clCreateCommandQueue)(context, id, 0, &mut status) };
-        let mut device =
-            Device { api, id, context, queue, memory: 0, workspaces: Workspaces::new() };
+        let (unused, workspaces) = (FreeList::new(0), Workspaces::new());
+        let mut device = Device { api, id, context, queue, memory: 0, unused, workspaces };
         failure::check(status)?;
         device.memory = device.number(api::DEVICE_GLOBAL_MEM_SIZE)?.cast_unsigned();
+        device.unused = FreeList::new(device.memory);
         Ok(device)
     }
 

@@ -9,7 +9,7 @@ use ferrite_core::platform::memory::Buffer;
 use ferrite_core::value::device::kind;
 use ferrite_core::{plain_bail, plain_ensure};
 
-use super::api::{self, Handle};
+use super::api::{self, Handle, Status};
 use super::device::Device;
 use super::{failure, platform};
 use crate::owned::Owned;
@@ -20,13 +20,20 @@ use crate::workspace::DeviceMemory;
 #[repr(C)]
 pub(super) struct Descriptor {
     memory: Handle,
+    /// Size of the buffer in bytes.
+    bytes: usize,
 }
 
-/// Allocates memory and its descriptor. A size of zero is rounded up to one byte.
+/// Allocates memory and its descriptor, or reuses memory that was freed. A size of zero is rounded
+/// up to one byte. If the device is out of memory, releases unused memory and tries again.
 ///
 /// # Errors
 /// MemoryError if the device is out of memory; errors of the driver.
 pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>> {
+    let bytes = bytes.max(1);
+    if let Some(reused) = device.unused.take(bytes as u64) {
+        return Ok(reused);
+    }
     // Some drivers create buffers of any size, and fail when they are used.
     if bytes as u64 > device.memory {
         plain_bail!(
@@ -36,24 +43,11 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
             &device.memory
         );
     }
-    let mut status = api::SUCCESS;
-    // SAFETY: no main memory is passed.
-    let memory = unsafe {
-        (device.api.clCreateBuffer)(
-            device.context,
-            api::MEM_READ_WRITE,
-            bytes.max(1),
-            ptr::null_mut(),
-            &mut status,
-        )
-    };
-    if matches!(
-        status,
-        api::MEM_OBJECT_ALLOCATION_FAILURE
-            | api::OUT_OF_RESOURCES
-            | api::OUT_OF_HOST_MEMORY
-            | api::INVALID_BUFFER_SIZE
-    ) {
+    let (mut memory, mut status) = create_buffer(device, bytes);
+    if is_out_of_memory(status) && trim(device)? {
+        (memory, status) = create_buffer(device, bytes);
+    }
+    if is_out_of_memory(status) {
         plain_bail!(
             MEMORY_ERROR,
             "The OpenCL device has no {} bytes: {}",
@@ -62,7 +56,7 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
         );
     }
     failure::check(status)?;
-    match Owned::new(Descriptor { memory }) {
+    match Owned::new(Descriptor { memory, bytes }) {
         Ok(descriptor) => Ok(descriptor.into_raw().cast()),
         Err(error) => {
             // SAFETY: the buffer is owned.
@@ -72,11 +66,56 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
     }
 }
 
-/// Frees memory from [`allocate`]. Queued commands retain the buffer.
+/// Calls the driver to create a buffer. The buffer is null if that fails.
+fn create_buffer(device: &Device, bytes: usize) -> (Handle, Status) {
+    let (flags, no_memory, mut status) = (api::MEM_READ_WRITE, ptr::null_mut(), api::SUCCESS);
+    // SAFETY: no main memory is passed.
+    let buffer = unsafe {
+        (device.api.clCreateBuffer)(device.context, flags, bytes, no_memory, &mut status)
+    };
+    (buffer, status)
+}
+
+fn is_out_of_memory(status: Status) -> bool {
+    matches!(
+        status,
+        api::MEM_OBJECT_ALLOCATION_FAILURE
+            | api::OUT_OF_RESOURCES
+            | api::OUT_OF_HOST_MEMORY
+            | api::INVALID_BUFFER_SIZE
+    )
+}
+
+/// Frees memory from [`allocate`], which is kept for reuse. Queued commands may still use it.
 ///
 /// # Safety
 /// `data` must come from `allocate` for this device, and must not be used afterwards.
 pub(super) unsafe fn free(device: &Device, data: NonNull<c_void>) {
+    // SAFETY: the caller guarantees the descriptor.
+    let bytes = unsafe { data.cast::<Descriptor>().as_ref() }.bytes;
+    // SAFETY: the caller's promise, for this memory and for that in the list.
+    device.unused.put(data, bytes as u64, |data| unsafe { release(device, data) });
+}
+
+/// Releases memory that is kept for reuse, and waits for the commands that use it. Returns `false`
+/// if there is none.
+///
+/// # Errors
+/// Errors of the driver.
+pub(super) fn trim(device: &Device) -> Result<bool> {
+    // SAFETY: the list owns its memory.
+    let is_trimmed = device.unused.clear(|data| unsafe { release(device, data) });
+    if is_trimmed {
+        device.finish()?;
+    }
+    Ok(is_trimmed)
+}
+
+/// Releases a buffer and its descriptor. Queued commands retain the buffer.
+///
+/// # Safety
+/// `data` must come from [`allocate`] for this device, and must not be used afterwards.
+unsafe fn release(device: &Device, data: NonNull<c_void>) {
     // SAFETY: the caller's promise. Errors are ignored.
     unsafe {
         let descriptor = Owned::<Descriptor>::from_raw(data.cast());

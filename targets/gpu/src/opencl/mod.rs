@@ -148,6 +148,10 @@ unsafe impl Backend for OpenCl {
         }
     }
 
+    fn release_unused_memory(&self, id: i32) -> Result<()> {
+        memory::trim(platform::device(id)?).map(drop)
+    }
+
     unsafe fn copy(
         &self,
         from: Region,

@@ -15,6 +15,7 @@ use super::heap::Heap;
 use super::memory::USAGE;
 use super::platform::Instance;
 use super::queue::{Pins, Queue, STAGING_USAGE};
+use crate::allocation::FreeList;
 use crate::workspace::Workspaces;
 
 /// Number of descriptors that every driver with push descriptors can push at once.
@@ -32,6 +33,7 @@ pub(super) struct Device {
     queue: Mutex<Queue>,
     pub(super) pins: Pins,
     heap: Mutex<Heap>,
+    pub(super) unused: FreeList,
     pub(super) workspaces: Workspaces,
 }
 
@@ -88,6 +90,7 @@ impl Device {
             queue: Mutex::new(Queue::new(queue)),
             pins: Pins::default(),
             heap: Mutex::new(Heap::new()),
+            unused: FreeList::new(adapter.heap_bytes()),
             workspaces: Workspaces::new(),
         };
         device.choose_memory()?;

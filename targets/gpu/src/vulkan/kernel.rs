@@ -249,7 +249,7 @@ impl Kernel {
                             && memory.bytes
                                 <= u64::from(self.device.limits().max_storage_buffer_range) =>
                     {
-                        bind(&mut bindings, memory.buffer, 0, vk::WHOLE_SIZE);
+                        bind(&mut bindings, memory.buffer, 0, memory.bytes);
                     }
                     other => return Err(self.unfit(index, other)),
                 }

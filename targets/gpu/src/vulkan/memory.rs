@@ -36,8 +36,10 @@ pub(super) struct Memory {
     pub(super) device: vk::Device,
     pub(super) buffer: vk::Buffer,
     memory: vk::DeviceMemory,
-    /// Size of the buffer in bytes.
+    /// Size of the tensor in bytes, rounded up to words.
     pub(super) bytes: u64,
+    /// Size of the buffer in bytes.
+    capacity: u64,
     part: Part,
     /// Next buffer in the [`Discarded`] list.
     next: Option<NonNull<Memory>>,
@@ -97,17 +99,24 @@ impl Memory {
     }
 }
 
-/// Allocates a buffer and its record. A size of zero gets a buffer, too.
+/// Allocates a buffer and its record, or reuses a buffer that was freed. A size of zero gets a
+/// buffer, too. If the device is out of memory, gives unused memory back and tries again.
 ///
 /// # Errors
 /// MemoryError if the device is out of memory; errors of the driver.
 pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>> {
-    let outcome = match try_allocate(device, bytes) {
-        // Freed buffers may still be in use; their memory is available after that.
+    let size = size_of_buffer(bytes);
+    if let Some(size) = size
+        && let Some(reused) = device.unused.take(size)
+    {
+        // SAFETY: the record was in the list, so nobody else uses it.
+        unsafe { reused.cast::<Memory>().as_mut() }.bytes = size;
+        return Ok(reused);
+    }
+    let outcome = match try_allocate(device, size) {
         Err(code) if is_out_of_memory(code) => {
-            raise(device.finish())?;
-            device.heap().trim(device);
-            try_allocate(device, bytes)
+            trim(device)?;
+            try_allocate(device, size)
         }
         outcome => outcome,
     };
@@ -127,9 +136,13 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
     }
 }
 
-fn try_allocate(device: &Device, bytes: usize) -> Outcome<Memory> {
-    // Shaders access whole words.
-    let size = (bytes as u64).max(1).checked_next_multiple_of(4);
+/// Returns the size of a tensor's buffer, of whole words, which shaders access. Returns `None` if it
+/// overflows.
+fn size_of_buffer(bytes: usize) -> Option<u64> {
+    (bytes as u64).max(1).checked_next_multiple_of(4)
+}
+
+fn try_allocate(device: &Device, size: Option<u64>) -> Outcome<Memory> {
     let size = size.filter(|size| *size <= device.adapter.heap_bytes());
     let size = size.ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
     let buffer = device.create_buffer(size, USAGE)?;
@@ -148,6 +161,7 @@ fn try_allocate(device: &Device, bytes: usize) -> Outcome<Memory> {
             buffer,
             memory: part.memory,
             bytes: size,
+            capacity: size,
             part,
             next: None,
             last_batch: 0,
@@ -159,11 +173,34 @@ fn try_allocate(device: &Device, bytes: usize) -> Outcome<Memory> {
     }
 }
 
-/// Frees memory from [`allocate`]. Queued commands may still use it.
+/// Frees memory from [`allocate`], which is kept for reuse. Queued commands may still use it.
 ///
 /// # Safety
 /// `data` must come from `allocate` for this device, and must not be used afterwards.
 pub(super) unsafe fn free(device: &Device, data: NonNull<c_void>) {
+    // SAFETY: the caller guarantees the record.
+    let capacity = unsafe { data.cast::<Memory>().as_ref() }.capacity;
+    // SAFETY: the caller's promise, for this memory and for that in the list.
+    device.unused.put(data, capacity, |data| unsafe { discard(device, data) });
+}
+
+/// Gives memory that is kept for reuse back to the driver, after the commands that use it.
+///
+/// # Errors
+/// Errors of the driver.
+pub(super) fn trim(device: &Device) -> Result<()> {
+    // SAFETY: the list owns its memory.
+    device.unused.clear(|data| unsafe { discard(device, data) });
+    raise(device.finish())?;
+    device.heap().trim(device);
+    Ok(())
+}
+
+/// Destroys a buffer and its record after the commands that use it.
+///
+/// # Safety
+/// `data` must come from [`allocate`] for this device, and must not be used afterwards.
+unsafe fn discard(device: &Device, data: NonNull<c_void>) {
     // SAFETY: the caller's promise.
     let memory = unsafe { Owned::<Memory>::from_raw(data.cast()) };
     device.queue().discard(device, memory);

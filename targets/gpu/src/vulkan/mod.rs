@@ -131,6 +131,10 @@ unsafe impl Backend for Vulkan {
         }
     }
 
+    fn release_unused_memory(&self, id: i32) -> Result<()> {
+        memory::trim(platform::device(id)?)
+    }
+
     unsafe fn copy(
         &self,
         from: Region,

@@ -47,6 +47,7 @@ static FAILS_IN: AtomicI64 = AtomicI64::new(0);
 /// Status of the failing call.
 static STATUS: AtomicI32 = AtomicI32::new(0);
 static ALIVE: Mutex<BTreeMap<&str, i64>> = Mutex::new(BTreeMap::new());
+static CALLS: AtomicU32 = AtomicU32::new(0);
 static SUBMISSIONS: AtomicU32 = AtomicU32::new(0);
 static FAILED: AtomicU32 = AtomicU32::new(0);
 
@@ -83,6 +84,11 @@ fn count(name: &'static str, change: i64) {
     if *number == 0 {
         alive.remove(kind);
     }
+}
+
+/// Returns the number of calls of the functions below so far.
+pub fn calls() -> u32 {
+    CALLS.load(SeqCst)
 }
 
 /// Returns the number of submissions so far.
@@ -127,6 +133,7 @@ fn is_due() -> bool {
 }
 
 fn around(name: &'static str, effect: Effect, real: usize, words: [usize; 10]) -> i32 {
+    CALLS.fetch_add(1, SeqCst);
     if matches!(effect, Creates | Fails) && is_due() {
         return STATUS.load(SeqCst);
     }

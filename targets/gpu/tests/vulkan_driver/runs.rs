@@ -96,6 +96,8 @@ fn synchronize() -> Result<()> {
 /// Uses every part of the back end; returns a tensor in which each element must be 1 + 2 + 3 + 4.
 fn use_everything() -> Result<Vec<f32>> {
     Vulkan.set_device(0)?;
+    // So that the driver makes the buffers anew.
+    Vulkan.release_unused_memory(0)?;
     let host = Tensor::from_slice(&[1f32; 16], &[16])?;
     let (x, y, z) = (
         device::empty(&[16], F32, HERE)?,
@@ -162,6 +164,7 @@ fn whole_run(look: Look) {
     }
     no_allocation_in_launches();
     small_tensors_share_allocations();
+    new_tensors_reuse_freed_buffers();
     launches_keep_their_buffers();
     events_submit_what_they_wait_for();
     println!(
@@ -227,6 +230,43 @@ fn small_tensors_share_allocations() {
     );
     drop(tensors);
     assert!(allocations() <= before + 1, "an unused block is kept, not more");
+}
+
+fn new_tensors_reuse_freed_buffers() {
+    let kernel = kernel(0, ADD).expect("a kernel");
+    let tensor = |elements| device::empty(&[elements], F32, HERE).expect("a tensor");
+    Vulkan.release_unused_memory(0).expect("a wait");
+    let (x, large) = (tensor(16), tensor(1000));
+    copy(&Tensor::from_slice(&[1f32; 16], &[16]).expect("a tensor"), &x).expect("a copy");
+    drop(large);
+    let buffers = || driver::alive()["Buffer"];
+    let (before, calls) = (buffers(), driver::calls());
+    (0..1000).for_each(|n| drop(tensor(900 + n % 100)));
+    println!("1,000 tensors: {} calls of the driver", driver::calls() - calls);
+    assert_eq!(driver::calls(), calls);
+    assert_eq!(buffers(), before);
+    // A launch that is queued uses the buffer before its next owner.
+    let y = tensor(1000);
+    launch(&kernel, &x, &y, 1).expect("a launch");
+    launch(&kernel, &y, &x, 2).expect("a launch");
+    drop(y);
+    let (y, back) = (tensor(900), device::empty(&[16], F32, CPU).expect("a tensor"));
+    assert_eq!(buffers(), before, "the buffer has its next owner");
+    launch(&kernel, &x, &y, 3).expect("a launch");
+    let source = device::Region { device: HERE, data: y.dl_tensor().data, offset: 900 * 4 };
+    let target = device::Region { device: HERE, data: x.dl_tensor().data, offset: 0 };
+    // SAFETY: the tensors are live; the copy is rejected.
+    let error = unsafe { Vulkan.copy(source, target, 4, core::ptr::null_mut()) };
+    assert_eq!(
+        text(&error.expect_err("an error")),
+        "A copy of 4 bytes at 3600 is beyond the memory, which has 3600"
+    );
+    copy(&x, &back).expect("a copy");
+    assert_eq!(back.as_slice::<f32>().as_deref().map_err(text), Ok(&[4f32; 16][..]));
+    Vulkan.release_unused_memory(0).expect("a wait");
+    drop((x, y));
+    Vulkan.release_unused_memory(0).expect("a wait");
+    assert_eq!(buffers(), before - 2);
 }
 
 /// Queues more launches than the initial number of descriptor sets, each with buffers and a number
