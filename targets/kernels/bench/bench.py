@@ -13,7 +13,7 @@ os.environ["TVM_NUM_THREADS"] = str(THREADS)
 
 import numpy  # noqa: E402
 import onnxruntime  # noqa: E402
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import helper, numpy_helper  # noqa: E402
 
 from client import Call, Kernels, shape  # noqa: E402
 
@@ -55,13 +55,18 @@ def normal(*extents):
     return random.standard_normal(extents, dtype="float32")
 
 
-def session(nodes, inputs, constants, result):
+def integers(dtype, *extents):
+    limits = numpy.iinfo(dtype)
+    return random.integers(limits.min, limits.max + 1, extents, dtype)
+
+
+def session(nodes, inputs, constants, result, dtype="float32"):
     """Returns a function that runs a graph by ONNX Runtime on memory that is bound once."""
     graph = helper.make_graph(
         nodes,
         "graph",
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, array.shape) for name, array in inputs.items()],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, result)],
+        [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in inputs.items()],
+        [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype)), result)],
         [numpy_helper.from_array(array, name) for name, array in constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
@@ -69,10 +74,10 @@ def session(nodes, inputs, constants, result):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = THREADS, 3
     running = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    binding, y = running.io_binding(), numpy.zeros(result, "float32")
+    binding, y = running.io_binding(), numpy.zeros(result, dtype)
     for name, array in inputs.items():
         binding.bind_cpu_input(name, array)
-    binding.bind_output("y", "cpu", 0, numpy.float32, list(result), y.ctypes.data)
+    binding.bind_output("y", "cpu", 0, numpy.dtype(dtype), list(result), y.ctypes.data)
 
     def run():
         running.run_with_iobinding(binding)
@@ -126,6 +131,35 @@ class Bench:
         operations = 2 * outputs * channels // groups * kernel**2 * extent**2
         name = f"{channels} x {size}² to {outputs}, kernel {kernel}, stride {stride}" + (", depthwise" if groups > 1 else "")
         self.report(name, operations, call, theirs, out)
+
+    def product_of_integers(self, m, k, n):
+        x, w, out = integers("uint8", m, k), integers("int8", k, n), numpy.zeros((m, n), "int32")
+        zero = numpy.array([120], "uint8")
+        packed = self.kernels.pack("qdense", w, 0)
+        call = Call(self.kernels, "qdense", x, packed, zero, ABSENT, 0, ABSENT, ABSENT, 0, 0.0, 0.0, out)
+        call()
+        nodes = [helper.make_node("MatMulInteger", ["x", "w", "zero"], ["y"])]
+        theirs = session(nodes, {"x": x}, {"w": w, "zero": zero.reshape(())}, (m, n), "int32")
+        self.report(f"{m} x {k} x {n}, int8", 2 * m * k * n, call, theirs, out)
+
+    def convolution_of_integers(self, channels, size, outputs, kernel, stride, groups):
+        pad = kernel // 2
+        extent = (size + 2 * pad - kernel) // stride + 1
+        x, w = integers("uint8", 1, channels, size, size), integers("int8", outputs, channels // groups, kernel, kernel)
+        bias, factor = integers("int8", outputs).astype("int32"), numpy.float32(1 / (10 * kernel * (channels // groups) ** 0.5))
+        parameters = shape([kernel, kernel, stride, stride, pad, pad, pad, pad, 1, 1, groups])
+        out, zero = numpy.zeros((1, outputs, extent, extent), "uint8"), numpy.array([120], "uint8")
+        packed = self.kernels.pack("qconv2d", w, parameters)
+        call = Call(self.kernels, "qconv2d", x, packed, zero, factor.reshape(1), 128, bias, ABSENT, parameters, 0, 0.0, 0.0, out)
+        call()
+        attributes = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "pads": [pad] * 4, "group": groups}
+        one = numpy.float32(1)
+        constants = {"xs": one, "xz": zero.reshape(()), "w": w, "ws": factor, "wz": numpy.int8(0), "ys": one, "yz": numpy.uint8(128), "b": bias}
+        nodes = [helper.make_node("QLinearConv", ["x", *constants], ["y"], **attributes)]
+        theirs = session(nodes, {"x": x}, {name: numpy.asarray(value) for name, value in constants.items()}, out.shape, "uint8")
+        operations = 2 * outputs * channels // groups * kernel**2 * extent**2
+        name = f"{channels} x {size}² to {outputs}, kernel {kernel}, stride {stride}" + (", depthwise" if groups > 1 else "")
+        self.report(f"{name}, int8", operations, call, theirs, out)
 
     def print(self):
         """Prints a table. The peak is the highest rate of either side."""

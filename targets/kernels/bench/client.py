@@ -104,6 +104,6 @@ class Kernels:
     def pack(self, name, weights, parameters):
         """Packs weights by `pack_NAME`; `parameters` is the argument after them."""
         packed = numpy.zeros(self.shape(f"packed_{name}_shape", weights, parameters, 0), weights.dtype)
-        suffix = "" if weights.dtype == "float32" else f"_{weights.dtype}"
+        suffix = "" if weights.dtype in ("float32", "int8") else f"_{weights.dtype}"
         Call(self, f"pack_{name}{suffix}", weights, parameters, packed)()
         return packed

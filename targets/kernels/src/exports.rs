@@ -6,7 +6,7 @@ use ferrite_core::abi::TVMFFIAny;
 
 use crate::arguments::{Arguments, Result};
 use crate::element::{Bf16, F16};
-use crate::{attention, conv, matmul};
+use crate::{attention, conv, matmul, quantized};
 
 /// Defines the symbol of a function: name, number of arguments, implementation.
 macro_rules! export {
@@ -48,6 +48,12 @@ export_types! {
 
 export!("packed_dense_shape", 3, matmul::calls::packed_dense_shape);
 export!("packed_conv2d_shape", 3, conv::calls::packed_conv2d_shape);
+export!("qdense", 11, quantized::dense::qdense);
+export!("qconv2d", 12, quantized::convolution::qconv2d);
+export!("pack_qdense", 3, quantized::dense::pack_qdense);
+export!("pack_qconv2d", 3, quantized::convolution::pack_qconv2d);
+export!("packed_qdense_shape", 3, quantized::dense::packed_qdense_shape);
+export!("packed_qconv2d_shape", 3, quantized::convolution::packed_qconv2d_shape);
 
 /// Calls a function. Returns 0, or -1 with an error raised.
 ///

@@ -17,6 +17,7 @@ mod matmul;
 mod panic;
 #[cfg(test)]
 mod program;
+mod quantized;
 mod scratch;
 mod simd;
 #[cfg(test)]

@@ -129,6 +129,11 @@ impl<'a> Tensor<'a> {
         self.len
     }
 
+    /// Returns the element type.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// Returns the extents.
     pub fn shape(&self) -> &'a [i64] {
         self.shape
@@ -183,6 +188,21 @@ impl<'a> Tensor<'a> {
             return Ok(self);
         }
         Err(raise!(Type, "{function}: {name} has elements of type {got:?}, expected {kind:?}"))
+    }
+
+    /// Checks that the element type is one of some, and returns it.
+    ///
+    /// # Errors
+    /// TypeError for a different one.
+    pub fn expect_kinds(&self, kinds: &[Kind]) -> Result<Kind> {
+        let (function, name, got) = (self.function, self.name, self.kind);
+        if kinds.contains(&got) {
+            return Ok(got);
+        }
+        Err(raise!(
+            Type,
+            "{function}: {name} has elements of type {got:?}, expected one of {kinds:?}"
+        ))
     }
 
     /// Checks the extents.

@@ -14,30 +14,59 @@ pub const SLACK: usize = COLUMNS;
 
 /// Neighbouring pixels of a row in a panel.
 #[derive(Clone, Copy, Default)]
-struct Run {
+pub struct Run {
     /// Offset of the first pixel in a padded plane.
-    from: usize,
+    pub from: usize,
     /// Column of the first pixel in the panel.
-    to: usize,
+    pub to: usize,
 }
 
 /// Padded planes of the channels of a group.
 #[derive(Clone, Copy)]
-pub struct Planes {
+pub struct Planes<T> {
     /// Layout of a plane.
     pub layout: Padded,
     /// Padded rows that exist.
     pub rows: (usize, usize),
     /// First plane.
-    pub data: *const f32,
+    pub data: *const T,
 }
 
-impl Planes {
+impl<T> Planes<T> {
+    /// Returns the planes that pixels read, without memory.
+    pub fn of_pixels(geometry: &Geometry, pixels: &Range<usize>) -> Self {
+        let (layout, width) = (Padded::new(*geometry), geometry.output[1].max(1));
+        let rows = layout.rows(&(pixels.start / width..pixels.end.div_ceil(width)));
+        Self { layout, rows: (rows.start, rows.end), data: core::ptr::null() }
+    }
+
     /// Returns the distance of planes.
     pub fn plane(&self) -> usize {
         (self.rows.1 - self.rows.0).saturating_mul(self.layout.row())
     }
 
+    /// Splits the pixels of a panel at the ends of output rows.
+    #[inline(always)]
+    pub fn runs<'a>(
+        &self,
+        geometry: &Geometry,
+        pixels: Range<usize>,
+        runs: &'a mut [Run; COLUMNS],
+    ) -> &'a [Run] {
+        let width = geometry.output[1];
+        let start = self.rows.0 * self.layout.row();
+        let (mut pixel, mut count) = (pixels.start, 0);
+        while pixel < pixels.end {
+            let (y, x) = (pixel / width, pixel % width);
+            runs[count] = Run { from: self.layout.pixel(y, x) - start, to: pixel - pixels.start };
+            pixel += width - x;
+            count += 1;
+        }
+        &runs[..count]
+    }
+}
+
+impl Planes<f32> {
     /// Writes the panels of the pixels. Columns past the range have any value.
     ///
     /// # Safety
@@ -73,26 +102,6 @@ impl Planes {
                 }
             }
         }
-    }
-
-    /// Splits the pixels of a panel at the ends of output rows.
-    #[inline(always)]
-    fn runs<'a>(
-        &self,
-        geometry: &Geometry,
-        pixels: Range<usize>,
-        runs: &'a mut [Run; COLUMNS],
-    ) -> &'a [Run] {
-        let width = geometry.output[1];
-        let start = self.rows.0 * self.layout.row();
-        let (mut pixel, mut count) = (pixels.start, 0);
-        while pixel < pixels.end {
-            let (y, x) = (pixel / width, pixel % width);
-            runs[count] = Run { from: self.layout.pixel(y, x) - start, to: pixel - pixels.start };
-            pixel += width - x;
-            count += 1;
-        }
-        &runs[..count]
     }
 }
 

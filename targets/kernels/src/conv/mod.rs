@@ -6,6 +6,10 @@ mod depthwise;
 mod gather;
 mod geometry;
 mod padded;
+mod part;
 mod product;
 
-pub use geometry::Geometry;
+pub use gather::{Planes, Run};
+pub use geometry::{Geometry, Parameters};
+pub use padded::{Padded, Taps};
+pub use part::Part;

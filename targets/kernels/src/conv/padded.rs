@@ -72,18 +72,26 @@ impl Padded {
         rows: Range<usize>,
         to: *mut f32,
     ) {
-        let Geometry { input, pad, stride, .. } = self.geometry;
+        let stride = self.geometry.stride[1];
+        self.for_each_row(rows, |from, at, count| {
+            // SAFETY: the columns are inside of the row, and the caller guarantees the space.
+            unsafe { copy(simd, (plane.wrapping_add(from), stride), to.wrapping_add(at), count) };
+        });
+    }
+
+    /// Calls a function for the elements inside of the padding that neighbour each other in a
+    /// padded row: offset of the first in the channel, where they are at the distance of the
+    /// stride; offset in the padded rows; number.
+    #[inline(always)]
+    pub fn for_each_row(&self, rows: Range<usize>, mut visit: impl FnMut(usize, usize, usize)) {
+        let Geometry { input, pad, .. } = self.geometry;
         // Rows `rows.start..` that are inside of the input.
         let (first, last) = (rows.start.max(pad[0]), rows.end.min(input[0] + pad[0]));
         for phase in 0..self.phases {
             let (columns, source) = self.columns(phase);
             for row in first..last {
-                let to = to.wrapping_add((row - rows.start) * self.row() + phase * self.width);
-                let from = plane.wrapping_add((row - pad[0]) * input[1] + source);
-                // SAFETY: the columns are inside of the row, and the caller guarantees the space.
-                unsafe {
-                    copy(simd, (from, stride[1]), to.wrapping_add(columns.start), columns.len());
-                }
+                let to = (row - rows.start) * self.row() + phase * self.width + columns.start;
+                visit((row - pad[0]) * input[1] + source, to, columns.len());
             }
         }
     }

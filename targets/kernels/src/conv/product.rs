@@ -5,13 +5,14 @@ use core::ops::Range;
 use super::Geometry;
 use super::gather::{self, Planes};
 use super::padded::{self, Padded, Taps};
+use super::part::Part;
 use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::Epilogue;
 use crate::matmul::{COLUMNS, Left, Product, ROWS, Right, is_f32, to_f32};
 use crate::scratch::Scratch;
 use crate::simd::{self, Level, Simd, Work};
-use crate::threads::{self, share};
+use crate::threads;
 
 /// Bytes of gathered pixels, which stay in the second-level cache.
 const GATHERED_BYTES: usize = 384 << 10;
@@ -34,16 +35,6 @@ pub struct Convolution<T> {
 // SAFETY: the caller keeps the tensors during the call, and tasks write separate blocks.
 unsafe impl<T> Sync for Convolution<T> {}
 
-/// Part of the output of a task.
-struct Part {
-    /// Images and groups, image by image.
-    planes: Range<usize>,
-    /// Output channels of each group.
-    rows: Range<usize>,
-    /// Pixels of each image.
-    pixels: Range<usize>,
-}
-
 impl<T: Element> Convolution<T> {
     /// Computes the output.
     ///
@@ -53,11 +44,11 @@ impl<T: Element> Convolution<T> {
         let level = Level::current();
         let taps = Taps::new(&Padded::new(self.geometry))?;
         threads::launch(self.geometry.work(), |task, tasks| {
-            let part = self.part(task, tasks);
+            let part = Part::of_task(&self.geometry, task, tasks);
             let chunk = self.chunk(part.pixels.len());
             let inner = self.geometry.inner();
             let gathered = Scratch::new(chunk.saturating_mul(inner).saturating_add(gather::SLACK))?;
-            let planes = self.planes(&part.pixels);
+            let planes = Planes::of_pixels(&self.geometry, &part.pixels);
             let padded = Scratch::zeros(self.padded(&planes))?;
             let weights = Scratch::new(self.converted(part.rows.len()))?;
             let planes = Planes { data: padded.data(), ..planes };
@@ -70,21 +61,6 @@ impl<T: Element> Convolution<T> {
         })
     }
 
-    /// Splits images and groups if there are enough, else pixels, else channels.
-    fn part(&self, task: usize, tasks: usize) -> Part {
-        let geometry = &self.geometry;
-        let (planes, pixels) = (geometry.batch * geometry.groups, geometry.pixels());
-        let (rows, all) = (0..geometry.outputs, 0..planes);
-        if planes.is_multiple_of(tasks) || planes >= 8 * tasks {
-            Part { planes: share(planes, 1, task, tasks), rows, pixels: 0..pixels }
-        } else if pixels >= 4 * COLUMNS * tasks {
-            Part { planes: all, rows, pixels: share(pixels, COLUMNS, task, tasks) }
-        } else {
-            let rows = share(geometry.outputs, ROWS, task, tasks);
-            Part { planes: all, rows, pixels: 0..pixels }
-        }
-    }
-
     /// Returns the number of pixels to gather at once: whole panels.
     fn chunk(&self, pixels: usize) -> usize {
         let fitting =
@@ -92,15 +68,8 @@ impl<T: Element> Convolution<T> {
         fitting.max(2 * COLUMNS).min(pixels.next_multiple_of(COLUMNS))
     }
 
-    /// Returns the padded planes that pixels read.
-    fn planes(&self, pixels: &Range<usize>) -> Planes {
-        let (layout, width) = (Padded::new(self.geometry), self.geometry.output[1].max(1));
-        let rows = layout.rows(&(pixels.start / width..pixels.end.div_ceil(width)));
-        Planes { layout, rows: (rows.start, rows.end), data: core::ptr::null() }
-    }
-
     /// Returns the number of elements of the padded planes.
-    fn padded(&self, planes: &Planes) -> usize {
+    fn padded(&self, planes: &Planes<f32>) -> usize {
         if self.geometry.is_pointwise() {
             return 0;
         }
@@ -120,7 +89,7 @@ struct Task<'a, T> {
     chunk: usize,
     gathered: *mut f32,
     weights: *mut f32,
-    planes: Planes,
+    planes: Planes<f32>,
     padded: *mut f32,
 }
 

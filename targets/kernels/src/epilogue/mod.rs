@@ -85,6 +85,16 @@ impl<T: Element> Epilogue<T> {
     /// `out` and the residual must have the elements of `at`, the bias those of its axis.
     #[inline(always)]
     pub unsafe fn store<S: Simd>(&self, simd: S, out: *mut T, at: Place, value: S::V) {
+        // SAFETY: the caller guarantees the elements.
+        unsafe { T::store_head(simd, out.add(at.offset), self.finish(simd, at, value), at.count) };
+    }
+
+    /// Finishes the lanes of a vector.
+    ///
+    /// # Safety
+    /// The residual must have the elements of `at`, the bias those of its axis.
+    #[inline(always)]
+    pub unsafe fn finish<S: Simd>(&self, simd: S, at: Place, value: S::V) -> S::V {
         let mut value = value;
         if self.scale != 1.0 {
             value = simd.mul(value, simd.splat(self.scale));
@@ -102,8 +112,7 @@ impl<T: Element> Epilogue<T> {
                 let residual = T::load_head(simd, self.residual.add(at.offset), at.count);
                 value = simd.add(value, residual);
             }
-            let value = self.activation.apply(simd, value);
-            T::store_head(simd, out.add(at.offset), value, at.count);
         }
+        self.activation.apply(simd, value)
     }
 }

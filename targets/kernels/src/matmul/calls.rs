@@ -116,7 +116,7 @@ impl<T: Element> Work for Block<T> {
 }
 
 /// Extents `[K, N]` of weights of `[K, N]`, or of `[N, K]` if they are transposed.
-fn weights(args: &Arguments<'_>, shape: &[i64]) -> Result<(usize, usize, bool)> {
+pub fn weights(args: &Arguments<'_>, shape: &[i64]) -> Result<(usize, usize, bool)> {
     let transposed = args.int(1, "transposed")? != 0;
     let (rows, columns) = (shape[0] as usize, shape[1] as usize);
     Ok(if transposed { (columns, rows, true) } else { (rows, columns, false) })

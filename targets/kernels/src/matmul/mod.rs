@@ -13,6 +13,7 @@ mod product;
 mod rows;
 mod tile;
 
+pub use calls::weights;
 pub use dots::{DOT_ROWS, Dots};
 pub use operands::{COLUMNS, Left, ROWS, Right};
 pub use pack::{pack_columns, pack_transposed};

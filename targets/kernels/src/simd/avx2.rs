@@ -34,7 +34,9 @@ impl Simd for Avx2 {
     const LANES: usize = 8;
     const TILE_ROWS: usize = 6;
     const TILE_VECTORS: usize = 2;
+    const INTEGER_ROWS: usize = 4;
     type V = __m256;
+    type I = __m256i;
 
     #[inline(always)]
     fn call<W: Work>(self, work: W) {
@@ -159,6 +161,39 @@ impl Simd for Avx2 {
         unsafe {
             let n = _mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(BIAS));
             _mm256_castsi256_ps(_mm256_slli_epi32::<23>(n))
+        }
+    }
+
+    #[inline(always)]
+    fn splat_integer(self, value: i32) -> __m256i {
+        unsafe { _mm256_set1_epi32(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_integers(self, from: *const i32) -> __m256i {
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_integers(self, to: *mut i32, value: __m256i) {
+        unsafe { _mm256_storeu_si256(to.cast(), value) }
+    }
+
+    #[inline(always)]
+    fn to_float(self, value: __m256i) -> __m256 {
+        unsafe { _mm256_cvtepi32_ps(value) }
+    }
+
+    // By words: the instruction for bytes saturates sums of two products.
+    #[inline(always)]
+    fn dot(self, sum: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+        unsafe {
+            let even = _mm256_and_si256(unsigned, _mm256_set1_epi16(0xff));
+            let odd = _mm256_srli_epi16::<8>(unsigned);
+            let even_signed = _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(signed));
+            let even = _mm256_madd_epi16(even, even_signed);
+            let odd = _mm256_madd_epi16(odd, _mm256_srai_epi16::<8>(signed));
+            _mm256_add_epi32(sum, _mm256_add_epi32(even, odd))
         }
     }
 }

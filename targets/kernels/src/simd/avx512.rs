@@ -7,9 +7,9 @@ use core::arch::x86_64::*;
 
 use super::{MAGIC, Simd, Work};
 
-/// Proof that the processor has AVX-512 F, BW, DQ, VL.
+/// Proof that the processor has AVX-512 F, BW, DQ, VL, and VNNI if that is set.
 #[derive(Clone, Copy)]
-pub struct Avx512(());
+pub struct Avx512<const VNNI: bool>(());
 
 /// Runs work with AVX-512.
 ///
@@ -18,18 +18,30 @@ pub struct Avx512(());
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
 pub unsafe fn run<W: Work>(work: W) {
-    work.run(Avx512(()));
+    work.run(Avx512::<false>(()));
 }
 
-impl Simd for Avx512 {
+/// Runs work with AVX-512 and VNNI.
+///
+/// # Safety
+/// The processor must have AVX-512 F, BW, DQ, VL and VNNI, AVX2, FMA and F16C.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
+pub unsafe fn run_vnni<W: Work>(work: W) {
+    work.run(Avx512::<true>(()));
+}
+
+impl<const VNNI: bool> Simd for Avx512<VNNI> {
     const LANES: usize = 16;
     const TILE_ROWS: usize = 12;
     const TILE_VECTORS: usize = 2;
+    const INTEGER_ROWS: usize = 12;
     type V = __m512;
+    type I = __m512i;
 
     #[inline(always)]
     fn call<W: Work>(self, work: W) {
-        unsafe { run(work) }
+        unsafe { if VNNI { run_vnni(work) } else { run(work) } }
     }
 
     #[inline(always)]
@@ -150,6 +162,41 @@ impl Simd for Avx512 {
         unsafe {
             let n = _mm512_sub_epi32(_mm512_castps_si512(a), _mm512_set1_epi32(BIAS));
             _mm512_castsi512_ps(_mm512_slli_epi32::<23>(n))
+        }
+    }
+
+    #[inline(always)]
+    fn splat_integer(self, value: i32) -> __m512i {
+        unsafe { _mm512_set1_epi32(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_integers(self, from: *const i32) -> __m512i {
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_integers(self, to: *mut i32, value: __m512i) {
+        unsafe { _mm512_storeu_si512(to.cast(), value) }
+    }
+
+    #[inline(always)]
+    fn to_float(self, value: __m512i) -> __m512 {
+        unsafe { _mm512_cvtepi32_ps(value) }
+    }
+
+    #[inline(always)]
+    fn dot(self, sum: __m512i, unsigned: __m512i, signed: __m512i) -> __m512i {
+        unsafe {
+            if VNNI {
+                return _mm512_dpbusd_epi32(sum, unsigned, signed);
+            }
+            let even = _mm512_and_si512(unsigned, _mm512_set1_epi16(0xff));
+            let odd = _mm512_srli_epi16::<8>(unsigned);
+            let even_signed = _mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(signed));
+            let even = _mm512_madd_epi16(even, even_signed);
+            let odd = _mm512_madd_epi16(odd, _mm512_srai_epi16::<8>(signed));
+            _mm512_add_epi32(sum, _mm512_add_epi32(even, odd))
         }
     }
 }

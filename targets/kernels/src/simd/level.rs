@@ -14,6 +14,8 @@ pub enum Level {
     Middle = 2,
     /// AVX-512 F, BW, DQ and VL.
     Avx512 = 3,
+    /// These and AVX-512 VNNI.
+    Avx512Vnni = 4,
 }
 
 static DETECTED: AtomicU8 = AtomicU8::new(0);
@@ -29,6 +31,7 @@ impl Level {
             1 => Level::Scalar,
             2 => Level::Middle,
             3 => Level::Avx512,
+            4 => Level::Avx512Vnni,
             _ => {
                 let level = detect();
                 DETECTED.store(level as u8, Ordering::Relaxed);
@@ -43,13 +46,26 @@ pub fn run<W: Work>(level: Level, work: W) {
     match level {
         // SAFETY: levels above `Scalar` are those that `detect` found.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { super::avx512::run(work) },
+        Level::Avx512 | Level::Avx512Vnni => unsafe { super::avx512::run(work) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Level::Middle => unsafe { super::avx2::run(work) },
         #[cfg(target_arch = "aarch64")]
-        Level::Avx512 | Level::Middle => work.run(super::neon::Neon),
+        Level::Middle => work.run(super::neon::Neon),
         _ => work.run(Scalar),
+    }
+}
+
+/// Runs work on integers: by AVX-512 where it has VNNI, otherwise by AVX2.
+pub fn run_integers<W: Work>(level: Level, work: W) {
+    match level {
+        // SAFETY: as in `run`.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512Vnni => unsafe { super::avx512::run_vnni(work) },
+        // SAFETY: as in `run`; the processor has AVX2, too.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { super::avx2::run(work) },
+        _ => run(level, work),
     }
 }
 
@@ -73,17 +89,19 @@ fn detect() -> Level {
     const FMA_OSXSAVE_AVX_F16C: u32 = 1 << 12 | 1 << 27 | 1 << 28 | 1 << 29;
     const AVX2: u32 = 1 << 5;
     const F_DQ_BW_VL: u32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
+    const VNNI: u32 = 1 << 11;
 
     if __cpuid(0).eax < 7 || __cpuid(1).ecx & FMA_OSXSAVE_AVX_F16C != FMA_OSXSAVE_AVX_F16C {
         return Level::Scalar;
     }
     // SAFETY: the system enabled XGETBV.
     let saved = unsafe { saved_registers() };
-    let features = __cpuid_count(7, 0).ebx;
+    let leaf = __cpuid_count(7, 0);
+    let features = leaf.ebx;
     if saved & AVX != AVX || features & AVX2 == 0 {
         Level::Scalar
     } else if saved & AVX512 == AVX512 && features & F_DQ_BW_VL == F_DQ_BW_VL {
-        Level::Avx512
+        if leaf.ecx & VNNI == VNNI { Level::Avx512Vnni } else { Level::Avx512 }
     } else {
         Level::Middle
     }
@@ -109,8 +127,17 @@ std::thread_local! {
 impl Level {
     /// Runs a test on the calling thread with each level that the processor has.
     pub fn each(test: impl Fn(Level)) {
+        Self::each_of(&[Level::Scalar, Level::Middle, Level::Avx512], test);
+    }
+
+    /// Runs a test of integers as `each` does.
+    pub fn each_of_integers(test: impl Fn(Level)) {
+        Self::each_of(&[Level::Scalar, Level::Middle, Level::Avx512Vnni], test);
+    }
+
+    fn each_of(levels: &[Level], test: impl Fn(Level)) {
         let detected = detect();
-        for level in [Level::Scalar, Level::Middle, Level::Avx512] {
+        for &level in levels {
             if level <= detected {
                 FORCED.set(Some(level));
                 test(level);

@@ -14,7 +14,7 @@ mod level;
 mod neon;
 mod scalar;
 
-pub use level::{Level, run};
+pub use level::{Level, run, run_integers};
 pub use scalar::Scalar;
 
 /// Code that is compiled for each instruction set.
@@ -31,8 +31,12 @@ pub trait Simd: Copy {
     const TILE_ROWS: usize;
     /// Vectors in a row of the largest tile.
     const TILE_VECTORS: usize;
+    /// Rows of the largest tile of a product of integers: a divisor of 12.
+    const INTEGER_ROWS: usize;
     /// Vector of f32.
     type V: Copy;
+    /// Vector of i32, or of four bytes in each lane.
+    type I: Copy;
 
     /// Runs work with these vectors, as a separate function: callers share its code.
     fn call<W: Work>(self, work: W);
@@ -124,6 +128,24 @@ pub trait Simd: Copy {
     fn copysign(self, a: Self::V, b: Self::V) -> Self::V;
     /// Returns `2^n` for integers `n` from -126 to 127, given as `n + MAGIC`.
     fn exp2_of_magic(self, a: Self::V) -> Self::V;
+
+    /// Returns a vector of equal integers.
+    fn splat_integer(self, value: i32) -> Self::I;
+    /// Reads a vector of integers, of any alignment.
+    ///
+    /// # Safety
+    /// `from` must have `LANES` readable elements.
+    unsafe fn load_integers(self, from: *const i32) -> Self::I;
+    /// Writes a vector of integers, of any alignment.
+    ///
+    /// # Safety
+    /// `to` must have `LANES` writable elements.
+    unsafe fn store_integers(self, to: *mut i32, value: Self::I);
+    /// Converts integers, rounded to nearest even.
+    fn to_float(self, value: Self::I) -> Self::V;
+    /// Returns `sum` plus, for each lane, the products of four unsigned and four signed bytes. Sums
+    /// wrap; products and partial sums are exact.
+    fn dot(self, sum: Self::I, unsigned: Self::I, signed: Self::I) -> Self::I;
 }
 
 /// Largest number of lanes.

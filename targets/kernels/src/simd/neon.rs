@@ -16,7 +16,9 @@ impl Simd for Neon {
     const LANES: usize = 4;
     const TILE_ROWS: usize = 6;
     const TILE_VECTORS: usize = 4;
+    const INTEGER_ROWS: usize = 3;
     type V = float32x4_t;
+    type I = int32x4_t;
 
     #[inline(never)]
     fn call<W: Work>(self, work: W) {
@@ -129,6 +131,42 @@ impl Simd for Neon {
         unsafe {
             let n = vsubq_u32(vreinterpretq_u32_f32(a), vdupq_n_u32(MAGIC.to_bits() - 127));
             vreinterpretq_f32_u32(vshlq_n_u32::<23>(n))
+        }
+    }
+
+    #[inline(always)]
+    fn splat_integer(self, value: i32) -> int32x4_t {
+        unsafe { vdupq_n_s32(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_integers(self, from: *const i32) -> int32x4_t {
+        unsafe { vreinterpretq_s32_u8(vld1q_u8(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_integers(self, to: *mut i32, value: int32x4_t) {
+        unsafe { vst1q_u8(to.cast(), vreinterpretq_u8_s32(value)) }
+    }
+
+    #[inline(always)]
+    fn to_float(self, value: int32x4_t) -> float32x4_t {
+        unsafe { vcvtq_f32_s32(value) }
+    }
+
+    // By words: unsigned and signed bytes have no common product.
+    #[inline(always)]
+    fn dot(self, sum: int32x4_t, unsigned: int32x4_t, signed: int32x4_t) -> int32x4_t {
+        unsafe {
+            let (a, b) = (vreinterpretq_u8_s32(unsigned), vreinterpretq_s8_s32(signed));
+            let low = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(a)));
+            let high = vreinterpretq_s16_u16(vmovl_high_u8(a));
+            let (b_low, b_high) = (vmovl_s8(vget_low_s8(b)), vmovl_high_s8(b));
+            let pairs = |a, b| {
+                let first = vmull_s16(vget_low_s16(a), vget_low_s16(b));
+                vpaddq_s32(first, vmull_high_s16(a, b))
+            };
+            vaddq_s32(sum, vpaddq_s32(pairs(low, b_low), pairs(high, b_high)))
         }
     }
 }

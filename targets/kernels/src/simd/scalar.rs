@@ -19,7 +19,9 @@ impl Simd for Scalar {
     const LANES: usize = 4;
     const TILE_ROWS: usize = 3;
     const TILE_VECTORS: usize = 2;
+    const INTEGER_ROWS: usize = 2;
     type V = Lanes;
+    type I = [i32; 4];
 
     #[inline(never)]
     fn call<W: Work>(self, work: W) {
@@ -120,6 +122,38 @@ impl Simd for Scalar {
     #[inline(always)]
     fn exp2_of_magic(self, a: Lanes) -> Lanes {
         a.map(|a| f32::from_bits(a.to_bits().wrapping_sub(MAGIC.to_bits() - 127) << 23))
+    }
+
+    #[inline(always)]
+    fn splat_integer(self, value: i32) -> [i32; 4] {
+        [value; 4]
+    }
+
+    #[inline(always)]
+    unsafe fn load_integers(self, from: *const i32) -> [i32; 4] {
+        // SAFETY: the caller guarantees the elements.
+        unsafe { from.cast::<[i32; 4]>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn store_integers(self, to: *mut i32, value: [i32; 4]) {
+        // SAFETY: the caller guarantees the elements.
+        unsafe { to.cast::<[i32; 4]>().write_unaligned(value) }
+    }
+
+    #[inline(always)]
+    fn to_float(self, value: [i32; 4]) -> Lanes {
+        value.map(|value| value as f32)
+    }
+
+    #[inline(always)]
+    fn dot(self, sum: [i32; 4], unsigned: [i32; 4], signed: [i32; 4]) -> [i32; 4] {
+        array::from_fn(|lane| {
+            let pairs = unsigned[lane].to_ne_bytes().into_iter().zip(signed[lane].to_ne_bytes());
+            pairs.fold(sum[lane], |sum, (a, b)| {
+                sum.wrapping_add(i32::from(a) * i32::from(b.cast_signed()))
+            })
+        })
     }
 }
 

@@ -7,25 +7,43 @@ use crate::element::{Bf16, Element, F16};
 use crate::simd::Scalar;
 
 /// Element of an array.
-pub trait Number: Element {
+pub trait Typed: Copy {
     /// Element type of tensors.
     const DTYPE: DLDataType;
+}
+
+/// Element that is computed as f32.
+pub trait Number: Element + Typed {
     /// Largest relative rounding error.
     const EPSILON: f64;
 }
 
+macro_rules! typed {
+    ($($type:ty: $code:literal, $bits:literal;)*) => {$(
+        impl Typed for $type {
+            const DTYPE: DLDataType = DLDataType { code: $code, bits: $bits, lanes: 1 };
+        }
+    )*};
+}
+
+typed! {
+    f32: 2, 32;
+    F16: 2, 16;
+    Bf16: 4, 16;
+    i8: 0, 8;
+    u8: 1, 8;
+    i32: 0, 32;
+}
+
 impl Number for f32 {
-    const DTYPE: DLDataType = DLDataType { code: 2, bits: 32, lanes: 1 };
     const EPSILON: f64 = 1e-6;
 }
 
 impl Number for F16 {
-    const DTYPE: DLDataType = DLDataType { code: 2, bits: 16, lanes: 1 };
     const EPSILON: f64 = 1.0 / 1024.0;
 }
 
 impl Number for Bf16 {
-    const DTYPE: DLDataType = DLDataType { code: 4, bits: 16, lanes: 1 };
     const EPSILON: f64 = 1.0 / 128.0;
 }
 
@@ -33,6 +51,14 @@ impl Number for Bf16 {
 pub struct Array<T> {
     pub data: Vec<T>,
     pub shape: Vec<i64>,
+}
+
+impl<T> Array<T> {
+    /// Returns an array of the values of a function.
+    pub fn of(shape: &[usize], value: impl FnMut(usize) -> T) -> Self {
+        let data = (0..shape.iter().product()).map(value).collect();
+        Self { data, shape: shape.iter().map(|extent| *extent as i64).collect() }
+    }
 }
 
 impl<T: Number> Array<T> {

@@ -7,21 +7,21 @@ use crate::element::{Bf16, F16};
 use crate::simd::Level;
 
 /// Extents of a convolution.
-struct Case {
-    batch: usize,
-    channels: usize,
-    input: [usize; 2],
-    outputs: usize,
-    kernel: [usize; 2],
+pub struct Case {
+    pub batch: usize,
+    pub channels: usize,
+    pub input: [usize; 2],
+    pub outputs: usize,
+    pub kernel: [usize; 2],
     stride: [usize; 2],
     /// Top, left, bottom, right.
     pad: [usize; 4],
     dilation: [usize; 2],
-    groups: usize,
+    pub groups: usize,
 }
 
 impl Case {
-    fn random(random: &mut Random) -> Self {
+    pub fn random(random: &mut Random) -> Self {
         let mut pair = |choices: &[usize]| [(); 2].map(|()| random.one_of(choices));
         let kernel = pair(&[1, 1, 2, 3, 3, 5]);
         let stride = pair(&[1, 1, 2, 3, 7]);
@@ -40,14 +40,35 @@ impl Case {
         Self { batch, channels, input, outputs, kernel, stride, pad, dilation, groups }
     }
 
-    fn output(&self) -> [usize; 2] {
+    /// Square image and kernel, with padding that keeps the extents.
+    pub fn plain(
+        channels: usize,
+        size: usize,
+        outputs: usize,
+        kernel: usize,
+        groups: usize,
+    ) -> Self {
+        Self {
+            batch: 1,
+            channels,
+            input: [size, size],
+            outputs,
+            kernel: [kernel; 2],
+            stride: [1, 1],
+            pad: [kernel / 2; 4],
+            dilation: [1, 1],
+            groups,
+        }
+    }
+
+    pub fn output(&self) -> [usize; 2] {
         core::array::from_fn(|axis| {
             let reach = self.dilation[axis] * (self.kernel[axis] - 1) + 1;
             (self.input[axis] + self.pad[axis] + self.pad[axis + 2] - reach) / self.stride[axis] + 1
         })
     }
 
-    fn parameters(&self) -> [i64; 11] {
+    pub fn parameters(&self) -> [i64; 11] {
         let ([kh, kw], [sh, sw], [dh, dw]) = (self.kernel, self.stride, self.dilation);
         let [top, left, bottom, right] = self.pad;
         [kh, kw, sh, sw, top, left, bottom, right, dh, dw, self.groups].map(|number| number as i64)
@@ -55,6 +76,17 @@ impl Case {
 
     /// Exact element of the output, and the sum of the magnitudes of its terms.
     fn exact<T: Number>(&self, x: &Array<T>, w: &Array<T>, index: usize) -> (f64, f64) {
+        let (mut sum, mut all) = (0.0, 0.0);
+        self.each_term(index, |at, weight| {
+            let term = x.at(at) * w.at(weight);
+            sum += term;
+            all += term.abs();
+        });
+        (sum, all)
+    }
+
+    /// Calls a function with the indices of each input element and weight of an output element.
+    pub fn each_term(&self, index: usize, mut term: impl FnMut(usize, usize)) {
         let ([height, width], [oh, ow]) = (self.input, self.output());
         let (ox, oy, o, image) = (
             index % ow,
@@ -63,7 +95,6 @@ impl Case {
             index / ow / oh / self.outputs,
         );
         let (channels, group) = (self.channels / self.groups, o / (self.outputs / self.groups));
-        let (mut sum, mut all) = (0.0, 0.0);
         for c in 0..channels {
             for ky in 0..self.kernel[0] {
                 for kx in 0..self.kernel[1] {
@@ -74,14 +105,11 @@ impl Case {
                         let plane = image * self.channels + group * channels + c;
                         let weight =
                             ((o * channels + c) * self.kernel[0] + ky) * self.kernel[1] + kx;
-                        let term = x.at((plane * height + y) * width + column) * w.at(weight);
-                        sum += term;
-                        all += term.abs();
+                        term((plane * height + y) * width + column, weight);
                     }
                 }
             }
         }
-        (sum, all)
     }
 
     fn packed(&self) -> [usize; 4] {
@@ -143,25 +171,14 @@ fn convolutions_equal_a_loop_for_random_geometry() {
 #[test]
 #[cfg_attr(miri, ignore = "large; the small cases have each path")]
 fn convolutions_split_images_pixels_and_channels_among_tasks() {
-    let plain = |channels, size, outputs, kernel: usize, groups| Case {
-        batch: 1,
-        channels,
-        input: [size, size],
-        outputs,
-        kernel: [kernel; 2],
-        stride: [1, 1],
-        pad: [kernel / 2; 4],
-        dilation: [1, 1],
-        groups,
-    };
     Level::each(|_| {
         let mut random = Random(5);
-        plain(8, 40, 24, 3, 1).check::<f32>(&mut random);
-        plain(64, 7, 100, 3, 1).check::<f32>(&mut random);
-        plain(64, 7, 100, 3, 1).check::<F16>(&mut random);
-        plain(64, 14, 64, 1, 1).check::<f32>(&mut random);
-        plain(300, 1, 700, 1, 1).check::<f32>(&mut random);
-        plain(32, 33, 32, 5, 32).check::<f32>(&mut random);
-        plain(48, 20, 48, 3, 6).check::<f32>(&mut random);
+        Case::plain(8, 40, 24, 3, 1).check::<f32>(&mut random);
+        Case::plain(64, 7, 100, 3, 1).check::<f32>(&mut random);
+        Case::plain(64, 7, 100, 3, 1).check::<F16>(&mut random);
+        Case::plain(64, 14, 64, 1, 1).check::<f32>(&mut random);
+        Case::plain(300, 1, 700, 1, 1).check::<f32>(&mut random);
+        Case::plain(32, 33, 32, 5, 32).check::<f32>(&mut random);
+        Case::plain(48, 20, 48, 3, 6).check::<f32>(&mut random);
     });
 }

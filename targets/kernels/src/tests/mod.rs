@@ -1,4 +1,4 @@
-//! The functions against loops in f64, on each instruction set that the processor has.
+//! The functions against loops in f64 or i64, on each instruction set that the processor has.
 
 mod activations;
 mod arrays;
@@ -7,6 +7,7 @@ mod conv;
 mod elements;
 mod errors;
 mod matmul;
+mod quantized;
 
 use ferrite_core::abi::{
     DLDevice, DLTensor, TVMFFIAny, TVMFFIAnyPayload, TVMFFIObject, TVMFFIShapeCell, kDLCPU,
@@ -53,7 +54,7 @@ impl Call {
     }
 
     /// Adds a tensor over the elements of an array.
-    fn tensor<T: arrays::Number>(mut self, array: &Array<T>) -> Self {
+    fn tensor<T: arrays::Typed>(mut self, array: &Array<T>) -> Self {
         let extents = array.shape.clone();
         let mut tensor = Box::new(DLTensor {
             data: array.data.as_ptr().cast_mut().cast(),
