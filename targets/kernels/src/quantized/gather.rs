@@ -66,11 +66,13 @@ pub unsafe fn gather(
 #[inline(always)]
 unsafe fn interleave(from: *const u8, offsets: &[usize], to: *mut u8) {
     // SAFETY: the caller guarantees the bytes.
-    let lines: [[u8; COLUMNS]; GROUP] = core::array::from_fn(|at| unsafe {
+    let [a, b, c, d]: [[u8; COLUMNS]; GROUP] = core::array::from_fn(|at| unsafe {
         from.wrapping_add(offsets[at]).cast::<[u8; COLUMNS]>().read()
     });
-    let groups: [i32; COLUMNS] =
-        core::array::from_fn(|pixel| i32::from_ne_bytes(lines.map(|line| line[pixel])));
+    let mut groups = [0; COLUMNS];
+    for (pixel, group) in groups.iter_mut().enumerate() {
+        *group = i32::from_ne_bytes([a[pixel], b[pixel], c[pixel], d[pixel]]);
+    }
     // SAFETY: the caller guarantees the space.
     unsafe { to.cast::<[i32; COLUMNS]>().write_unaligned(groups) };
 }
