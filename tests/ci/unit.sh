@@ -47,9 +47,14 @@ check_dense() {
   cargo test --locked --manifest-path targets/kernels/Cargo.toml --target-dir "$target/dense"
 }
 
-# the dense kernels have no undefined behaviour, with portable lanes
+# the dense kernels have no undefined behaviour: portable lanes under Miri, and the instruction sets
+# of the processor under the address sanitizer
 # needs: nightly+miri+rust-src; for: targets/kernels
-check_miri-dense() { miri --manifest-path targets/kernels/Cargo.toml; }
+check_miri-dense() {
+  miri --manifest-path targets/kernels/Cargo.toml
+  RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" test --locked --manifest-path targets/kernels/Cargo.toml --lib \
+    --target "$HOST_TARGET" --target-dir "$target/asan"
+}
 
 miri() { # miri ARGUMENT...: the tests of cargo under Miri
   MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation ${MIRIFLAGS:-}" \
