@@ -4,7 +4,7 @@ import tvm
 from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from . import attention, convolution, dense, fold, integer
+from . import attention, convolution, dense, fold, integer, quantized
 from .graph import Graph, operator
 from .link import export_library
 from .pack import Packer
@@ -48,6 +48,10 @@ def _replacements(mod, function, packer):
         replace(attention.match_operator(graph, var), var)
     for var in each("matmul"):
         replace(attention.match(graph, var), var)
+    for var in each("matmul"):
+        replace(quantized.match_dense(graph, mod, var, packer), var)
+    for var in each(*CONVOLUTIONS):
+        replace(quantized.match_convolution(graph, mod, var, packer), var)
     for var in each("matmul"):
         replace(integer.match(graph, var, packer), var)
     for var in each("matmul"):

@@ -8,7 +8,7 @@ PREFIX = "ferrite."
 
 def typed(name, dtype):
     """Returns the name of a kernel for an element type: libraries contain the code of those types that they call."""
-    return name if dtype == "float32" else f"{name}_{dtype}"
+    return f"{name}_{dtype}" if "float16" in dtype else name
 
 
 def kernel(name, arguments, result):

@@ -37,7 +37,7 @@ def match(graph, functions, var, packer):
         return None
     if (attributes.data_layout, attributes.kernel_layout) != layouts or attributes.out_layout not in ("", layouts[0]):
         return None
-    x, padding = _unpadded(graph, call.args[0], [int(extent) for extent in attributes.padding])
+    x, padding = unpadded(graph, call.args[0], [int(extent) for extent in attributes.padding])
     found = epilogue.after(graph, functions, var, weights.shape[0], 1 - weights.ndim)
     window = Window.of(found.scaled(weights, 0), attributes, padding)
     is_row = len(shape(x)) == 3
@@ -45,8 +45,8 @@ def match(graph, functions, var, packer):
         is_row, window = True, window.transposed()
     packed = relax.const(packer.conv2d(window.weights, window.parameters()))
     if is_row:
-        x = relax.op.reshape(x, _one_row(shape(x)))
-    extents = _one_row(shape(var)) if is_row else None
+        x = relax.op.reshape(x, one_row(shape(x)))
+    extents = one_row(shape(var)) if is_row else None
     return found.end, found.call("conv2d", [x, packed], [relax.ShapeExpr(window.parameters())], extents)
 
 
@@ -84,7 +84,7 @@ class Window:
         return Window(self.weights.swapaxes(2, 3), *swapped, self.groups)
 
 
-def _unpadded(graph, x, padding):
+def unpadded(graph, x, padding):
     """Returns the input and padding of a convolution, with those of an operator that pads it by zeros."""
     call = graph.call(x, "nn.pad")
     if call is None or call.attrs.pad_mode != "constant":
@@ -97,6 +97,6 @@ def _unpadded(graph, x, padding):
     return call.args[0], [own + more for own, more in zip(padding, both)]
 
 
-def _one_row(extents):
+def one_row(extents):
     """Returns the extents of a row for those of a row or a column."""
     return [*extents[:2], 1, extents[2]]

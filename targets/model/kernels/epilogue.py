@@ -34,11 +34,11 @@ class Epilogue:
     low: float = 0
     high: float = 0
 
-    def call(self, name, inputs, parameters=(), extents=None):
-        """Returns the call of a kernel, whose result has these extents or those of `root`, with the extents of `end`."""
+    def call(self, name, inputs, parameters=(), extents=None, kind=None):
+        """Returns the call of a kernel, whose result has these extents and type or those of `root`, with the extents of `end`."""
         extents = shape(self.root) if extents is None else extents
         arguments = [*inputs, self._bias(), self._residual(extents), *parameters, self.code, number(self.low), number(self.high)]
-        result = kernel(name, arguments, relax.TensorType(extents, dtype(self.root)))
+        result = kernel(name, arguments, relax.TensorType(extents, kind or dtype(self.root)))
         if self.axes:
             return relax.op.permute_dims(_reshaped(result, extents, shape(self.root)), self.axes)
         return _reshaped(result, extents, shape(self.end))
@@ -65,8 +65,8 @@ class Epilogue:
         return (weights * self.scale.reshape(form)).astype(weights.dtype)
 
 
-def absent():
-    return relax.const(numpy.zeros(0, "float32"))
+def absent(kind="float32"):
+    return relax.const(numpy.zeros(0, kind))
 
 
 def number(value):

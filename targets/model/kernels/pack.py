@@ -8,8 +8,9 @@ import numpy
 from . import link
 from .call import PREFIX, typed
 
-SHAPES = ("packed_dense_shape", "packed_conv2d_shape")
-FUNCTIONS = [*SHAPES, *(typed(name, dtype) for name in ("pack_dense", "pack_conv2d") for dtype in ("float32", "float16"))]
+KINDS = ("dense", "conv2d", "qdense", "qconv2d")
+HALVES = ("pack_dense_float16", "pack_conv2d_float16")
+FUNCTIONS = [*(f"packed_{kind}_shape" for kind in KINDS), *(f"pack_{kind}" for kind in KINDS), *HALVES]
 
 
 class Packer:
@@ -33,6 +34,16 @@ class Packer:
         import tvm_ffi
 
         return self._packed("conv2d", weights, tvm_ffi.Shape(parameters))
+
+    def quantized_dense(self, weights):
+        """Packs weights of 8 bits, of extents [K, N]."""
+        return self._packed("qdense", weights, 0)
+
+    def quantized_conv2d(self, weights, parameters):
+        """Packs weights of 8 bits, of extents [O, I / groups, height, width]."""
+        import tvm_ffi
+
+        return self._packed("qconv2d", weights, tvm_ffi.Shape(parameters))
 
     def _packed(self, kind, weights, *arguments):
         import tvm_ffi
