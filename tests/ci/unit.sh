@@ -16,7 +16,7 @@ check_no-std() {
   # One test at a time: builds without std have one thread of execution, with one raised error and
   # one queue of dying objects.
   ring_tests "" --test-threads=1
-  ring_tests speed --test-threads=1
+  ring_tests speed,ferrite-ffi-core/defaults --test-threads=1
   ring_tests std
   cargo test -p ferrite-ffi-minimal --lib -- --test-threads=1
   local features
