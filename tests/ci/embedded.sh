@@ -28,6 +28,14 @@ check_other-boards() { targets/boards/run.sh cortex-m33 riscv32; }
 # for: core alloc-ext capi include targets/mcu tests/embedded/platform
 check_platform() { tests/embedded/platform/run.sh cortex-m4f riscv32; }
 
+# the memory of WebAssembly modules grows, is used again, and has a limit, in Node
+# needs: node wasm32-unknown-unknown; for: core tests/embedded/wasm; counts: one
+check_wasm-memory() {
+  cargo build --profile mcu -p ferrite-ffi-core --no-default-features --features growing-memory \
+    --target wasm32-unknown-unknown --example growing_memory
+  MODULE=$target/wasm32-unknown-unknown/mcu/examples/growing_memory.wasm node --test tests/embedded/wasm/memory.mjs
+}
+
 # firmware by make, by ferrite_firmware() of CMake, as a Zephyr module and as an ESP-IDF component,
 # over stand-ins for these systems
 # needs: cmake arm-board riscv64-unknown-elf-gcc qemu-system-riscv32

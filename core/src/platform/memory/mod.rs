@@ -9,6 +9,8 @@ mod buffer;
 mod heap;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub(crate) mod pool;
+#[cfg(all(feature = "growing-memory", target_family = "wasm", not(feature = "std")))]
+pub use pool::set_limit;
 #[cfg(not(any(feature = "std", all(feature = "client", unix))))]
 pub use pool::{PoolStats, add_region, stats};
 

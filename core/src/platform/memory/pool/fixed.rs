@@ -15,6 +15,7 @@
 //!          +---------+---------+------------------+
 //! ```
 
+use super::PoolStats;
 use crate::platform::config::POOL_BYTES;
 use crate::platform::sync::critical;
 use core::alloc::Layout;
@@ -46,17 +47,6 @@ pub unsafe fn release(block: NonNull<u8>) {
 pub unsafe fn add_region(start: NonNull<u8>, bytes: usize) -> bool {
     // SAFETY: the caller's promise.
     with_pool(|pool| unsafe { pool.add_region(start.as_ptr(), bytes) })
-}
-
-/// Usage statistics of the pool in bytes, block headers included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PoolStats {
-    /// Total capacity of all regions.
-    pub capacity: usize,
-    /// Number of bytes in use.
-    pub used: usize,
-    /// High-water mark: the maximum number of bytes in use so far.
-    pub high_water: usize,
 }
 
 /// Returns the usage statistics of the pool, which help to choose its size.
