@@ -26,7 +26,7 @@ kernels_on() { # kernels_on KIND: the operators of targets/host/kernels on a kin
 check_gpu-cuda() {
   FERRITE_NVRTC=$(tests/programs/device/fetch_nvrtc.sh "$target/nvrtc")
   export FERRITE_NVRTC
-  cargo test -p ferrite-ffi-gpu --features cuda --lib --test cuda --test cuda_graph --test cuda_pool --test cuda_hopper \
+  cargo test -p ferrite-ffi-gpu --features cuda --lib --test cuda --test cuda_graph --test cuda_pool --test cuda_products --test cuda_hopper \
     --test cuda_without_driver --test missing_drivers --test forks --test failures -- --show-output
   ferrite_tests gpu --include-ignored cuda
   build_wheel

@@ -62,6 +62,11 @@ pub const RUNTIME: Group =
 #[cfg(feature = "cuda")]
 pub const CUDA: Group = Group { prefix: "runtime.", functions: crate::cuda::FUNCTIONS, wrap: None };
 
+/// `ferrite.cublaslt.*`: matrix products by cuBLASLt.
+#[cfg(feature = "cuda")]
+pub const CUBLASLT: Group =
+    Group { prefix: "ferrite.cublaslt.", functions: crate::cuda::CUBLASLT_FUNCTIONS, wrap: None };
+
 /// `runtime.*` specific to ROCm.
 #[cfg(feature = "rocm")]
 pub const ROCM: Group = Group { prefix: "runtime.", functions: crate::rocm::FUNCTIONS, wrap: None };
@@ -86,6 +91,8 @@ pub const GROUPS: &[Group] = &[
     DEVICE_API,
     #[cfg(feature = "cuda")]
     CUDA,
+    #[cfg(feature = "cuda")]
+    CUBLASLT,
     #[cfg(feature = "rocm")]
     ROCM,
 ];

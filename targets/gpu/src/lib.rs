@@ -50,7 +50,7 @@ pub mod library;
 #[cfg(feature = "metal")]
 pub mod metal;
 pub mod module;
-#[cfg(any(feature = "rocm", all(feature = "metal", target_vendor = "apple")))]
+#[cfg(any(feature = "cuda", feature = "rocm", all(feature = "metal", target_vendor = "apple")))]
 mod open_once;
 #[cfg(feature = "opencl")]
 pub mod opencl;

@@ -3,6 +3,32 @@
 
 pub use ferrite_host::dynamic_lib::driver::{DriverLibrary, same_object};
 
+#[cfg(feature = "cuda")]
+use core::ffi::CStr;
+
+#[cfg(feature = "cuda")]
+use ferrite_core::error::Result;
+#[cfg(feature = "cuda")]
+use ferrite_core::platform::memory::Buffer;
+
+/// Opens the library at a path, or the first of these paths in the folder at the path. The outer
+/// result fails with a MemoryError, the inner one if no library loads.
+#[cfg(feature = "cuda")]
+pub(crate) fn open_in(path: &'static CStr, in_folder: &[&str]) -> Result<Result<DriverLibrary>> {
+    for name in in_folder {
+        let mut file = Buffer::new();
+        file.try_extend_from_slice(path.to_bytes())?;
+        file.try_extend_from_slice(name.as_bytes())?;
+        file.try_push(0)?;
+        if let Ok(file) = CStr::from_bytes_with_nul(&file)
+            && let Ok(library) = DriverLibrary::open_at(file, path)
+        {
+            return Ok(Ok(library));
+        }
+    }
+    Ok(DriverLibrary::open_at(path, path))
+}
+
 /// Declares a table of functions that a driver library exports.
 ///
 /// ```ignore

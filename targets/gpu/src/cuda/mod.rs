@@ -9,10 +9,12 @@
 //! | `source`, `nvrtc`, `headers` | source code and its compilation |
 //! | `memory`, `pool` | memory and copies; the driver's pool of memory for tensors |
 //! | `stream`, `event`, `graph` | streams, events and recorded commands |
+//! | `cublaslt` | matrix products by NVIDIA's library |
 //! | `tensor_map`, `functions` | global functions |
 //! | `failure` | errors of the driver |
 
 mod api;
+mod cublaslt;
 mod device;
 mod event;
 mod failure;
@@ -51,6 +53,7 @@ use image::Format;
 use kernel::Kernel;
 use module::Module;
 
+pub use cublaslt::CUBLASLT_FUNCTIONS;
 pub use functions::FUNCTIONS;
 
 /// The CUDA back end.

@@ -15,7 +15,7 @@ use ferrite_core::{Bytes, plain_bail};
 use super::failure::cuda_error;
 use super::headers;
 use super::image::Format;
-use crate::library::DriverLibrary;
+use crate::library;
 use crate::owned::Owned;
 use crate::variable;
 
@@ -31,7 +31,7 @@ const PATH: &CStr = c"FERRITE_NVRTC";
 const IN_FOLDER: [&str; 4] =
     ["/libnvrtc.so.13", "/libnvrtc.so.12", "/lib/libnvrtc.so.13", "/lib/libnvrtc.so.12"];
 
-crate::library::driver_table! {
+library::driver_table! {
     /// Functions of NVRTC.
     pub struct Nvrtc from ["libnvrtc.so.13", "libnvrtc.so.12"] {
         fn nvrtcGetErrorString(error: Status) -> *const c_char;
@@ -76,7 +76,7 @@ pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
         return Ok(nvrtc);
     }
     let found = match variable::get_c_str(PATH) {
-        Some(path) => find_at(path)?,
+        Some(path) => library::open_in(path, &IN_FOLDER)?.and_then(Nvrtc::find_in),
         None => Nvrtc::open(),
     };
     let nvrtc = match found {
@@ -92,23 +92,6 @@ pub(super) fn nvrtc() -> Result<&'static Nvrtc> {
     LIBRARY.store(nvrtc.as_ptr(), Ordering::Release);
     // SAFETY: just created, and never freed.
     Ok(unsafe { nvrtc.as_ref() })
-}
-
-/// Opens the library at a path, or in the folder at a path. The outer result fails with a
-/// MemoryError, the inner one if the library does not load.
-fn find_at(path: &'static CStr) -> Result<Result<Nvrtc>> {
-    for name in IN_FOLDER {
-        let mut file = Buffer::new();
-        file.try_extend_from_slice(path.to_bytes())?;
-        file.try_extend_from_slice(name.as_bytes())?;
-        file.try_push(0)?;
-        if let Ok(file) = CStr::from_bytes_with_nul(&file)
-            && let Ok(library) = DriverLibrary::open_at(file, path)
-        {
-            return Ok(Nvrtc::find_in(library));
-        }
-    }
-    Ok(DriverLibrary::open_at(path, path).and_then(Nvrtc::find_in))
 }
 
 impl Nvrtc {

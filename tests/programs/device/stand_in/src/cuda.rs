@@ -23,6 +23,11 @@ std::thread_local! {
     static CURRENT: Cell<Handle> = const { Cell::new(0) };
 }
 
+/// Returns the current context of the calling thread.
+pub fn current_context() -> Handle {
+    CURRENT.get()
+}
+
 fn code(fault: Fault) -> Status {
     match fault {
         Fault::InvalidValue => 1,

@@ -13,6 +13,7 @@
 //! | `faults` | requested failures, call counts, and complaints |
 //! | `control` | control functions for tests |
 //! | `cuda` | the names of libcuda, a feature |
+//! | `cublaslt` | the names of libcublasLt, with those of libcuda |
 //! | `hip` | the names of libamdhip64, a feature |
 //!
 //! A call that only a faulty library makes (an unknown handle, freed memory, a context of another
@@ -26,6 +27,8 @@
 )]
 
 mod control;
+#[cfg(feature = "cuda")]
+mod cublaslt;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod faults;

@@ -595,6 +595,11 @@ impl Machine {
     }
 
     fn run(&self, context: u64, work: &Work) -> Outcome<()> {
+        let device = self.contexts.get(&context).map(|context| context.device);
+        let memory = |address| {
+            let view = self.memory.view(address, 0);
+            view.filter(|(_, owner)| Some(*owner) == device).map(|(view, _)| view)
+        };
         match *work {
             Work::Marker | Work::Free(_) => Ok(()),
             Work::Copy { from, to, bytes } => {
@@ -608,12 +613,9 @@ impl Machine {
                 unsafe { from.copy_to(to, bytes as usize) };
                 Ok(())
             }
+            #[cfg(feature = "cuda")]
+            Work::Product(product) => product.run(memory),
             Work::Launch { kernel, geometry, arguments, .. } => {
-                let device = self.contexts.get(&context).map(|context| context.device);
-                let memory = |address| {
-                    let view = self.memory.view(address, 0);
-                    view.filter(|(_, owner)| Some(*owner) == device).map(|(view, _)| view)
-                };
                 let arguments: Vec<_> = kernel
                     .parameters
                     .iter()

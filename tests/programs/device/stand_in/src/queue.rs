@@ -59,6 +59,9 @@ pub enum Work {
         to: Place,
         bytes: u64,
     },
+    /// Calculates a product of matrices.
+    #[cfg(feature = "cuda")]
+    Product(crate::cublaslt::Product),
     /// Frees a block of a pool.
     Free(u64),
     /// No operation, only dependencies.
