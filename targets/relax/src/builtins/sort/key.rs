@@ -1,17 +1,15 @@
 //! Element types that can be sorted, and element types in which the sorted indices can be written.
 
-use core::cmp::Ordering;
-
 use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Error;
 use ferrite_core::plain_error;
 use ferrite_core::tensor::Element;
 use ferrite_core::value::dtype::{self, code};
 
-/// An element type with a total order, in which NaN is the largest value.
+/// An element type with a total order, in which both zeros are equal and NaN is the largest value.
 pub(super) trait Key: Element {
-    /// Compares two values.
-    fn order(self, other: Self) -> Ordering;
+    /// Returns an integer that orders like the value.
+    fn rank(self) -> i64;
 }
 
 /// A half-precision number, given by its bits.
@@ -25,29 +23,18 @@ unsafe impl Element for Half {
 }
 
 impl Half {
-    /// Returns an integer that orders like the number: both zeros are equal, and NaN is the
-    /// largest.
-    fn rank(self) -> i32 {
-        let magnitude = i32::from(self.0 & 0x7fff);
-        match self.0 >> 15 {
-            _ if magnitude > 0x7c00 => i32::MAX,
-            0 => magnitude,
-            _ => -magnitude,
-        }
-    }
-}
+    const INFINITY: Half = Half(0x7c00);
 
-impl Key for Half {
-    fn order(self, other: Self) -> Ordering {
-        self.rank().cmp(&other.rank())
+    fn to_bits(self) -> u16 {
+        self.0
     }
 }
 
 macro_rules! integer_keys {
     ($($key:ty),*) => {$(
         impl Key for $key {
-            fn order(self, other: Self) -> Ordering {
-                self.cmp(&other)
+            fn rank(self) -> i64 {
+                i64::from(self)
             }
         }
     )*};
@@ -56,16 +43,22 @@ macro_rules! integer_keys {
 integer_keys!(i8, u8, i32, i64);
 
 macro_rules! float_keys {
-    ($($key:ty),*) => {$(
+    ($($key:ty: $bits:ty),*) => {$(
         impl Key for $key {
-            fn order(self, other: Self) -> Ordering {
-                self.partial_cmp(&other).unwrap_or_else(|| self.is_nan().cmp(&other.is_nan()))
+            fn rank(self) -> i64 {
+                const SIGN: $bits = 1 << (<$bits>::BITS - 1);
+                let magnitude = self.to_bits() & !SIGN;
+                match self.to_bits() & SIGN {
+                    _ if magnitude > <$key>::INFINITY.to_bits() => i64::MAX,
+                    0 => magnitude as i64,
+                    _ => -(magnitude as i64),
+                }
             }
         }
     )*};
 }
 
-float_keys!(f32, f64);
+float_keys!(Half: u16, f32: u32, f64: u64);
 
 /// An element type for indices into a line.
 pub(super) trait Index: Element {

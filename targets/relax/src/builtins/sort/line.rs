@@ -1,14 +1,13 @@
 //! Sorting of each line of a tensor.
 
-use core::cmp::Ordering;
-
 use ferrite_core::AnyView;
+use ferrite_core::abi::DLDataType;
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::TensorView;
 
 use super::axis::{Axis, Line};
-use super::key::Key;
+use super::key::{Key, for_key_type};
 
 /// Sort order.
 #[derive(Clone, Copy)]
@@ -26,74 +25,70 @@ impl Order {
         Ok(if ascending.get::<bool>()? { Order::Ascending } else { Order::Descending })
     }
 
-    /// Compares two entries by value, then by index. So the sort is stable.
-    fn compare<K: Key>(self, one: &IndexedValue<K>, other: &IndexedValue<K>) -> Ordering {
-        let keys = match self {
-            Order::Ascending => one.key.order(other.key),
-            Order::Descending => other.key.order(one.key),
-        };
-        keys.then(one.place.cmp(&other.place))
+    /// Returns an integer whose ascending order is this order of ranks.
+    fn apply(self, rank: i64) -> i64 {
+        match self {
+            Order::Ascending => rank,
+            Order::Descending => !rank,
+        }
     }
 }
 
-/// A value and its index in the line.
-#[derive(Clone, Copy)]
-pub(super) struct IndexedValue<K> {
-    pub(super) key: K,
+/// An element of a line, ordered by its rank, then by its place. So the sort is stable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RankedPlace {
+    rank: i64,
+    /// Index in the line.
     pub(super) place: usize,
 }
 
-/// Sorts each line, and passes the sorted entries to `write`.
+/// Sorts the first values of each line, as many as `counts` has for the line, or all. Passes the
+/// sorted places to `write`.
 ///
 /// # Errors
 /// MemoryError; as for [`TensorView::as_slice`].
-pub(super) fn for_each_line<K: Key>(
+pub(super) type SortLines = fn(
     input: TensorView<'_>,
     axis: Axis,
     order: Order,
-    mut write: impl FnMut(Line, &[IndexedValue<K>]),
-) -> Result<()> {
-    let values = &input.as_slice::<K>()?;
-    let mut entries = Buffer::try_with_capacity(axis.len)?;
-    for line in (0..axis.lines()).map(|number| axis.line(number)) {
-        sort_start(values, line, line.len, order, &mut entries)?;
-        write(line, &entries);
-    }
-    Ok(())
-}
+    counts: Option<&[i32]>,
+    write: &mut dyn FnMut(Line, &[RankedPlace]),
+) -> Result<()>;
 
-/// Sorts the first `counts[i]` values of each line `i`, and passes the sorted entries to `write`.
+/// Returns the function for values of a data type.
 ///
 /// # Errors
-/// Same errors as [`for_each_line`].
-pub(super) fn for_each_start<K: Key>(
+/// InternalError for a data type that cannot be sorted.
+pub(super) fn sort_lines_of(dtype: DLDataType) -> Result<SortLines> {
+    for_key_type!(dtype, K, { Ok(sort_lines::<K> as SortLines) })
+}
+
+/// Implements [`SortLines`].
+pub(super) fn sort_lines<K: Key>(
     input: TensorView<'_>,
     axis: Axis,
     order: Order,
-    counts: &[i32],
-    mut write: impl FnMut(Line, &[IndexedValue<K>]),
+    counts: Option<&[i32]>,
+    write: &mut dyn FnMut(Line, &[RankedPlace]),
 ) -> Result<()> {
     let values = &input.as_slice::<K>()?;
     let mut entries = Buffer::try_with_capacity(axis.len)?;
-    for (line, count) in (0..axis.lines()).map(|number| axis.line(number)).zip(counts) {
-        let count = usize::try_from(*count).unwrap_or(0).min(line.len);
-        sort_start(values, line, count, order, &mut entries)?;
+    for number in 0..axis.lines() {
+        let line = axis.line(number);
+        let count = counts.map_or(line.len, |counts| usize::try_from(counts[number]).unwrap_or(0));
+        entries.clear();
+        for place in 0..count.min(line.len) {
+            let rank = order.apply(values[line.at(place)].rank());
+            entries.try_push(RankedPlace { rank, place })?;
+        }
+        sort_entries(&mut entries);
         write(line, &entries);
     }
     Ok(())
 }
 
-fn sort_start<K: Key>(
-    values: &[K],
-    line: Line,
-    count: usize,
-    order: Order,
-    entries: &mut Buffer<IndexedValue<K>>,
-) -> Result<()> {
-    entries.clear();
-    for place in 0..count {
-        entries.try_push(IndexedValue { key: values[line.at(place)], place })?;
-    }
-    entries.as_mut_slice().sort_unstable_by(|one, other| order.compare(one, other));
-    Ok(())
+/// Sorts entries, for all types of values: the library has one copy of the algorithm.
+#[inline(never)]
+fn sort_entries(entries: &mut [RankedPlace]) {
+    entries.sort_unstable();
 }

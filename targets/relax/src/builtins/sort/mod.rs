@@ -20,7 +20,7 @@ use super::arguments::{expect, tensor};
 use crate::builtin;
 use axis::Axis;
 use key::{Index, for_index_type, for_key_type};
-use line::{Order, for_each_line};
+use line::{Order, sort_lines, sort_lines_of};
 
 /// Builtins for sorting and the k largest elements.
 pub const BUILTINS: &[Builtin] = &[
@@ -47,14 +47,7 @@ fn sort(args: &[AnyView<'_>]) -> Result<Any> {
         &texts[0],
         &texts[1]
     );
-    for_key_type!(input.as_tensor_ref().dtype(), K, {
-        let mut target = writable::<K>(output, axis.numel())?;
-        for_each_line::<K>(input, axis, order, |line, sorted| {
-            for (place, entry) in sorted.iter().enumerate() {
-                target[line.at(place)] = entry.key;
-            }
-        })
-    })?;
+    write_values(input, axis, order, output, axis.len)?;
     Ok(Any::NONE)
 }
 
@@ -64,16 +57,7 @@ fn argsort(args: &[AnyView<'_>]) -> Result<Any> {
     expect(args, 4, "tvm.contrib.sort.argsort")?;
     let (input, output) = (tensor(&args[0])?, tensor(&args[1])?);
     let (axis, order) = (Axis::of(input.as_tensor_ref(), args[2].get()?)?, Order::of(args[3])?);
-    for_key_type!(input.as_tensor_ref().dtype(), K, {
-        for_index_type!(output.as_tensor_ref().dtype(), I, {
-            let mut target = writable::<I>(output, axis.numel())?;
-            for_each_line::<K>(input, axis, order, |line, sorted| {
-                for (place, entry) in sorted.iter().enumerate() {
-                    target[line.at(place)] = I::from_place(entry.place);
-                }
-            })
-        })
-    })?;
+    write_places(input, axis, order, output, axis.len)?;
     Ok(Any::NONE)
 }
 
@@ -92,7 +76,7 @@ fn argsort_nms(args: &[AnyView<'_>]) -> Result<Any> {
         axis.lines()
     );
     let mut target = writable::<i32>(output, axis.numel())?;
-    line::for_each_start::<f32>(input, axis, order, &counts, |line, sorted| {
+    sort_lines::<f32>(input, axis, order, Some(&counts), &mut |line, sorted| {
         for place in 0..line.len {
             target[line.at(place)] = sorted.get(place).map_or(place, |entry| entry.place) as i32;
         }
@@ -120,38 +104,67 @@ fn topk(args: &[AnyView<'_>]) -> Result<Any> {
     let axis = Axis::in_range(input.as_tensor_ref(), axis.get()?)?;
     let k = k.get::<i64>()?;
     let k = if k < 1 { axis.len } else { usize::try_from(k).unwrap_or(usize::MAX) };
-    let (order, kept) = (Order::of(ascending)?, k.min(axis.len));
-    let target_axis = Axis { len: k, ..axis };
+    let order = Order::of(ascending)?;
     if let Some(values) = values {
         plain_ensure!(
             values.as_tensor_ref().dtype() == input.as_tensor_ref().dtype(),
             INTERNAL_ERROR,
             "The values must have the dtype of the input"
         );
-        for_key_type!(input.as_tensor_ref().dtype(), K, {
-            let mut target = writable::<K>(values, target_axis.numel())?;
-            for_each_line::<K>(input, axis, order, |line, sorted| {
-                let line = line.of_len(k);
-                for (place, entry) in sorted.iter().take(kept).enumerate() {
-                    target[line.at(place)] = entry.key;
-                }
-            })
-        })?;
+        write_values(input, axis, order, values, k)?;
     }
     if let Some(places) = places {
-        for_key_type!(input.as_tensor_ref().dtype(), K, {
-            for_index_type!(places.as_tensor_ref().dtype(), I, {
-                let mut target = writable::<I>(places, target_axis.numel())?;
-                for_each_line::<K>(input, axis, order, |line, sorted| {
-                    let line = line.of_len(k);
-                    for (place, entry) in sorted.iter().take(kept).enumerate() {
-                        target[line.at(place)] = I::from_place(entry.place);
-                    }
-                })
-            })
-        })?;
+        write_places(input, axis, order, places, k)?;
     }
     Ok(Any::NONE)
+}
+
+/// Writes the first `len` sorted values of each line to lines of length `len`.
+///
+/// # Errors
+/// InternalError for values that cannot be sorted; errors of [`writable`] and of
+/// [`SortLines`](line::SortLines).
+fn write_values(
+    input: TensorView<'_>,
+    axis: Axis,
+    order: Order,
+    output: TensorView<'_>,
+    len: usize,
+) -> Result<()> {
+    for_key_type!(input.as_tensor_ref().dtype(), K, {
+        let mut target = writable::<K>(output, Axis { len, ..axis }.numel())?;
+        let values = &input.as_slice::<K>()?;
+        sort_lines::<K>(input, axis, order, None, &mut |line, sorted| {
+            let target_line = line.of_len(len);
+            for (place, entry) in sorted.iter().take(len).enumerate() {
+                target[target_line.at(place)] = values[line.at(entry.place)];
+            }
+        })
+    })
+}
+
+/// Writes the first `len` sorted places of each line to lines of length `len`.
+///
+/// # Errors
+/// InternalError for values that cannot be sorted, and for places of another data type; errors of
+/// [`writable`] and of [`SortLines`](line::SortLines).
+fn write_places(
+    input: TensorView<'_>,
+    axis: Axis,
+    order: Order,
+    output: TensorView<'_>,
+    len: usize,
+) -> Result<()> {
+    let sort_lines = sort_lines_of(input.as_tensor_ref().dtype())?;
+    for_index_type!(output.as_tensor_ref().dtype(), I, {
+        let mut target = writable::<I>(output, Axis { len, ..axis }.numel())?;
+        sort_lines(input, axis, order, None, &mut |line, sorted| {
+            let line = line.of_len(len);
+            for (place, entry) in sorted.iter().take(len).enumerate() {
+                target[line.at(place)] = I::from_place(entry.place);
+            }
+        })
+    })
 }
 
 /// Splits the arguments of `topk` into the result tensors and the last four arguments.

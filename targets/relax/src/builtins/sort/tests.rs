@@ -185,3 +185,104 @@ fn read_only_results_are_refused() {
     let input = read_only(&values());
     run("tvm.contrib.sort.sort", &input, &zeros::<f32>(&[2, 3]), 1, true);
 }
+
+/// Values of a small range with repetitions, and the special ones.
+fn sample<T: Copy>(special: &[T], of: impl Fn(i64) -> T) -> std::vec::Vec<T> {
+    let mut state = 7u64;
+    let mut next = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as i64
+    };
+    (0..600)
+        .map(|_| match next() {
+            drawn if drawn % 5 == 0 => special[(drawn / 5) as usize % special.len()],
+            drawn => of(drawn / 5 % 200 - 100),
+        })
+        .collect()
+}
+
+/// Sorts lines of 3, 200 and 600 values by each builtin, and compares with a stable sort by `order`.
+fn agrees_with_stable_sort<T: Element + Default>(
+    values: &[T],
+    dtype: ferrite_core::abi::DLDataType,
+    order: impl Fn(&T, &T) -> std::cmp::Ordering,
+) {
+    let len = values.len() as i64;
+    for shape in [[len / 3, 3], [3, len / 3], [1, len]] {
+        for ascending in [true, false] {
+            let as_type = |tensor: &Tensor| {
+                let mut prototype = *tensor.dl_tensor();
+                prototype.dtype = dtype;
+                // SAFETY: the view has the shape of the tensor, and elements of the same size.
+                unsafe { tensor.create_unsafe_view(&prototype) }.unwrap()
+            };
+            let input = Tensor::from_slice(values, &shape).unwrap();
+            let (sorted, places) = (zeros::<T>(&shape), zeros::<i32>(&shape));
+            run("tvm.contrib.sort.argsort", &as_type(&input), &places, 1, ascending);
+            run("tvm.contrib.sort.sort", &as_type(&input), &as_type(&sorted), 1, ascending);
+            let (sorted, places) =
+                (sorted.as_slice::<T>().unwrap(), places.as_slice::<i32>().unwrap());
+            for (line, start) in
+                values.chunks(shape[1] as usize).zip((0..).step_by(shape[1] as usize))
+            {
+                let mut expected: std::vec::Vec<usize> = (0..line.len()).collect();
+                expected.sort_by(|one, other| {
+                    let keys = order(&line[*one], &line[*other]);
+                    if ascending { keys } else { keys.reverse() }
+                });
+                for (at, place) in expected.into_iter().enumerate() {
+                    assert_eq!(places[start + at], place as i32, "{dtype:?} {shape:?} {ascending}");
+                    // SAFETY: elements have no padding.
+                    let bytes = |value: &T| unsafe {
+                        core::slice::from_raw_parts(
+                            (&raw const *value).cast::<u8>(),
+                            size_of::<T>(),
+                        )
+                        .to_vec()
+                    };
+                    assert_eq!(bytes(&sorted[start + at]), bytes(&line[place]));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn all_types_have_the_order_of_a_stable_sort() {
+    macro_rules! floats {
+        ($($float:ident),*) => {$({
+            let special = [$float::NAN, -$float::NAN, 0.0, -0.0, $float::INFINITY, $float::NEG_INFINITY, $float::MIN_POSITIVE / 8.0, $float::MAX, $float::MIN];
+            let values = sample(&special, |value| value as $float / 8.0);
+            agrees_with_stable_sort(&values, $float::DTYPE, |one, other| {
+                one.partial_cmp(other).unwrap_or_else(|| one.is_nan().cmp(&other.is_nan()))
+            });
+        })*};
+    }
+    macro_rules! integers {
+        ($($integer:ident),*) => {$({
+            let values = sample(&[$integer::MIN, $integer::MAX, 0], |value| value as $integer);
+            agrees_with_stable_sort(&values, $integer::DTYPE, Ord::cmp);
+        })*};
+    }
+    floats!(f32, f64);
+    integers!(i8, u8, i32, i64);
+    // Half-precision numbers by their bits: NaN of both signs, zeros, infinities, subnormals.
+    let special = [0x7e00u16, 0xfe01, 0, 0x8000, 0x7c00, 0xfc00, 1, 0x8001, 0x7bff];
+    let values = sample(&special, |value| (value as u16) << 7);
+    let number = |bits: u16| {
+        let exponent = i32::from(bits >> 10 & 0x1f);
+        let fraction = f64::from(bits & 0x3ff);
+        let magnitude = match exponent {
+            0 => fraction * 2f64.powi(-24),
+            31 if fraction != 0.0 => return f64::NAN,
+            31 => f64::INFINITY,
+            _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+        };
+        if bits >> 15 == 0 { magnitude } else { -magnitude }
+    };
+    agrees_with_stable_sort(&values, key::Half::DTYPE, |one, other| {
+        let (one, other) = (number(*one), number(*other));
+        one.partial_cmp(&other).unwrap_or_else(|| one.is_nan().cmp(&other.is_nan()))
+    });
+}
