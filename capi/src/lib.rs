@@ -31,6 +31,7 @@
 //!   `ferrite-ffi-gpu`.
 //! - `cxx-abi`, `legacy`, `microtvm`: layers with packages of their own, `ferrite-ffi-cxx`,
 //!   `ferrite-ffi-legacy` and `ferrite-ffi-microtvm`.
+//! - `web`: the symbols that TVM's JavaScript runtime calls in web pages.
 //! - `core`, `full`, `libm`: archives for C firmware. The profile `minimal` is the package
 //!   `ferrite-ffi-minimal`.
 #![cfg_attr(not(feature = "host"), no_std)]
@@ -71,6 +72,8 @@ pub mod backend;
 pub mod model;
 #[cfg(feature = "relax")]
 pub mod relax;
+#[cfg(feature = "web")]
+pub mod web;
 
 use ferrite_boundary as boundary;
 // Linked for its symbols.

@@ -5,7 +5,10 @@ use core::panic::PanicInfo;
 #[cfg(target_os = "none")]
 use crate::platform::abort;
 
-#[cfg(not(target_os = "none"))]
+#[cfg(feature = "web")]
+use core::arch::wasm32::unreachable as abort;
+
+#[cfg(all(not(target_os = "none"), not(feature = "web")))]
 unsafe extern "C" {
     safe fn abort() -> !;
 }

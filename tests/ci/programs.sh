@@ -89,6 +89,16 @@ check_relax-tvm-tests() {
   tests/programs/clients/relax_tests/run.sh "$target"/wheels/*.whl
 }
 
+# TVM's JavaScript runtime, two releases from npm, with its own tests from FERRITE_TVM_GIT, on the
+# library for web pages: without a model, with the models of tests/programs/relax, with asyncify
+# needs: node npm wasm-opt wasm32-unknown-unknown
+# for: core alloc-ext capi targets/relax targets/gpu targets/web tests/programs/web
+check_web() {
+  cargo rustc -p ferrite-ffi-capi --locked --no-default-features --features web,ferrite-ffi-web/testing \
+    --profile mcu --target wasm32-unknown-unknown --crate-type staticlib
+  tests/programs/web/run.sh "$target/wasm32-unknown-unknown/mcu/libtvm_ffi.a"
+}
+
 # classes and functions of a library in Rust, used from Python, C++ and C
 # needs: wheel; for: lib targets/rust tests/programs/rust_objects
 check_rust-objects() {

@@ -15,6 +15,7 @@ mod context;
         feature = "opencl",
         feature = "rocm",
         feature = "vulkan",
+        feature = "web",
         feature = "webgpu"
     )),
     path = "no_devices.rs"
@@ -73,6 +74,8 @@ static DEFAULTS: Defaults = Defaults {
         devices::GROUPS,
         #[cfg(feature = "relax")]
         ferrite_relax::functions::GROUPS,
+        #[cfg(feature = "web")]
+        ferrite_web::functions::GROUPS,
         #[cfg(feature = "legacy")]
         ferrite_legacy::globals::GROUPS,
         #[cfg(all(feature = "legacy", not(feature = "relax")))]
@@ -109,6 +112,9 @@ fn install() {
         devices::install();
     }
     boundary::set_installed();
+    // Its constructors call the library.
+    #[cfg(feature = "web")]
+    ferrite_web::install();
 }
 
 #[cfg(feature = "host")]

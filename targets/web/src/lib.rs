@@ -1,0 +1,33 @@
+//! The library in web pages and Node, on `wasm32-unknown-unknown`: what TVM's JavaScript runtime
+//! (tvmjs) expects of a WebAssembly module beyond the C symbols of TVM-FFI.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`imports`] | functions that JavaScript provides |
+//! | [`callback`] | function objects that call JavaScript |
+//! | [`memory`] | memory blocks that JavaScript allocates |
+//! | [`last_error`] | the raised error as a C string |
+//! | [`functions`] | global functions `tvmjs.*` |
+//! | [`log`] | the library's log on the console |
+//! | `testing` | functions of upstream's tests, with the feature `testing` |
+//!
+//! `ferrite-ffi-capi` exports the C symbols, with the feature `web`. One WebAssembly instance is
+//! one copy of the library: two instances share nothing.
+#![no_std]
+
+pub mod callback;
+pub mod functions;
+pub mod imports;
+pub mod last_error;
+pub mod log;
+pub mod memory;
+#[cfg(feature = "testing")]
+mod testing;
+
+/// Runs the constructors of the module, which register its system libraries, and sends the log to
+/// the console. Must be called once, before the first lookup of a function.
+pub fn install() {
+    // SAFETY: called once; constructors of compiled code have no requirement but that.
+    unsafe { imports::__wasm_call_ctors() };
+    log::install();
+}

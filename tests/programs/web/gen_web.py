@@ -1,0 +1,54 @@
+"""Generate the objects that tvmjs's own tests load: TVM's results for the modules of its `prepare_test_libs.py`.
+
+    pip install apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2
+    python gen_web.py       # writes add_one.o and add.o
+"""
+
+import pathlib
+import subprocess
+import tempfile
+
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+from tvm.script import tirx as T
+
+HERE = pathlib.Path(__file__).parent
+TARGET = tvm.target.Target({"kind": "llvm", "mtriple": "wasm32-unknown-unknown-wasm"})
+
+
+@I.ir_module
+class AddOne:
+    I.module_attrs({"system_lib_prefix": ""})
+
+    @T.prim_func(s_tir=True)
+    def add_one(xh: T.handle, yh: T.handle):
+        n = T.int32()
+        x = T.match_buffer(xh, (n,), "float32")
+        y = T.match_buffer(yh, (n,), "float32")
+        for at in range(n):
+            with T.sblock("y"):
+                i = T.axis.spatial(n, at)
+                y[i] = x[i] + T.float32(1)
+
+
+@I.ir_module
+class Add:
+    @R.function
+    def main(x: R.Tensor(["n"], "float32"), y: R.Tensor(["n"], "float32")):
+        return R.add(x, y)
+
+
+def link(output, objects, **_):
+    subprocess.run(["wasm-ld", "-r", "-S", *objects, "-o", output], check=True)
+
+
+def export(built, name):
+    with tempfile.TemporaryDirectory() as folder:
+        link.object_format = "o"
+        built.export_library(str(HERE / name), fcompile=link, workspace_dir=folder)
+
+
+export(tvm.compile(AddOne, target=TARGET), "add_one.o")
+export(relax.build(relax.get_pipeline()(Add), TARGET), "add.o")

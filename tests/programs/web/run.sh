@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# usage: run.sh ARCHIVE
+#
+# Runs TVM's JavaScript runtime (tvmjs), releases 0.27.0-dev0 and 0.28.0-dev0, on modules that
+# targets/web/link.sh makes of ARCHIVE, the libtvm_ffi.a of the features `web` and `testing`: its
+# own tests with and without asyncify, the models of ../relax, and behaviour.js. FERRITE_TVM_GIT
+# names a git directory with the tests, which no package contains. The last line is the sum.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+source "$root/tests/conformance/upstream/support/cache.sh"
+source "$support/tvm_sources.sh"
+revision=5d4dc8721307cf9677becacf0395c19be130e206
+
+install_packages() { # install_packages FOLDER: with both releases of tvmjs as tvmjs-VERSION.js
+  cp "$here/package.json" "$1"
+  npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$1" >&2
+  cp "$1/node_modules/@mlc-ai/web-runtime/lib/index.js" "$1/tvmjs-0.27.js"
+  (cd "$1" && node -e '
+    const fs = require("fs");
+    const { sources, sourcesContent } = JSON.parse(fs.readFileSync("node_modules/@mlc-ai/web-llm/lib/index.js.map"));
+    const at = sources.findIndex((source) => source.endsWith("@mlc-ai/web-runtime/lib/index.js"));
+    fs.writeFileSync("tvmjs-0.28.js", sourcesContent[at]);')
+}
+
+# Links the modules that the tests load, and two of this project.
+link_modules() { # link_modules FOLDER
+  mkdir -p "$1"
+  "$root/targets/web/link.sh" "$1/tvmjs_runtime.wasm" "$archive"
+  "$root/targets/web/link.sh" "$1/test_addone.wasm" "$archive" "$here/add_one.o"
+  "$root/targets/web/link.sh" "$1/test_relax.wasm" "$archive" "$here/add.o"
+  "$root/targets/web/link.sh" "$1/models.wasm" "$archive" "$root"/tests/programs/relax/boards/*_wasm32.o
+}
+
+run_suites() { # run_suites RELEASE MODULES: tvmjs's own tests
+  local tree=$work/web
+  rm -rf "$tree/dist"
+  mkdir -p "$tree/dist"
+  ln -s "$2" "$tree/dist/wasm"
+  cp "$packages/tvmjs-$1.js" "$tree/dist/index.js"
+  cp "$packages/tvmjs-$1.js" "$tree/dist/tvmjs.bundle.js"
+  (cd "$tree" && node_modules/.bin/jest) >"$work/log" 2>&1 || true
+  # Fewer tests than there are would mean that some were not found.
+  if grep -q '^Test Suites: 9 passed, 9 total' "$work/log" && grep -q '^Tests: *64 passed, 64 total' "$work/log"; then
+    passed=$((passed + 64))
+  else
+    fail "tvmjs $1, $(basename "$2")"
+  fi
+}
+
+run_program() { # run_program PROGRAM RELEASE MODULE
+  if node "$here/$1" "$packages/tvmjs-$2.js" "$3" >"$work/log" 2>&1; then
+    passed=$((passed + 1))
+    tail -n 1 "$work/log"
+  else
+    fail "$1 $2 $3"
+  fi
+}
+
+fail() {
+  failed=$((failed + 1))
+  echo "FAILED  $1"
+  # tvmjs is one long line.
+  tail -n 40 "$work/log" | cut -c 1-300
+}
+
+[ $# -eq 1 ] && [ -f "$1" ] || die "usage: run.sh ARCHIVE"
+archive=$(realpath "$1")
+need node "apt-get install nodejs"
+need npm "apt-get install npm"
+need wasm-opt "apt-get install binaryen"
+open_cache
+packages=$cache/web-$(key <"$here/package.json")
+once "$packages" install_packages
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unpack_tvm "$revision" "$work" web/src web/tests/node web/tests/typescript_transformer.cjs web/jest.config.js
+ln -s "$packages/node_modules" "$work/web/node_modules"
+link_modules "$work/modules"
+ASYNCIFY=1 link_modules "$work/asyncify"
+
+passed=0
+failed=0
+for release in 0.27 0.28; do
+  for modules in "$work/modules" "$work/asyncify"; do
+    run_suites "$release" "$modules"
+    run_program models.js "$release" "$modules/models.wasm"
+    run_program behaviour.js "$release" "$modules/tvmjs_runtime.wasm"
+  done
+done
+echo "web: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]
