@@ -357,7 +357,7 @@ check_imports() {
 core 5
 alloc-ext 24
 targets/relax 12
-targets/gpu 26
+targets/gpu 11
 capi/legacy 30
 capi/minimal 7
 END

@@ -3,7 +3,8 @@
 
 usage: import_layers.py [--at-most N] [--list] CRATE_FOLDER...
 
-The table is in the documentation of lib.rs, a row for each layer: `| [`name`] | content |`. Root modules without a row come last. An
+The table is in the documentation of lib.rs, a row for each layer: `| [`name`] | content |`, without a link
+if it is private. Root modules without a row come last. An
 import is upward if the imported layer has a later row. Test code does not count. The number of levels is the length of the longest
 chain of imports that are not upward. With --at-most, more upward imports are a failure; --list names their files.
 """
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import import_circles
 
-ROW = re.compile(r"^//! \| \[`(?:mod@)?(\w+)`\]", re.MULTILINE)
+ROW = re.compile(r"^//! \| \[?`(?:mod@)?(\w+)`\]? ", re.MULTILINE)
 
 
 def imports_between(crate):

@@ -15,6 +15,8 @@
 //! | [`functions`] | global functions of the build |
 //! | [`forks`] | fork protection of drivers |
 //! | [`attribute_text`] | text form of device attributes |
+//! | `variable` | environment variables |
+//! | `owned` | fallible boxes |
 //! | `open_once` | drivers opened on first use |
 //! | `set_once` | values that are set once, without a lock |
 //! | `workspace` | pool of device workspaces |
