@@ -38,8 +38,8 @@ check_gpu-cuda() {
 
 # ROCm modules on an AMD GPU and its driver, otherwise on a stand-in for that: from Rust and from C
 check_gpu-rocm() {
-  cargo test -p ferrite-ffi-gpu --features rocm --test rocm --test missing_drivers --test forks --test failures \
-    -- --nocapture
+  cargo test -p ferrite-ffi-gpu --features rocm --test rocm --test rocm_graph --test rocm_pool --test missing_drivers \
+    --test forks --test failures -- --nocapture
   ferrite_tests gpu --include-ignored rocm
 }
 

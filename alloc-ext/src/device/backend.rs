@@ -190,6 +190,15 @@ pub unsafe trait Backend: Sync {
         Ok(ptr::null_mut())
     }
 
+    /// Creates a stream whose commands are to be recorded as a graph, while other threads use the
+    /// default stream. The default implementation is [`create_stream`](Backend::create_stream).
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    fn create_recording_stream(&self, id: i32) -> Result<*mut c_void> {
+        self.create_stream(id)
+    }
+
     /// Frees a stream from [`create_stream`](Backend::create_stream).
     ///
     /// # Errors

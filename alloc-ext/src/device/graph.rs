@@ -81,7 +81,7 @@ impl Graph {
     ) -> Result<(R, Result<Graph>)> {
         let backend = super::get(device.device_type())?;
         plain_ensure!(backend.has_graphs(), RUNTIME_ERROR, "The device has no graphs");
-        let stream = Stream::new(device)?;
+        let stream = Stream::for_recording(device, backend)?;
         // What was queued before may write what the commands read.
         // SAFETY: the code that set the current stream guarantees it.
         unsafe { backend.order_streams(device.id(), stream::current(device), stream.as_ptr())? };

@@ -6,6 +6,7 @@ use core::ptr;
 use ferrite_core::error::Result;
 use ferrite_core::plain_ensure;
 
+use super::backend::Backend;
 use super::handle::Device;
 use crate::env::stream as of_thread;
 
@@ -53,6 +54,14 @@ impl Stream {
             None => ptr::null_mut(),
         };
         Ok(Stream { device, handle })
+    }
+
+    /// Creates a stream whose commands are to be recorded.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    pub(super) fn for_recording(device: Device, backend: &dyn Backend) -> Result<Stream> {
+        Ok(Stream { device, handle: backend.create_recording_stream(device.id())? })
     }
 
     /// Returns the default stream of a device.

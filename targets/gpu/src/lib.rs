@@ -21,6 +21,7 @@
 //! | `set_once` | values that are set once, without a lock |
 //! | `workspace` | pool of device workspaces |
 //! | `allocation` | reuse of device memory without a wait |
+//! | `recording` | recording of commands as graphs |
 //! | `opencl` | OpenCL back end |
 //! | `cuda` | CUDA back end |
 //! | `rocm` | ROCm back end |
@@ -36,7 +37,7 @@
 //! for back ends of other crates.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 
-#[cfg(any(feature = "cuda", feature = "opencl", feature = "vulkan"))]
+#[cfg(any(feature = "cuda", feature = "opencl", feature = "rocm", feature = "vulkan"))]
 mod allocation;
 pub mod attribute_text;
 pub mod create;
@@ -59,6 +60,8 @@ pub mod opencl;
 pub mod opencl_source;
 mod owned;
 pub mod payload;
+#[cfg(any(feature = "cuda", feature = "rocm"))]
+mod recording;
 #[cfg(feature = "rocm")]
 pub mod rocm;
 pub mod runtime;

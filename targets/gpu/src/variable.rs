@@ -29,7 +29,7 @@ pub(crate) fn get_c_str(name: &CStr) -> Option<&'static CStr> {
 /// Returns the number of bytes of unused memory that a device may keep for tensors, from
 /// `FERRITE_DEVICE_POOL` in MiB; 0 keeps none. Returns `None` without a limit.
 #[cfg_attr(
-    not(any(feature = "cuda", feature = "opencl", feature = "vulkan")),
+    not(any(feature = "cuda", feature = "opencl", feature = "rocm", feature = "vulkan")),
     allow(dead_code, reason = "the other kinds keep no memory for tensors")
 )]
 pub(crate) fn pool_limit() -> Option<u64> {

@@ -115,7 +115,10 @@ impl Workspaces {
 
     /// Keeps the unused workspaces of a queue until it is destroyed, for commands that are recorded
     /// and run again.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "only CUDA has graphs"))]
+    #[cfg_attr(
+        not(any(feature = "cuda", feature = "rocm")),
+        expect(dead_code, reason = "only CUDA and ROCm have graphs")
+    )]
     pub(crate) fn keep(&self, queue: *mut c_void) {
         self.0.with_mut(|pool| {
             let blocks = pool.free.iter_mut().filter(|block| ptr::eq(block.queue, queue));

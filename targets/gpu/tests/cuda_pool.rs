@@ -121,6 +121,27 @@ fn commands_of_other_streams_run_after_the_free() -> Result<()> {
 }
 
 #[test]
+fn one_event_orders_the_streams() -> Result<()> {
+    let Some(session) = Session::on_stand_in("counts of calls") else { return Ok(()) };
+    let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;
+    let (x, y) = (on_device(&[1.0; 64])?, on_device(&[0.0; 64])?);
+    let stream = Stream::new(device())?;
+    stream.scope(|| add_one(&kernel, &x, &y, 1))??;
+    let all = || session.driver.number(c"stand_in_all_calls");
+    let names = [c"cuEventCreate", c"cuEventRecord", c"cuStreamWaitEvent", c"cuEventDestroy_v2"];
+    let before = all();
+    let counts = calls_of(&session, names, || (0..100).try_for_each(|_| empty(64).map(drop)))?;
+    assert_eq!(counts, [1, 200, 200, 0]);
+    println!("{} calls for 100 tensors", all() - before);
+    let [destroyed] = calls_of(&session, [c"cuEventDestroy_v2"], || {
+        drop(stream);
+        Ok(())
+    })?;
+    assert_eq!(destroyed, 1);
+    Ok(())
+}
+
+#[test]
 fn a_stream_that_is_destroyed_is_waited_for() -> Result<()> {
     let Some(session) = Session::on_stand_in("commands of streams") else { return Ok(()) };
     let kernel = kernel_of(PTX_MODULE, "add_one_kernel")?;

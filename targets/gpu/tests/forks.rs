@@ -210,7 +210,7 @@ fn rocm() -> Result<()> {
     add_one(&kernel, &x, &x, 1)?;
     let workspace = Rocm.allocate_workspace(0, 8)?;
     let calls = |name| stand_in.map_or(0, |stand_in| stand_in.calls(name));
-    let freed = || calls(c"hipFree") + calls(c"hipModuleUnload");
+    let freed = || calls(c"hipFree") + calls(c"hipFreeAsync") + calls(c"hipModuleUnload");
     let before = freed();
     let refused = in_child(|| {
         let results = [

@@ -7,7 +7,7 @@
 //! the device, as the drivers' own functions for freeing memory do.
 
 use core::ffi::c_void;
-use core::ptr;
+use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,8 +16,10 @@ use ferrite_core::platform::memory::Buffer;
 
 /// A command queue of a driver; null is the default stream.
 type Stream = *mut c_void;
+/// A mark in a stream, for which other streams wait.
+type Event = NonNull<c_void>;
 
-/// Operations of a driver on the streams of a device.
+/// Operations of a driver on the streams of a device, which must be current on the calling thread.
 pub(crate) trait StreamDriver {
     /// Returns `true` if commands on the stream are being recorded instead of queued.
     ///
@@ -25,14 +27,35 @@ pub(crate) trait StreamDriver {
     /// The stream must be null or belong to the device.
     unsafe fn is_recording(&self, stream: Stream) -> bool;
 
-    /// Makes later commands of `after` wait for the commands queued on `before`.
+    /// Creates an event without timing.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    fn create_event(&self) -> Result<Event>;
+
+    /// Destroys an event. Streams that wait for it still do.
+    ///
+    /// # Safety
+    /// The event must come from `create_event`, and must not be used afterwards.
+    unsafe fn destroy_event(&self, event: Event);
+
+    /// Records an event in a stream. Waits that were queued before keep their earlier record.
     ///
     /// # Errors
     /// Errors of the driver.
     ///
     /// # Safety
-    /// Both streams must be null or belong to the device.
-    unsafe fn order(&self, before: Stream, after: Stream) -> Result<()>;
+    /// The event must belong to the device, and the stream must be null or belong to it.
+    unsafe fn record(&self, event: Event, stream: Stream) -> Result<()>;
+
+    /// Makes later commands of a stream wait for the last record of an event.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    ///
+    /// # Safety
+    /// Same requirements as [`record`](StreamDriver::record).
+    unsafe fn wait(&self, event: Event, stream: Stream) -> Result<()>;
 
     /// Waits for all commands of the device.
     ///
@@ -51,6 +74,8 @@ pub(crate) struct UsedStreams {
 struct StreamLists {
     own: Buffer<OwnStream>,
     foreign: Foreign,
+    /// Event that orders streams, created on the first use, and destroyed with the last own stream.
+    event: Option<Event>,
 }
 
 // SAFETY: drivers accept their handles on any thread.
@@ -77,7 +102,11 @@ impl UsedStreams {
     pub(crate) const fn new() -> UsedStreams {
         UsedStreams {
             last: AtomicPtr::new(ptr::null_mut()),
-            lists: Mutex::new(StreamLists { own: Buffer::new(), foreign: Foreign::None }),
+            lists: Mutex::new(StreamLists {
+                own: Buffer::new(),
+                foreign: Foreign::None,
+                event: None,
+            }),
         }
     }
 
@@ -128,11 +157,15 @@ impl UsedStreams {
         let mut lists = self.lists();
         // Its next use is noted.
         self.last.store(ptr::null_mut(), Ordering::Relaxed);
-        if let Some(own) = lists.find(stream)
-            && !own.is_settled
-        {
+        if lists.find(stream).is_none_or(|own| own.is_settled) {
+            return;
+        }
+        let ordered = lists.event(driver).and_then(|event| {
             // SAFETY: the caller guarantees the stream.
-            own.is_settled = unsafe { driver.order(stream, ptr::null_mut()) }.is_ok();
+            unsafe { order(driver, event, stream, ptr::null_mut()) }
+        });
+        if let Some(own) = lists.find(stream) {
+            own.is_settled = ordered.is_ok();
         }
     }
 
@@ -143,7 +176,14 @@ impl UsedStreams {
     pub(crate) unsafe fn remove(&self, driver: &impl StreamDriver, stream: Stream) {
         // SAFETY: as the caller guarantees.
         unsafe { self.settle(driver, stream) };
-        self.lists().own.retain(|own| !ptr::eq(own.handle, stream));
+        let mut lists = self.lists();
+        lists.own.retain(|own| !ptr::eq(own.handle, stream));
+        if lists.own.is_empty()
+            && let Some(event) = lists.event.take()
+        {
+            // SAFETY: the event is owned.
+            unsafe { driver.destroy_event(event) };
+        }
     }
 
     /// Orders the streams: commands that are queued from now on, on any of them, run after all
@@ -156,7 +196,7 @@ impl UsedStreams {
     /// # Safety
     /// `current` must be null or belong to the device, and must not be recording.
     pub(crate) unsafe fn barrier(&self, driver: &impl StreamDriver, current: Stream) -> Result<()> {
-        let lists = self.lists();
+        let mut lists = self.lists();
         let is_ordered = match lists.foreign {
             Foreign::Several => false,
             Foreign::One(stream) if !ptr::eq(stream, current) => false,
@@ -172,11 +212,26 @@ impl StreamLists {
         self.own.as_mut_slice().iter_mut().find(|own| ptr::eq(own.handle, stream))
     }
 
+    /// Returns the event that orders streams.
+    ///
+    /// # Errors
+    /// Errors of the driver.
+    fn event(&mut self, driver: &impl StreamDriver) -> Result<Event> {
+        match self.event {
+            Some(event) => Ok(event),
+            None => Ok(*self.event.insert(driver.create_event()?)),
+        }
+    }
+
     /// Makes the current stream wait for the other streams, and these for the current stream.
     ///
     /// # Safety
     /// Same requirements as [`UsedStreams::barrier`].
-    unsafe fn order(&self, driver: &impl StreamDriver, current: Stream) -> Result<()> {
+    unsafe fn order(&mut self, driver: &impl StreamDriver, current: Stream) -> Result<()> {
+        if current.is_null() && self.own.iter().all(|own| own.is_settled) {
+            return Ok(());
+        }
+        let event = self.event(driver)?;
         let own = self.own.iter().filter(|own| !own.is_settled).map(|own| own.handle);
         let is_other = |stream: &Stream| {
             // SAFETY: the default stream, or one that is in the list until it is destroyed.
@@ -185,8 +240,26 @@ impl StreamLists {
         let others = || own.clone().chain([ptr::null_mut()]).filter(is_other);
         // SAFETY: as above; the caller guarantees the current stream.
         unsafe {
-            others().try_for_each(|other| driver.order(other, current))?;
-            others().try_for_each(|other| driver.order(current, other))
+            others().try_for_each(|other| order(driver, event, other, current))?;
+            driver.record(event, current)?;
+            others().try_for_each(|other| driver.wait(event, other))
         }
     }
+}
+
+/// Makes later commands of `after` wait for the commands queued on `before`.
+///
+/// # Errors
+/// Errors of the driver.
+///
+/// # Safety
+/// The event must belong to the device; both streams must be null or belong to it.
+unsafe fn order(
+    driver: &impl StreamDriver,
+    event: Event,
+    before: Stream,
+    after: Stream,
+) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { driver.record(event, before).and_then(|()| driver.wait(event, after)) }
 }

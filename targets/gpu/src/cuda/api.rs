@@ -3,6 +3,8 @@
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
+use crate::allocation::PoolProperties;
+
 /// `CUresult`.
 pub(super) type Status = c_int;
 /// `CUdevice`, a device number.
@@ -53,41 +55,11 @@ pub(super) const CAPTURE_THREAD_LOCAL: c_int = 1;
 pub(super) const ERROR_LOG_BUFFER: c_int = 5;
 pub(super) const ERROR_LOG_BUFFER_SIZE_BYTES: c_int = 6;
 
-/// Pool attribute: the number of bytes above which waits give unused memory back to the system.
-pub(super) const POOL_RELEASE_THRESHOLD: c_int = 4;
-
 // Identifiers of launch attributes.
 pub(super) const COOPERATIVE: c_int = 2;
 pub(super) const CLUSTER_DIMENSION: c_int = 4;
 pub(super) const PROGRAMMATIC_STREAM_SERIALIZATION: c_int = 6;
 pub(super) const PREFERRED_CLUSTER_DIMENSION: c_int = 11;
-
-/// `CUmemPoolProps`.
-#[repr(C)]
-pub(super) struct PoolProperties {
-    allocation_type: c_int,
-    handle_types: c_int,
-    location_type: c_int,
-    location_id: c_int,
-    security_attributes: *mut c_void,
-    reserved: [u64; 8],
-}
-
-impl PoolProperties {
-    /// Returns the properties of a pool of device memory without an upper limit.
-    pub(super) const fn of_device(number: DeviceNumber) -> PoolProperties {
-        const PINNED: c_int = 1;
-        const DEVICE: c_int = 1;
-        PoolProperties {
-            allocation_type: PINNED,
-            handle_types: 0,
-            location_type: DEVICE,
-            location_id: number,
-            security_attributes: core::ptr::null_mut(),
-            reserved: [0; 8],
-        }
-    }
-}
 
 /// `CUlaunchAttribute`.
 #[derive(Clone, Copy)]
@@ -113,7 +85,6 @@ pub(super) struct LaunchConfig {
 const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<LaunchAttribute>() == 72 && offset_of!(LaunchAttribute, value) == 8);
-    assert!(size_of::<PoolProperties>() == 88 && offset_of!(PoolProperties, reserved) == 24);
     assert!(size_of::<LaunchConfig>() == 56 && offset_of!(LaunchConfig, block) == 12);
     assert!(
         offset_of!(LaunchConfig, dynamic_shared_bytes) == 24

@@ -11,7 +11,7 @@ use ferrite_core::{Any, String};
 
 use super::api::{self, Api, DeviceNumber, Handle};
 use super::failure::{done, made};
-use super::pool::Pool;
+use crate::allocation::Pool;
 use crate::workspace::Workspaces;
 
 /// A CUDA device.
@@ -37,7 +37,7 @@ impl Device {
             context,
             retaining: Mutex::new(()),
             workspaces: Workspaces::new(),
-            pool: Pool::new(api, number),
+            pool: Pool::new(),
         }
     }
 
@@ -140,7 +140,7 @@ impl Device {
         }
     }
 
-    fn number_of(&self, attribute: c_int) -> Result<i64> {
+    pub(super) fn number_of(&self, attribute: c_int) -> Result<i64> {
         let mut value = 0;
         // SAFETY: the driver writes the number.
         unsafe { made!(self.api, cuDeviceGetAttribute(&mut value, attribute, self.number))? };

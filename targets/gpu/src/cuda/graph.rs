@@ -4,12 +4,12 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
 use ferrite_core::error::Result;
-use ferrite_core::plain_error;
 
 use super::api::{self, Handle};
 use super::device::Device;
 use super::failure::{done, made};
 use super::platform;
+use crate::recording::{self, GraphDriver};
 
 /// Returns whether a stream is being recorded.
 ///
@@ -24,6 +24,30 @@ pub(super) unsafe fn is_recording(device: &Device, stream: Handle) -> Result<boo
     // SAFETY: the caller guarantees the stream; the driver writes the status.
     unsafe { made!(device.api, cuStreamIsCapturing(stream, &mut status))? };
     Ok(status != 0)
+}
+
+impl GraphDriver for Device {
+    unsafe fn begin_recording(&self, stream: Handle) -> Result<()> {
+        // SAFETY: the caller guarantees the stream.
+        unsafe { made!(self.api, cuStreamBeginCapture_v2(stream, api::CAPTURE_THREAD_LOCAL)) }
+    }
+
+    unsafe fn end_recording(&self, stream: Handle, graph: &mut Handle) -> Result<()> {
+        // SAFETY: the caller guarantees the stream; the driver writes the graph.
+        unsafe { made!(self.api, cuStreamEndCapture(stream, graph)) }
+    }
+
+    unsafe fn instantiate(&self, graph: Handle) -> Result<Handle> {
+        let mut executable = ptr::null_mut();
+        // SAFETY: the caller guarantees the graph; the driver writes the handle.
+        unsafe { made!(self.api, cuGraphInstantiateWithFlags(&mut executable, graph, 0))? };
+        Ok(executable)
+    }
+
+    unsafe fn destroy_recorded(&self, graph: Handle) {
+        // SAFETY: the caller's promise.
+        unsafe { (self.api.cuGraphDestroy)(graph) };
+    }
 }
 
 /// Records the commands that `body` queues on a stream, ready to launch.
@@ -41,68 +65,8 @@ pub(super) unsafe fn record(
     let _entered = device.enter()?;
     // Those that the recorded commands take.
     device.workspaces.keep(stream);
-    // SAFETY: the caller guarantees the stream.
-    unsafe { device.pool.streams.settle(device, stream) };
-    // SAFETY: the caller guarantees the stream.
-    unsafe { made!(device.api, cuStreamBeginCapture_v2(stream, api::CAPTURE_THREAD_LOCAL))? };
-    let recording = Recording { device, stream };
-    body()?;
-    let template = recording.end()?;
-    // SAFETY: as above. Recorded commands do not use memory until they are queued.
-    unsafe { device.pool.streams.settle(device, stream) };
-    template.instantiate()
-}
-
-/// A recording in progress, which ends when dropped, also during a panic.
-struct Recording<'a> {
-    device: &'a Device,
-    stream: Handle,
-}
-
-impl<'a> Recording<'a> {
-    fn end(self) -> Result<Template<'a>> {
-        let this = core::mem::ManuallyDrop::new(self);
-        let mut template = Template { device: this.device, graph: ptr::null_mut() };
-        // SAFETY: the stream is being recorded; the driver writes the graph, or null for a
-        // recording that failed.
-        unsafe { made!(this.device.api, cuStreamEndCapture(this.stream, &mut template.graph))? };
-        Ok(template)
-    }
-}
-
-impl Drop for Recording<'_> {
-    fn drop(&mut self) {
-        let mut template = Template { device: self.device, graph: ptr::null_mut() };
-        // SAFETY: as in `end`. Errors do not matter: the recording is given up.
-        unsafe { (self.device.api.cuStreamEndCapture)(self.stream, &mut template.graph) };
-    }
-}
-
-/// A graph that is not ready to launch: a `CUgraph`.
-struct Template<'a> {
-    device: &'a Device,
-    graph: Handle,
-}
-
-impl Template<'_> {
-    fn instantiate(self) -> Result<NonNull<c_void>> {
-        let mut executable = ptr::null_mut();
-        // SAFETY: this owns the graph; the driver writes the handle.
-        unsafe {
-            made!(self.device.api, cuGraphInstantiateWithFlags(&mut executable, self.graph, 0))?
-        };
-        NonNull::new(executable)
-            .ok_or_else(|| plain_error!(INTERNAL_ERROR, "The CUDA driver gave null for a graph"))
-    }
-}
-
-impl Drop for Template<'_> {
-    fn drop(&mut self) {
-        if !self.graph.is_null() {
-            // SAFETY: this is the owner. Errors are ignored.
-            unsafe { (self.device.api.cuGraphDestroy)(self.graph) };
-        }
-    }
+    // SAFETY: the caller's promise.
+    unsafe { recording::record(device, &device.pool.streams, stream, body) }
 }
 
 /// Queues the commands of a graph on a stream.

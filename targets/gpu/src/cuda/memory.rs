@@ -11,8 +11,8 @@ use ferrite_core::{plain_bail, plain_ensure};
 use super::api::{self, Address, Handle};
 use super::device::Device;
 use super::failure::{self, done};
-use super::pool::Allocation;
 use super::{platform, stream};
+use crate::allocation::{Allocation, PoolDriver};
 use crate::workspace::DeviceMemory;
 
 /// Alignment of the driver's allocations, in bytes.
@@ -47,7 +47,7 @@ pub(super) fn allocate(device: &Device, bytes: usize, alignment: usize) -> Resul
 /// MemoryError if the device is out of memory; errors of the driver.
 fn to_pointer(device: &Device, bytes: usize, allocated: Allocation) -> Result<*mut c_void> {
     match allocated.result {
-        Ok(address) => Ok(ptr::with_exposed_provenance_mut(address as usize)),
+        Ok(memory) => Ok(memory),
         Err(api::OUT_OF_MEMORY) => plain_bail!(
             MEMORY_ERROR,
             "The CUDA device {} has no {} bytes: {}",
@@ -68,19 +68,19 @@ pub(super) unsafe fn free(device: &Device, data: *mut c_void) {
         return;
     }
     let _entered = device.enter_to_release();
-    let address = data.expose_provenance() as Address;
     // SAFETY: the caller's promise; the code that set the stream guarantees it.
-    unsafe { device.pool.free(device, address, stream::current(device.id)) };
+    unsafe { device.pool.free(device, data, stream::current(device.id)) };
 }
 
-/// Gives unused memory of the pool back to the driver. Returns `true` if there is a pool.
+/// Gives unused memory of the pool back to the driver.
 ///
 /// # Errors
 /// Errors of the driver.
-pub(super) fn trim(device: &Device) -> Result<bool> {
+pub(super) fn trim(device: &Device) -> Result<()> {
     let _entered = device.enter()?;
     // SAFETY: the context is current; the code that set the stream guarantees it.
-    Ok(unsafe { device.pool.trim(device, stream::current(device.id)) })
+    unsafe { device.pool.trim(device, stream::current(device.id)) };
+    Ok(())
 }
 
 impl DeviceMemory for Device {
@@ -90,10 +90,9 @@ impl DeviceMemory for Device {
     /// recorded commands keep using them.
     fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>> {
         let _entered = self.enter()?;
-        let mut allocated = self.pool.allocate_unpooled(bytes);
-        if allocated.result == Err(api::OUT_OF_MEMORY) && trim(self)? {
-            allocated = self.pool.allocate_unpooled(bytes);
-        }
+        // SAFETY: the context is current; the code that set the stream guarantees it.
+        let allocated =
+            unsafe { self.pool.allocate_unpooled(self, bytes, stream::current(self.id)) };
         match NonNull::new(to_pointer(self, bytes, allocated)?) {
             Some(memory) => Ok(memory),
             None => plain_bail!(INTERNAL_ERROR, "The CUDA driver gave no memory"),
@@ -102,8 +101,8 @@ impl DeviceMemory for Device {
 
     unsafe fn free(&self, memory: NonNull<c_void>) {
         let _entered = self.enter_to_release();
-        // SAFETY: the caller's promise. Errors are ignored.
-        unsafe { (self.api.cuMemFree_v2)(memory.as_ptr().expose_provenance() as Address) };
+        // SAFETY: the caller's promise.
+        unsafe { self.free_unpooled(memory.as_ptr()) };
     }
 }
 

@@ -7,7 +7,7 @@
 //! | `platform`, `device` | the driver, its devices with their primary contexts, and each thread's current device |
 //! | `image`, `module`, `kernel` | loadable code, loaded modules, and launches |
 //! | `source`, `nvrtc`, `headers` | source code and its compilation |
-//! | `memory`, `pool` | memory and copies; the driver's pool of memory for tensors |
+//! | `memory`, `pool` | memory and copies; the driver's functions for pools of memory |
 //! | `stream`, `event`, `graph` | streams, events and recorded commands |
 //! | `cublaslt` | matrix products by NVIDIA's library |
 //! | `tensor_map`, `functions` | global functions |
@@ -189,7 +189,7 @@ unsafe impl Backend for Cuda {
     }
 
     fn release_unused_memory(&self, id: i32) -> Result<()> {
-        memory::trim(platform::device(id)?).map(drop)
+        memory::trim(platform::device(id)?)
     }
 
     unsafe fn copy(

@@ -1,6 +1,7 @@
 //! CUDA streams.
 
-use core::ptr;
+use core::ffi::c_void;
+use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::error::Result;
@@ -28,13 +29,26 @@ impl StreamDriver for Device {
         }
     }
 
-    unsafe fn order(&self, before: Handle, after: Handle) -> Result<()> {
-        // SAFETY: as the caller guarantees.
-        unsafe { order(self, before, after) }
+    fn create_event(&self) -> Result<NonNull<c_void>> {
+        event::create(self, false)
+    }
+
+    unsafe fn destroy_event(&self, event: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { event::destroy(self.id, event) };
+    }
+
+    unsafe fn record(&self, event: NonNull<c_void>, stream: Handle) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { done!(self.api, cuEventRecord(event.as_ptr(), stream)) }
+    }
+
+    unsafe fn wait(&self, event: NonNull<c_void>, stream: Handle) -> Result<()> {
+        // SAFETY: the caller's promise; no flags are passed.
+        unsafe { done!(self.api, cuStreamWaitEvent(stream, event.as_ptr(), 0)) }
     }
 
     fn finish(&self) -> Result<()> {
-        let _entered = self.enter()?;
         // SAFETY: the context is current.
         unsafe { done!(self.api, cuCtxSynchronize()) }
     }

@@ -2,9 +2,12 @@
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
+use crate::allocation::PoolProperties;
+
 /// `hipError_t`.
 pub(super) type Status = c_int;
-/// `hipStream_t`, `hipEvent_t`, `hipModule_t`, `hipFunction_t`.
+/// `hipStream_t`, `hipEvent_t`, `hipModule_t`, `hipFunction_t`, `hipGraph_t`, `hipGraphExec_t`,
+/// `hipMemPool_t`.
 pub(super) type Handle = *mut c_void;
 
 pub(super) const SUCCESS: Status = 0;
@@ -13,14 +16,23 @@ pub(super) const OUT_OF_MEMORY: Status = 2;
 pub(super) const DEINITIALIZED: Status = 4;
 pub(super) const NO_BINARY_FOR_GPU: Status = 209;
 pub(super) const INVALID_HANDLE: Status = 400;
+/// `hipErrorStreamCaptureImplicit`: a stream that synchronises with the default stream is being
+/// recorded.
+pub(super) const CAPTURE_IMPLICIT: Status = 906;
 
 // Directions of `hipMemcpyAsync`.
 pub(super) const TO_DEVICE: c_int = 1;
 pub(super) const TO_HOST: c_int = 2;
 pub(super) const ON_DEVICE: c_int = 3;
 
+pub(super) const STREAM_DEFAULT: c_uint = 0;
+pub(super) const STREAM_NON_BLOCKING: c_uint = 1;
 pub(super) const EVENT_DEFAULT: c_uint = 0;
 pub(super) const EVENT_WITHOUT_TIME: c_uint = 2;
+
+/// Recording mode in which calls that cannot be recorded fail on this thread, but not on other
+/// threads.
+pub(super) const CAPTURE_THREAD_LOCAL: c_int = 1;
 
 // Tags in `extra` of `hipModuleLaunchKernel`: the buffer, its size, and the end of the list.
 pub(super) const EXTRA_BUFFER: usize = 1;
@@ -39,6 +51,7 @@ pub(super) const MULTIPROCESSORS: c_int = 63;
 pub(super) const REGISTERS_PER_BLOCK: c_int = 71;
 pub(super) const SHARED_PER_BLOCK: c_int = 74;
 pub(super) const WARP_SIZE: c_int = 87;
+pub(super) const MEMORY_POOLS_SUPPORTED: c_int = 88;
 
 /// Size of a buffer for `hipDeviceProp_tR0600`, which has 1472 bytes.
 pub(super) const PROPERTIES_BYTES: usize = 4096;
@@ -82,10 +95,23 @@ crate::library::driver_table! {
             bytes: usize,
             stream: Handle,
         ) -> Status;
-        fn hipStreamCreate(stream: *mut Handle) -> Status;
+        fn hipStreamCreateWithFlags(stream: *mut Handle, flags: c_uint) -> Status;
         fn hipStreamDestroy(stream: Handle) -> Status;
         fn hipStreamSynchronize(stream: Handle) -> Status;
         fn hipStreamWaitEvent(stream: Handle, event: Handle, flags: c_uint) -> Status;
+        fn hipStreamIsCapturing(stream: Handle, status: *mut c_int) -> Status;
+        fn hipStreamBeginCapture(stream: Handle, mode: c_int) -> Status;
+        fn hipStreamEndCapture(stream: Handle, graph: *mut Handle) -> Status;
+        fn hipGraphInstantiate(
+            executable: *mut Handle,
+            graph: Handle,
+            error_node: *mut Handle,
+            log: *mut c_char,
+            log_bytes: usize,
+        ) -> Status;
+        fn hipGraphDestroy(graph: Handle) -> Status;
+        fn hipGraphLaunch(executable: Handle, stream: Handle) -> Status;
+        fn hipGraphExecDestroy(executable: Handle) -> Status;
         fn hipEventCreateWithFlags(event: *mut Handle, flags: c_uint) -> Status;
         fn hipEventRecord(event: Handle, stream: Handle) -> Status;
         fn hipEventSynchronize(event: Handle) -> Status;
@@ -108,5 +134,17 @@ crate::library::driver_table! {
             extra: *mut *mut c_void,
         ) -> Status;
         optional fn hipGetDevicePropertiesR0600(properties: *mut c_void, device: c_int) -> Status;
+    }
+}
+
+crate::library::driver_table! {
+    /// Functions of HIP's memory pools, which exist since ROCm 5.2.
+    pub struct PoolApi from ["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"] {
+        fn hipMemPoolCreate(pool: *mut Handle, properties: *const PoolProperties) -> Status;
+        fn hipMemPoolDestroy(pool: Handle) -> Status;
+        fn hipMemPoolSetAttribute(pool: Handle, attribute: c_int, value: *mut c_void) -> Status;
+        fn hipMemPoolTrimTo(pool: Handle, bytes: usize) -> Status;
+        fn hipMallocFromPoolAsync(memory: *mut *mut c_void, bytes: usize, pool: Handle, stream: Handle) -> Status;
+        fn hipFreeAsync(memory: *mut c_void, stream: Handle) -> Status;
     }
 }

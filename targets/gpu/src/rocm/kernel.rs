@@ -10,8 +10,8 @@ use ferrite_core::platform::memory::Buffer;
 use super::api::{self, Api, Handle, Status};
 use super::attributes::Device;
 use super::failure;
-use super::platform::{OnDevice, on};
-use super::stream;
+use super::platform::{OnDevice, current_stream, on};
+use crate::allocation::UsedStreams;
 use crate::launch::{Launch, MAX_PARAMETERS, pack_aligned};
 
 /// A code object loaded on one device.
@@ -53,13 +53,16 @@ impl CodeObject {
     /// ROCMError if the code object does not contain it.
     pub(super) fn kernel(&self, name: &Buffer<u8>) -> Result<Kernel> {
         let mut function = ptr::null_mut();
-        let _on_device = on(self.device)?;
+        let on_device = on(self.device)?;
         // SAFETY: the module is loaded, and the name ends in a NUL.
         let status = unsafe {
             (self.api.hipModuleGetFunction)(&mut function, self.handle, name.as_ptr().cast())
         };
         match status {
-            api::SUCCESS => Ok(Kernel { api: self.api, function }),
+            api::SUCCESS => {
+                let streams = &on_device.pool().streams;
+                Ok(Kernel { api: self.api, function, streams })
+            }
             _ => Err(self.api.missing_kernel(name.strip_suffix(b"\0").unwrap_or(name), status)),
         }
     }
@@ -115,6 +118,8 @@ fn load_error(device: &OnDevice, id: i32, status: Status) -> Error {
 pub struct Kernel {
     api: &'static Api,
     function: Handle,
+    /// Used streams of the device.
+    streams: &'static UsedStreams,
 }
 
 // SAFETY: HIP's functions accept a function on any thread.
@@ -189,6 +194,8 @@ impl Kernel {
         ];
         let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) =
             (launch.sizes.grid(), launch.sizes.block());
+        let stream = current_stream(device);
+        self.streams.note(stream);
         // SAFETY: the driver copies the arguments before it returns; the caller guarantees them.
         let status = unsafe {
             (self.api.hipModuleLaunchKernel)(
@@ -200,7 +207,7 @@ impl Kernel {
                 block_y,
                 block_z,
                 launch.sizes.dynamic_shared_bytes,
-                stream::current(device),
+                stream,
                 ptr::null_mut(),
                 extra.as_mut_ptr(),
             )

@@ -8,14 +8,16 @@ use ferrite_core::error::Result;
 use ferrite_core::value::device::kind;
 use ferrite_core::{plain_bail, plain_ensure, plain_error};
 
-use super::api;
-use super::platform::{on, platform};
+use super::api::{self, Handle};
+use super::platform::{OnDevice, current_stream, on, on_to_release, platform};
+use crate::allocation::{Allocation, PoolDriver};
 use crate::workspace::DeviceMemory;
 
 /// Alignment of the driver's allocations, in bytes.
 const ALIGNMENT: usize = 256;
 
-/// Allocates device memory. Returns null for zero bytes.
+/// Allocates device memory from the pool, for commands that are queued on the thread's stream from
+/// now on. Returns null for zero bytes.
 ///
 /// # Errors
 /// MemoryError if the device is out of memory; ValueError for a larger alignment than the driver's;
@@ -26,15 +28,26 @@ pub(super) fn allocate(id: i32, bytes: usize, alignment: usize) -> Result<*mut c
     if bytes == 0 {
         return Ok(ptr::null_mut());
     }
-    let mut memory = ptr::null_mut();
-    // SAFETY: the driver writes the address.
-    let status = unsafe { (device.api().hipMalloc)(&mut memory, bytes) };
-    if status == api::OUT_OF_MEMORY {
-        let text = device.api().text(status);
-        plain_bail!(MEMORY_ERROR, "The ROCm device {} has no {} bytes: {}", id, bytes, text);
-    }
-    device.api().check("hipMalloc", status)?;
-    Ok(memory)
+    // SAFETY: the code that set the stream guarantees it.
+    let allocated = unsafe { device.pool().allocate(&device, bytes, current_stream(id))? };
+    to_pointer(&device, bytes, allocated)
+}
+
+/// Converts the outcome of an allocation.
+///
+/// # Errors
+/// MemoryError if the device is out of memory; errors of the driver.
+fn to_pointer(device: &OnDevice, bytes: usize, allocated: Allocation) -> Result<*mut c_void> {
+    allocated.result.map_err(|status| match status {
+        api::OUT_OF_MEMORY => plain_error!(
+            MEMORY_ERROR,
+            "The ROCm device {} has no {} bytes: {}",
+            device.id,
+            bytes,
+            device.api().text(status)
+        ),
+        _ => device.api().error(allocated.call, status),
+    })
 }
 
 fn check_alignment(alignment: usize) -> Result<()> {
@@ -48,15 +61,29 @@ fn check_alignment(alignment: usize) -> Result<()> {
     Ok(())
 }
 
-/// Frees memory from [`allocate`]; the driver waits for commands that use it.
+/// Frees memory from [`allocate`]. Commands that are queued may still use it.
 ///
 /// # Safety
-/// `memory` must be null or come from `allocate`, and must not be used afterwards.
-pub(super) unsafe fn free(memory: *mut c_void) {
-    if let (Ok(platform), false) = (platform(), memory.is_null()) {
-        // SAFETY: the caller's promise. Errors are ignored.
-        unsafe { (platform.api.hipFree)(memory) };
+/// `memory` must be null or come from `allocate` for this device, and must not be used afterwards.
+pub(super) unsafe fn free(id: i32, memory: *mut c_void) {
+    if memory.is_null() {
+        return;
     }
+    if let Some(device) = on_to_release(id) {
+        // SAFETY: the caller's promise; the code that set the stream guarantees it.
+        unsafe { device.pool().free(&device, memory, current_stream(id)) };
+    }
+}
+
+/// Gives unused memory of the pool back to the driver.
+///
+/// # Errors
+/// Errors of the driver.
+pub(super) fn trim(id: i32) -> Result<()> {
+    let device = on(id)?;
+    // SAFETY: the code that set the stream guarantees it.
+    unsafe { device.pool().trim(&device, current_stream(id)) };
+    Ok(())
 }
 
 /// Allocates pinned host memory, which devices copy from and to directly.
@@ -97,12 +124,7 @@ pub(super) unsafe fn free_pinned(memory: *mut c_void) {
 /// # Safety
 /// Both regions must have `bytes` bytes until the copy is complete; `stream` must belong to the
 /// device, or to the source's device if both regions are on devices.
-pub(super) unsafe fn copy(
-    from: Region,
-    to: Region,
-    bytes: usize,
-    stream: *mut c_void,
-) -> Result<()> {
+pub(super) unsafe fn copy(from: Region, to: Region, bytes: usize, stream: Handle) -> Result<()> {
     let is_device = |region: &Region| region.device.device_type == kind::ROCM;
     let (direction, id) = match (is_device(&from), is_device(&to)) {
         (true, true) => (api::ON_DEVICE, from.device.device_id),
@@ -117,6 +139,7 @@ pub(super) unsafe fn copy(
     if from.data.is_null() || to.data.is_null() {
         return Err(plain_error!(VALUE_ERROR, "A copy needs memory, not null"));
     }
+    device.pool().streams.note(stream);
     let api = device.api();
     let (source, target) =
         (from.data.wrapping_byte_add(from.offset), to.data.wrapping_byte_add(to.offset));
@@ -140,13 +163,21 @@ pub(super) struct Memory {
 impl DeviceMemory for Memory {
     const NAME: &'static str = "ROCm";
 
+    /// Allocates memory that is not part of the pool: workspaces have a pool of their own, and
+    /// recorded commands keep using them.
     fn allocate(&self, bytes: usize) -> Result<NonNull<c_void>> {
-        not_null(allocate(self.id, bytes, 1)?)
+        let device = on(self.id)?;
+        // SAFETY: the code that set the stream guarantees it.
+        let allocated =
+            unsafe { device.pool().allocate_unpooled(&device, bytes, current_stream(self.id)) };
+        not_null(to_pointer(&device, bytes, allocated)?)
     }
 
     unsafe fn free(&self, memory: NonNull<c_void>) {
-        // SAFETY: the caller's promise.
-        unsafe { free(memory.as_ptr()) };
+        if let Some(device) = on_to_release(self.id) {
+            // SAFETY: the caller's promise.
+            unsafe { device.free_unpooled(memory.as_ptr()) };
+        }
     }
 }
 

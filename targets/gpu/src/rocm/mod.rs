@@ -6,8 +6,8 @@
 //! | `platform` | the driver with its devices, and the current device of a thread |
 //! | `attributes` | attributes of a device |
 //! | `kernel` | code objects and their kernels |
-//! | `memory` | device memory, pinned host memory, copies |
-//! | `stream`, `event` | streams and events |
+//! | `memory`, `pool` | device memory, pinned host memory, copies; the driver's functions for pools of memory |
+//! | `stream`, `event`, `graph` | streams, events and recorded commands |
 //! | `pinned` | back end of pinned host memory, a device type of its own |
 //! | `failure` | errors of the driver |
 
@@ -15,10 +15,12 @@ mod api;
 mod attributes;
 mod event;
 mod failure;
+mod graph;
 mod kernel;
 mod memory;
 mod pinned;
 mod platform;
+mod pool;
 mod stream;
 
 use core::ffi::{CStr, c_void};
@@ -53,7 +55,7 @@ pub const FUNCTIONS: &[StaticFunction] =
 /// Returns the calling thread's stream on its current device.
 fn current_stream() -> Result<OpaquePtr> {
     // SAFETY: the code that set the stream guarantees that it is valid while it is set.
-    Ok(unsafe { OpaquePtr::new(stream::current(platform()?.current_device()?)) })
+    Ok(unsafe { OpaquePtr::new(platform::current_stream(platform()?.current_device()?)) })
 }
 
 impl Driver for Rocm {
@@ -117,9 +119,13 @@ unsafe impl Backend for Rocm {
         memory::allocate(id, bytes, alignment)
     }
 
-    unsafe fn free(&self, _id: i32, data: *mut c_void) {
+    unsafe fn free(&self, id: i32, data: *mut c_void) {
         // SAFETY: the caller's promise.
-        unsafe { memory::free(data) };
+        unsafe { memory::free(id, data) };
+    }
+
+    fn release_unused_memory(&self, id: i32) -> Result<()> {
+        memory::trim(id)
     }
 
     unsafe fn copy(
@@ -147,7 +153,11 @@ unsafe impl Backend for Rocm {
     }
 
     fn create_stream(&self, id: i32) -> Result<*mut c_void> {
-        stream::create(id)
+        stream::create(id, false)
+    }
+
+    fn create_recording_stream(&self, id: i32) -> Result<*mut c_void> {
+        stream::create(id, true)
     }
 
     unsafe fn free_stream(&self, id: i32, stream: *mut c_void) -> Result<()> {
@@ -209,12 +219,46 @@ unsafe impl Backend for Rocm {
         unsafe { event::elapsed(id, start, end) }
     }
 
+    fn has_graphs(&self) -> bool {
+        true
+    }
+
+    unsafe fn is_recording(&self, id: i32, stream: *mut c_void) -> Result<bool> {
+        // SAFETY: the caller's promise.
+        unsafe { graph::is_recording(id, stream) }
+    }
+
+    unsafe fn record_graph(
+        &self,
+        id: i32,
+        stream: *mut c_void,
+        body: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<NonNull<c_void>> {
+        // SAFETY: the caller's promise.
+        unsafe { graph::record(id, stream, body) }
+    }
+
+    unsafe fn launch_graph(
+        &self,
+        id: i32,
+        graph: NonNull<c_void>,
+        stream: *mut c_void,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { graph::launch(id, graph, stream) }
+    }
+
+    unsafe fn free_graph(&self, _id: i32, graph: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { graph::destroy(graph) };
+    }
+
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
         let device = platform()?.device(id)?;
-        device.workspaces.allocate(&Memory { id }, bytes, stream::current(id))
+        device.workspaces.allocate(&Memory { id }, bytes, platform::current_stream(id))
     }
 
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
-        platform()?.device(id)?.workspaces.free::<Memory>(workspace, stream::current(id))
+        platform()?.device(id)?.workspaces.free::<Memory>(workspace, platform::current_stream(id))
     }
 }

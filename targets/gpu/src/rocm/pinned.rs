@@ -10,8 +10,8 @@ use ferrite_core::error::Result;
 use ferrite_core::value::device::kind;
 
 use super::memory::Pinned;
-use super::platform::platform;
-use super::{Rocm, memory, stream};
+use super::platform::{current_stream, platform};
+use super::{Rocm, memory};
 
 /// Back end of pinned host memory.
 pub struct RocmHost;
@@ -59,10 +59,10 @@ unsafe impl Backend for RocmHost {
 
     fn allocate_workspace(&self, id: i32, bytes: usize) -> Result<NonNull<c_void>> {
         let device = platform()?.device(id)?;
-        device.pinned_workspaces.allocate(&Pinned { id }, bytes, stream::current(id))
+        device.pinned_workspaces.allocate(&Pinned { id }, bytes, current_stream(id))
     }
 
     unsafe fn free_workspace(&self, id: i32, workspace: NonNull<c_void>) -> Result<()> {
-        platform()?.device(id)?.pinned_workspaces.free::<Pinned>(workspace, stream::current(id))
+        platform()?.device(id)?.pinned_workspaces.free::<Pinned>(workspace, current_stream(id))
     }
 }

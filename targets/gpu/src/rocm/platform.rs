@@ -2,11 +2,14 @@
 
 use core::cell::Cell;
 
+use ferrite_alloc_ext::env::stream;
 use ferrite_core::error::{Error, Result};
 use ferrite_core::platform::memory::Buffer;
+use ferrite_core::value::device::kind;
 use ferrite_core::{plain_ensure, plain_error};
 
-use super::api::Api;
+use super::api::{Api, Handle, PoolApi};
+use crate::allocation::Pool;
 use crate::driver::MAX_DEVICES;
 use crate::open_once::OpenOnce;
 use crate::workspace::Workspaces;
@@ -14,11 +17,14 @@ use crate::workspace::Workspaces;
 /// The driver and its devices.
 pub(super) struct Platform {
     pub(super) api: Api,
+    /// Functions of memory pools; `None` if the driver is too old.
+    pub(super) pool_api: Option<PoolApi>,
     devices: Buffer<Device>,
 }
 
-/// The pools of workspaces of a device.
+/// The pools of a device: of tensors and of workspaces.
 pub(super) struct Device {
+    pub(super) pool: Pool,
     pub(super) workspaces: Workspaces,
     pub(super) pinned_workspaces: Workspaces,
 }
@@ -46,12 +52,29 @@ pub(super) fn platform() -> Result<&'static Platform> {
 /// Same errors as [`platform`]; ValueError if there is no such device.
 pub(super) fn on(id: i32) -> Result<OnDevice> {
     let platform = platform()?;
-    platform.device(id)?;
+    let device = platform.device(id)?;
     let previous = platform.current_device()?;
     if previous != id {
         platform.select(id)?;
     }
-    Ok(OnDevice { platform, previous, id })
+    Ok(OnDevice { platform, device, previous, id })
+}
+
+/// Makes device `id` current to release a resource. Returns `None` if that fails.
+pub(super) fn on_to_release(id: i32) -> Option<OnDevice> {
+    on(id).ok().or_else(|| {
+        let platform = platform().ok()?;
+        let device = platform.device(id).ok()?;
+        // The previous device is unknown, so it cannot be restored.
+        platform.select(id).ok()?;
+        Some(OnDevice { platform, device, previous: id, id })
+    })
+}
+
+/// Returns the calling thread's stream, set by `TVMFFIEnvSetStream`; null is the default stream.
+#[inline]
+pub(super) fn current_stream(id: i32) -> Handle {
+    stream::get(stream::DeviceKey::new(kind::ROCM, id))
 }
 
 impl Platform {
@@ -69,11 +92,12 @@ impl Platform {
         let mut devices = Buffer::new();
         for _ in 0..device_count.min(MAX_DEVICES as i32) {
             devices.try_push(Device {
+                pool: Pool::new(),
                 workspaces: Workspaces::new(),
                 pinned_workspaces: Workspaces::new(),
             })?;
         }
-        Ok(Platform { api, devices })
+        Ok(Platform { api, pool_api: PoolApi::open().ok(), devices })
     }
 
     /// Returns the device with this id.
@@ -127,11 +151,17 @@ impl Platform {
 /// Guard of a current device: restores the previous device when dropped.
 pub(super) struct OnDevice {
     pub(super) platform: &'static Platform,
+    pub(super) device: &'static Device,
     previous: i32,
-    id: i32,
+    pub(super) id: i32,
 }
 
 impl OnDevice {
+    /// Returns the device's pool of memory.
+    pub(super) fn pool(&self) -> &'static Pool {
+        &self.device.pool
+    }
+
     /// Returns the driver's functions.
     pub(super) fn api(&self) -> &'static Api {
         &self.platform.api

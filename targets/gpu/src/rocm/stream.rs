@@ -1,34 +1,76 @@
 //! ROCm streams.
 
-use core::ptr;
+use core::ffi::{c_int, c_void};
+use core::ptr::{self, NonNull};
 
-use ferrite_alloc_ext::env::stream;
 use ferrite_core::error::Result;
-use ferrite_core::value::device::kind;
 
-use super::api::Handle;
+use super::api::{self, Handle};
 use super::event;
 use super::memory::{Memory, Pinned};
-use super::platform::on;
+use super::platform::{OnDevice, on, on_to_release};
+use crate::allocation::StreamDriver;
 
-/// Returns the calling thread's stream, set by `TVMFFIEnvSetStream`; null is the default stream.
-#[inline]
-pub(super) fn current(id: i32) -> Handle {
-    stream::get(stream::DeviceKey::new(kind::ROCM, id))
+impl StreamDriver for OnDevice {
+    unsafe fn is_recording(&self, stream: Handle) -> bool {
+        let mut recording: c_int = 0;
+        // SAFETY: the caller guarantees the stream; the driver writes the status.
+        match unsafe { (self.api().hipStreamIsCapturing)(stream, &mut recording) } {
+            api::SUCCESS => recording != 0,
+            error => {
+                // Clears HIP's last error.
+                self.api().text(error);
+                error == api::CAPTURE_IMPLICIT
+            }
+        }
+    }
+
+    fn create_event(&self) -> Result<NonNull<c_void>> {
+        event::create(self.id, false)
+    }
+
+    unsafe fn destroy_event(&self, event: NonNull<c_void>) {
+        // SAFETY: the caller's promise.
+        unsafe { event::destroy(event) };
+    }
+
+    unsafe fn record(&self, event: NonNull<c_void>, stream: Handle) -> Result<()> {
+        // SAFETY: the caller's promise.
+        let status = unsafe { (self.api().hipEventRecord)(event.as_ptr(), stream) };
+        self.api().check_done("hipEventRecord", status)
+    }
+
+    unsafe fn wait(&self, event: NonNull<c_void>, stream: Handle) -> Result<()> {
+        // SAFETY: the caller's promise; no flags are passed.
+        let status = unsafe { (self.api().hipStreamWaitEvent)(stream, event.as_ptr(), 0) };
+        self.api().check_done("hipStreamWaitEvent", status)
+    }
+
+    fn finish(&self) -> Result<()> {
+        // SAFETY: the device is current.
+        let status = unsafe { (self.api().hipDeviceSynchronize)() };
+        self.api().check_done("hipDeviceSynchronize", status)
+    }
 }
 
-/// Creates a stream.
+/// Creates a stream. It and the default stream wait for each other, as with TVM, unless it is for a
+/// recording, during which other threads may use the default stream.
 ///
 /// # Errors
 /// Errors of the driver.
-pub(super) fn create(id: i32) -> Result<Handle> {
+pub(super) fn create(id: i32, is_for_recording: bool) -> Result<Handle> {
     let device = on(id)?;
+    let flags = if is_for_recording { api::STREAM_NON_BLOCKING } else { api::STREAM_DEFAULT };
     let mut stream = ptr::null_mut();
-    device
-        .api()
-        // SAFETY: the driver writes the stream.
-        .check("hipStreamCreate", unsafe { (device.api().hipStreamCreate)(&mut stream) })?;
-    Ok(stream)
+    // SAFETY: the driver writes the stream.
+    let status = unsafe { (device.api().hipStreamCreateWithFlags)(&mut stream, flags) };
+    device.api().check("hipStreamCreateWithFlags", status)?;
+    let added = device.pool().streams.add(stream);
+    if added.is_err() {
+        // SAFETY: the stream is new, and nobody has its handle.
+        unsafe { (device.api().hipStreamDestroy)(stream) };
+    }
+    added.map(|()| stream)
 }
 
 /// Destroys a stream. Has no effect on the default stream.
@@ -39,11 +81,13 @@ pub(super) fn create(id: i32) -> Result<Handle> {
 /// # Safety
 /// `stream` must be null or belong to the device, and must not be used afterwards.
 pub(super) unsafe fn destroy(id: i32, stream: Handle) -> Result<()> {
-    let device = on(id)?;
+    let device = on_to_release(id).map_or_else(|| on(id), Ok)?;
     if stream.is_null() {
         return Ok(());
     }
-    let state = device.platform.device(id)?;
+    let state = device.device;
+    // SAFETY: the caller's promise.
+    unsafe { state.pool.streams.remove(&device, stream) };
     state.workspaces.forget(&Memory { id }, stream);
     state.pinned_workspaces.forget(&Pinned { id }, stream);
     // SAFETY: the caller's promise.

@@ -136,7 +136,7 @@ pub(super) fn allocate(device: &Device, bytes: usize) -> Result<NonNull<c_void>>
     }
 }
 
-/// Returns the size of a tensor's buffer, of whole words, which shaders access. Returns `None` if it
+/// Returns the size of a tensor's buffer: whole words, which shaders access. Returns `None` if it
 /// overflows.
 fn size_of_buffer(bytes: usize) -> Option<u64> {
     (bytes as u64).max(1).checked_next_multiple_of(4)

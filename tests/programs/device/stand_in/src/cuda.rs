@@ -10,6 +10,7 @@ use crate::faults::{self, Fault, Outcome, complain};
 use crate::image;
 use crate::kernels::{MAX_PARAMETERS, Type};
 use crate::machine::{self, machine};
+use crate::pool::PoolProperties;
 use crate::queue::{Geometry, Place};
 
 /// `CUresult`.
@@ -214,16 +215,6 @@ extern "C" fn cuMemFree_v2(address: Handle) -> Status {
     release("cuMemFree_v2", || machine().free(CURRENT.get(), address, false))
 }
 
-/// `CUmemPoolProps`.
-#[repr(C)]
-struct PoolProperties {
-    allocation_type: c_int,
-    handle_types: c_int,
-    location_type: c_int,
-    location_id: c_int,
-    rest: [u64; 9],
-}
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuMemPoolCreate(
     pool: *mut Handle,
@@ -231,13 +222,9 @@ unsafe extern "C" fn cuMemPoolCreate(
 ) -> Status {
     call("cuMemPoolCreate", || {
         // SAFETY: the library passes a record.
-        let properties = unsafe { &*properties };
-        let types = [properties.allocation_type, properties.handle_types, properties.location_type];
-        if types != [1, 0, 1] || properties.rest != [0; 9] {
-            return Err(complain(Fault::InvalidValue, "invalid properties of a pool".into()));
-        }
+        let device = unsafe { &*properties }.device()?;
         let mut machine = machine();
-        let device = machine.device(properties.location_id)?;
+        let device = machine.device(device)?;
         put(pool, machine.create_pool(device)?)
     })
 }
@@ -247,22 +234,13 @@ extern "C" fn cuMemPoolDestroy(pool: Handle) -> Status {
     release("cuMemPoolDestroy", || machine().destroy_pool(pool))
 }
 
-/// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`.
-const RELEASE_THRESHOLD: c_int = 4;
-
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuMemPoolSetAttribute(
     pool: Handle,
     attribute: c_int,
     value: *const u64,
 ) -> Status {
-    call("cuMemPoolSetAttribute", || {
-        machine().pool(pool)?;
-        if attribute != RELEASE_THRESHOLD || value.is_null() {
-            return Err(complain(Fault::InvalidValue, format!("the pool attribute {attribute}")));
-        }
-        Ok(())
-    })
+    call("cuMemPoolSetAttribute", || machine().set_pool_attribute(pool, attribute, value))
 }
 
 #[unsafe(no_mangle)]

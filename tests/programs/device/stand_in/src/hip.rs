@@ -10,11 +10,13 @@ use crate::faults::{self, Fault, Outcome, complain};
 use crate::image;
 use crate::kernels::{Kernel, MAX_PARAMETERS};
 use crate::machine::{self, Locked, machine};
+use crate::pool::PoolProperties;
 use crate::queue::{Geometry, Place};
 
 /// `hipError_t`.
 type Status = c_int;
-/// `hipStream_t`, `hipModule_t`, `hipFunction_t`, `hipEvent_t`, and device addresses.
+/// `hipStream_t`, `hipModule_t`, `hipFunction_t`, `hipEvent_t`, `hipGraph_t`, `hipGraphExec_t`,
+/// `hipMemPool_t`, and device addresses.
 type Handle = u64;
 
 const VERSION: c_int = 60342134;
@@ -161,6 +163,8 @@ extern "C" fn hipDeviceGetAttribute(value: *mut c_int, attribute: c_int, device:
             71 => 65536,
             74 => machine::SHARED_BYTES,
             87 => 32,
+            // Memory pools.
+            88 => 1,
             _ => {
                 return Err(complain(
                     Fault::InvalidValue,
@@ -240,6 +244,57 @@ extern "C" fn hipFree(address: Handle) -> Status {
 }
 
 #[unsafe(no_mangle)]
+unsafe extern "C" fn hipMemPoolCreate(
+    pool: *mut Handle,
+    properties: *const PoolProperties,
+) -> Status {
+    call("hipMemPoolCreate", || {
+        // SAFETY: the library passes a record.
+        let device = unsafe { &*properties }.device()?;
+        let mut machine = machine();
+        let device = machine.device(device)?;
+        put(pool, machine.create_pool(device)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipMemPoolDestroy(pool: Handle) -> Status {
+    release("hipMemPoolDestroy", || machine().destroy_pool(pool))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipMemPoolSetAttribute(pool: Handle, attribute: c_int, value: *const u64) -> Status {
+    call("hipMemPoolSetAttribute", || machine().set_pool_attribute(pool, attribute, value))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipMemPoolTrimTo(pool: Handle, bytes: usize) -> Status {
+    release("hipMemPoolTrimTo", || machine().trim_pool(pool, bytes as u64))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipMallocFromPoolAsync(
+    address: *mut Handle,
+    bytes: usize,
+    pool: Handle,
+    stream: Handle,
+) -> Status {
+    call("hipMallocFromPoolAsync", || {
+        let (mut machine, context) = here()?;
+        let allocated = machine.allocate_pooled(context, pool, stream, bytes as u64)?;
+        put(address, allocated)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipFreeAsync(address: Handle, stream: Handle) -> Status {
+    release("hipFreeAsync", || {
+        let (mut machine, context) = here()?;
+        machine.free_pooled(context, address, stream)
+    })
+}
+
+#[unsafe(no_mangle)]
 extern "C" fn hipHostMalloc(pointer: *mut *mut u8, bytes: usize, flags: c_uint) -> Status {
     call("hipHostMalloc", || {
         if flags != 0 {
@@ -314,12 +369,80 @@ extern "C" fn hipMemcpyPeerAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn hipStreamCreate(stream: *mut Handle) -> Status {
-    call("hipStreamCreate", || {
+extern "C" fn hipStreamCreateWithFlags(stream: *mut Handle, flags: c_uint) -> Status {
+    call("hipStreamCreateWithFlags", || {
+        if flags > 1 {
+            return Err(complain(Fault::InvalidValue, format!("a stream with flags {flags}")));
+        }
         let (mut machine, context) = here()?;
-        let created = machine.create_stream(context, true)?;
+        let created = machine.create_stream(context, flags == 0)?;
         put(stream, created)
     })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipStreamIsCapturing(stream: Handle, status: *mut c_int) -> Status {
+    call("hipStreamIsCapturing", || {
+        let (machine, context) = here()?;
+        let is_recording = machine.is_recording(context, stream)?;
+        put(status, is_recording.into())
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipStreamBeginCapture(stream: Handle, mode: c_int) -> Status {
+    call("hipStreamBeginCapture", || {
+        if !(0..=2).contains(&mode) {
+            return Err(complain(Fault::InvalidValue, format!("a recording with mode {mode}")));
+        }
+        let (mut machine, context) = here()?;
+        machine.begin_recording(context, stream)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipStreamEndCapture(stream: Handle, graph: *mut Handle) -> Status {
+    release("hipStreamEndCapture", || {
+        put(graph, 0)?;
+        let (mut machine, context) = here()?;
+        let recorded = machine.end_recording(context, stream)?;
+        put(graph, recorded)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipGraphInstantiate(
+    executable: *mut Handle,
+    graph: Handle,
+    _error_node: *mut Handle,
+    log: *mut c_char,
+    log_bytes: usize,
+) -> Status {
+    call("hipGraphInstantiate", || {
+        if log.is_null() != (log_bytes == 0) {
+            return Err(complain(Fault::InvalidValue, "a log without a size".into()));
+        }
+        let made = machine().instantiate_graph(graph)?;
+        put(executable, made)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipGraphDestroy(graph: Handle) -> Status {
+    release("hipGraphDestroy", || machine().destroy_graph(graph, false))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipGraphLaunch(executable: Handle, stream: Handle) -> Status {
+    call("hipGraphLaunch", || {
+        let (mut machine, context) = here()?;
+        machine.launch_graph(context, executable, stream)
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn hipGraphExecDestroy(executable: Handle) -> Status {
+    release("hipGraphExecDestroy", || machine().destroy_graph(executable, true))
 }
 
 #[unsafe(no_mangle)]
@@ -533,6 +656,8 @@ extern "C" fn hipGetErrorString(error: Status) -> *const c_char {
         209 => c"no kernel image is available for execution on the device",
         400 => c"invalid resource handle",
         500 => c"named symbol not found",
+        900 => c"operation not permitted when stream is capturing",
+        901 => c"operation failed due to a previous error during capture",
         700 => c"an illegal memory access was encountered",
         _ => c"unknown error",
     };

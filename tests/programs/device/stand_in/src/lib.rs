@@ -39,6 +39,5 @@ mod image;
 mod kernels;
 mod machine;
 mod memory;
-#[cfg(feature = "cuda")]
 mod pool;
 mod queue;

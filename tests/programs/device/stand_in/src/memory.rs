@@ -67,8 +67,8 @@ impl View {
         let size = size_of::<T>();
         let start = usize::try_from(index).ok().and_then(|index| index.checked_mul(size));
         match start {
-            // SAFETY: the element is in the block.
             Some(start) if start + size <= self.bytes => {
+                // SAFETY: the element is in the block.
                 Ok(unsafe { self.start.add(start) }.cast())
             }
             _ => Err(complain(

@@ -1,9 +1,35 @@
 //! Memory pools: a block is freed when the stream reaches that command, so commands of streams that
 //! are not ordered before it run on memory that was freed.
 
+use std::ffi::c_int;
+
 use crate::faults::{Fault, Outcome, complain};
 use crate::machine::{Machine, unknown};
 use crate::queue::Work;
+
+/// `CUmemPoolProps` and `hipMemPoolProps`.
+#[repr(C)]
+pub struct PoolProperties {
+    allocation_type: c_int,
+    handle_types: c_int,
+    location_type: c_int,
+    location_id: c_int,
+    rest: [u64; 9],
+}
+
+impl PoolProperties {
+    /// Returns the device of a pool, which has no other property.
+    pub fn device(&self) -> Outcome<c_int> {
+        let types = [self.allocation_type, self.handle_types, self.location_type];
+        if types != [1, 0, 1] || self.rest != [0; 9] {
+            return Err(complain(Fault::InvalidValue, "invalid properties of a pool".into()));
+        }
+        Ok(self.location_id)
+    }
+}
+
+/// `CU_MEMPOOL_ATTR_RELEASE_THRESHOLD`, and `hipMemPoolAttrReleaseThreshold`.
+const RELEASE_THRESHOLD: c_int = 4;
 
 impl Machine {
     /// Creates a pool. Each device has at most one.
@@ -21,6 +47,20 @@ impl Machine {
 
     pub fn destroy_pool(&mut self, pool: u64) -> Outcome<()> {
         self.pools.remove(&pool).map(drop).ok_or_else(|| unknown("pool", pool))
+    }
+
+    /// Sets the release threshold, which has no effect here.
+    pub fn set_pool_attribute(
+        &self,
+        pool: u64,
+        attribute: c_int,
+        value: *const u64,
+    ) -> Outcome<()> {
+        self.pool(pool)?;
+        if attribute != RELEASE_THRESHOLD || value.is_null() {
+            return Err(complain(Fault::InvalidValue, format!("the pool attribute {attribute}")));
+        }
+        Ok(())
     }
 
     /// Returns the device of a pool.
