@@ -1,4 +1,4 @@
-"""Calls of the kernel `dense` in place of products of 8-bit integers, in float32: exact, since each sum is below 2^24."""
+"""Calls of the kernel `dense` in place of products of 8-bit integers by wider weights, in float32: exact, since each sum is below 2^24."""
 
 import numpy
 from tvm import relax

@@ -53,9 +53,9 @@ def moved(call):
 def operations(call):
     """Returns the operations of a dense kernel, a multiplication and an addition each; 0 for other operators."""
     name, shapes = re.sub(f"^{re.escape(PREFIX)}|_b?float16$", "", call["name"]), [tensor["shape"] for tensor in tensors(call)]
-    if name in ("dense", "batch_matmul"):
+    if name in ("dense", "qdense", "batch_matmul"):
         return 2 * math.prod(shapes[-1]) * shapes[0][-1]
-    if name == "conv2d":
+    if name in ("conv2d", "qconv2d"):
         height, width, *_, groups = next(argument for argument in call["arguments"] if isinstance(argument, list))
         return 2 * math.prod(shapes[-1]) * height * width * shapes[0][1] // groups
     if name == "attention":

@@ -2,7 +2,7 @@
 
 use ferrite_core::abi::TVMFFIAny;
 
-use super::depthwise::Depthwise;
+use super::depthwise::{Depthwise, Floats};
 use super::geometry::Parameters;
 use super::product::Convolution;
 use crate::arguments::{Arguments, Result, shape_value};
@@ -39,7 +39,7 @@ pub fn conv2d<T: Element>(args: Arguments<'_>) -> Result<TVMFFIAny> {
     }
     let (x, w, out) = (x.data::<T>().cast_const(), w.data::<T>().cast_const(), out.data());
     if geometry.is_depthwise() {
-        Depthwise { geometry, x, w, out, epilogue }.run()?;
+        Depthwise { geometry, w, ends: Floats { x, out, epilogue } }.run()?;
     } else {
         Convolution { geometry, x, w, out, epilogue }.run()?;
     }

@@ -11,25 +11,80 @@ use crate::scratch::Scratch;
 use crate::simd::{self, Level, MAX_LANES, Simd, Work};
 use crate::threads::{self, share};
 
-/// Depthwise convolution, with weights as they come.
+/// Input and output of a depthwise convolution, which calculates in f32.
+pub trait Ends: Copy {
+    /// Element of the weights.
+    type Weight: Element;
+
+    /// Writes padded rows of an input channel, whose first element has an offset.
+    ///
+    /// # Safety
+    /// The input must have the channel, and `to` the space for the rows.
+    unsafe fn fill<S: Simd>(
+        &self,
+        simd: S,
+        layout: &Padded,
+        offset: usize,
+        rows: Range<usize>,
+        to: *mut f32,
+    );
+
+    /// Finishes the lanes of a vector of sums, and stores them.
+    ///
+    /// # Safety
+    /// The output must have the elements of `at`.
+    unsafe fn store<S: Simd>(&self, simd: S, at: Place, sum: S::V);
+}
+
+/// Input and output of one element type.
 #[derive(Clone, Copy)]
-pub struct Depthwise<T> {
-    /// Geometry.
-    pub geometry: Geometry,
+pub struct Floats<T> {
     /// Input.
     pub x: *const T,
-    /// Weights, tap by tap for each output channel.
-    pub w: *const T,
     /// Output.
     pub out: *mut T,
     /// Last step.
     pub epilogue: Epilogue<T>,
 }
 
-// SAFETY: the caller keeps the tensors during the call, and tasks write separate channels.
-unsafe impl<T> Sync for Depthwise<T> {}
+impl<T: Element> Ends for Floats<T> {
+    type Weight = T;
 
-impl<T: Element> Depthwise<T> {
+    #[inline(always)]
+    unsafe fn fill<S: Simd>(
+        &self,
+        simd: S,
+        layout: &Padded,
+        offset: usize,
+        rows: Range<usize>,
+        to: *mut f32,
+    ) {
+        // SAFETY: the caller guarantees the channel and the space.
+        unsafe { layout.fill(simd, self.x.wrapping_add(offset), rows, to) };
+    }
+
+    #[inline(always)]
+    unsafe fn store<S: Simd>(&self, simd: S, at: Place, sum: S::V) {
+        // SAFETY: the caller guarantees the elements.
+        unsafe { self.epilogue.store(simd, self.out, at, sum) };
+    }
+}
+
+/// Depthwise convolution, with weights as they come.
+#[derive(Clone, Copy)]
+pub struct Depthwise<E: Ends> {
+    /// Geometry.
+    pub geometry: Geometry,
+    /// Weights, tap by tap for each output channel.
+    pub w: *const E::Weight,
+    /// Input and output.
+    pub ends: E,
+}
+
+// SAFETY: the caller keeps the tensors during the call, and tasks write separate channels.
+unsafe impl<E: Ends> Sync for Depthwise<E> {}
+
+impl<E: Ends> Depthwise<E> {
     /// Computes the output.
     ///
     /// # Errors
@@ -57,8 +112,8 @@ impl<T: Element> Depthwise<T> {
 }
 
 /// Channels of a task.
-struct Channels<'a, T> {
-    depthwise: Depthwise<T>,
+struct Channels<'a, E: Ends> {
+    depthwise: Depthwise<E>,
     taps: &'a [usize],
     channels: Range<usize>,
     layout: Padded,
@@ -72,16 +127,16 @@ const ROWS: usize = 4;
 /// Vectors of pixels of the rows.
 type Sums = [f32; ROWS * MAX_LANES];
 
-impl<T: Element> Work for Channels<'_, T> {
+impl<E: Ends> Work for Channels<'_, E> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let geometry = self.depthwise.geometry;
         let [height, width] = geometry.output;
         for channel in self.channels.clone() {
-            let plane =
-                self.depthwise.x.wrapping_add(channel / geometry.outputs * geometry.plane());
+            let offset = channel / geometry.outputs * geometry.plane();
+            let ends = &self.depthwise.ends;
             // SAFETY: the extents were checked; the scratch has the padded plane.
-            unsafe { self.layout.fill(simd, plane, self.rows.clone(), self.plane) };
+            unsafe { ends.fill(simd, &self.layout, offset, self.rows.clone(), self.plane) };
             for y in (0..height).step_by(ROWS) {
                 for x in (0..width).step_by(S::LANES) {
                     // SAFETY: as above.
@@ -100,7 +155,7 @@ impl<T: Element> Work for Channels<'_, T> {
     }
 }
 
-impl<T: Element> Channels<'_, T> {
+impl<E: Ends> Channels<'_, E> {
     /// Computes a vector of pixels of `N` rows.
     ///
     /// # Safety
@@ -148,7 +203,7 @@ impl<T: Element> Channels<'_, T> {
         x: usize,
         sums: &Sums,
     ) {
-        let Depthwise { geometry, out, epilogue, .. } = self.depthwise;
+        let Depthwise { geometry, ends, .. } = self.depthwise;
         let [height, width] = geometry.output;
         for y in rows.clone() {
             let offset = (channel * height + y) * width + x;
@@ -157,7 +212,7 @@ impl<T: Element> Channels<'_, T> {
             // SAFETY: the output has the rows, and the array a vector for each of them.
             unsafe {
                 let sum = simd.load(sums.as_ptr().add((y - rows.start) * MAX_LANES));
-                epilogue.store(simd, out, place, sum);
+                ends.store(simd, place, sum);
             }
         }
     }
@@ -176,7 +231,7 @@ impl<T: Element> Channels<'_, T> {
     unsafe fn sums<S: Simd, const N: usize>(
         &self,
         simd: S,
-        weights: *const T,
+        weights: *const E::Weight,
         pixels: *const f32,
     ) -> [S::V; N] {
         let next = self.layout.pixel(1, 0);
@@ -203,7 +258,7 @@ impl<T: Element> Channels<'_, T> {
     unsafe fn sums_by_rows<S: Simd, const N: usize, const K: usize, const D: usize>(
         &self,
         simd: S,
-        weights: *const T,
+        weights: *const E::Weight,
         pixels: *const f32,
     ) -> [S::V; N] {
         let (columns, next) = (self.depthwise.geometry.kernel[1], self.layout.row());

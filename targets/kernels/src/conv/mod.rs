@@ -9,6 +9,7 @@ mod padded;
 mod part;
 mod product;
 
+pub use depthwise::{Depthwise, Ends};
 pub use gather::{Planes, Run};
 pub use geometry::{Geometry, Parameters};
 pub use padded::{Padded, Taps};

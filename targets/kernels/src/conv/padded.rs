@@ -32,6 +32,11 @@ impl Padded {
         Self { geometry, phases, width: geometry.output[1] + reach / geometry.stride[1] }
     }
 
+    /// Returns the distance of the elements of a channel that are neighbours in a padded row.
+    pub fn stride(&self) -> usize {
+        self.geometry.stride[1]
+    }
+
     /// Returns the distance of rows.
     pub fn row(&self) -> usize {
         self.phases.saturating_mul(self.width)
@@ -72,7 +77,7 @@ impl Padded {
         rows: Range<usize>,
         to: *mut f32,
     ) {
-        let stride = self.geometry.stride[1];
+        let stride = self.stride();
         self.for_each_row(rows, |from, at, count| {
             // SAFETY: the columns are inside of the row, and the caller guarantees the space.
             unsafe { copy(simd, (plane.wrapping_add(from), stride), to.wrapping_add(at), count) };

@@ -41,20 +41,49 @@ impl Input {
         Ok(Self { data: x.data(), is_signed, zero: zero ^ if is_signed { SIGN } else { 0 } })
     }
 
+    /// Returns the bits that make elements unsigned.
+    #[inline(always)]
+    fn flip(&self) -> u8 {
+        if self.is_signed { SIGN } else { 0 }
+    }
+
     /// Copies bytes at a distance, as unsigned integers.
     ///
     /// # Safety
     /// `from` must have the bytes, and `to` the space.
     #[inline(always)]
-    pub unsafe fn copy(&self, (from, stride): (*const u8, usize), to: *mut u8, count: usize) {
-        let flip = if self.is_signed { SIGN } else { 0 };
-        // SAFETY: the caller guarantees the bytes. Known strides let the compiler vectorise.
+    pub unsafe fn copy(&self, from: (*const u8, usize), to: *mut u8, count: usize) {
+        let flip = self.flip();
+        // SAFETY: the caller guarantees the bytes and the space.
+        unsafe { each(from, count, |at, byte| *to.add(at) = byte ^ flip) };
+    }
+
+    /// Converts bytes at a distance, less the zero point.
+    ///
+    /// # Safety
+    /// `from` must have the bytes, and `to` the space.
+    #[inline(always)]
+    pub unsafe fn convert(&self, from: (*const u8, usize), to: *mut f32, count: usize) {
+        let (flip, zero) = (self.flip(), i32::from(self.zero));
+        // SAFETY: the caller guarantees the bytes and the space.
         unsafe {
-            match stride {
-                1 => (0..count).for_each(|at| *to.add(at) = *from.add(at) ^ flip),
-                2 => (0..count).for_each(|at| *to.add(at) = *from.add(2 * at) ^ flip),
-                _ => (0..count).for_each(|at| *to.add(at) = *from.add(stride * at) ^ flip),
-            }
+            each(from, count, |at, byte| *to.add(at) = (i32::from(byte ^ flip) - zero) as f32)
+        };
+    }
+}
+
+/// Calls a function with the numbers of bytes at a distance, and the bytes.
+///
+/// # Safety
+/// `from` must have the bytes.
+#[inline(always)]
+unsafe fn each((from, stride): (*const u8, usize), count: usize, mut visit: impl FnMut(usize, u8)) {
+    // SAFETY: the caller guarantees the bytes. Known strides let the compiler vectorise.
+    unsafe {
+        match stride {
+            1 => (0..count).for_each(|at| visit(at, *from.add(at))),
+            2 => (0..count).for_each(|at| visit(at, *from.add(2 * at))),
+            _ => (0..count).for_each(|at| visit(at, *from.add(stride * at))),
         }
     }
 }

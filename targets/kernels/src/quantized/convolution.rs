@@ -4,6 +4,7 @@ use ferrite_core::abi::TVMFFIAny;
 
 use super::GROUP;
 use super::channels::{Channels, Input};
+use super::depthwise::{Bytes, Depthwise};
 use super::gather::{self, PANEL_SLACK, PLANE_SLACK, gather, group};
 use super::output::{Last, Output};
 use super::product::Product;
@@ -35,9 +36,16 @@ pub fn qconv2d(args: Arguments<'_>) -> Result<TVMFFIAny> {
     let (w, row) = (w.data::<u8>().cast_const(), shape[1]);
     // SAFETY: rows of weights begin with their sum.
     let sum = |output: usize| unsafe { i32::from_le(group(w.add(output * row))) };
-    let channels = Channels::new(outputs, input.zero, (last.scale, last.bias), sum)?;
-    let weights = (w.wrapping_add(GROUP), row);
-    Convolution { geometry, input, weights, output: last.output(&channels) }.run()
+    let is_depthwise = Depthwise::serves(&geometry);
+    let zero = if is_depthwise { 0 } else { input.zero };
+    let channels = Channels::new(outputs, zero, (last.scale, last.bias), sum)?;
+    let (weights, output) = ((w.wrapping_add(GROUP), row), last.output(&channels));
+    if is_depthwise {
+        Depthwise { geometry, weights, ends: Bytes { input, output } }.run()?;
+    } else {
+        Convolution { geometry, input, weights, output }.run()?;
+    }
+    Ok(TVMFFIAny::NONE)
 }
 
 /// Bytes of a row of packed weights: their sum, and whole groups.
@@ -59,7 +67,7 @@ struct Convolution {
 unsafe impl Sync for Convolution {}
 
 impl Convolution {
-    fn run(&self) -> Result<TVMFFIAny> {
+    fn run(&self) -> Result<()> {
         let (level, geometry) = (Level::current(), &self.geometry);
         let taps = Taps::new(&Padded::new(*geometry))?;
         let inner = geometry.inner().next_multiple_of(GROUP);
@@ -83,8 +91,7 @@ impl Convolution {
             };
             simd::run_integers(level, task);
             Ok(())
-        })?;
-        Ok(TVMFFIAny::NONE)
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::scratch::Scratch;
 use crate::simd::{self, Level, Simd, Work};
 use crate::threads::{self, share};
 
-/// Bytes of copied rows, which stay in the second-level cache while the weights pass.
+/// Bytes of a strip of rows, which stays in the second-level cache while the weights pass.
 const ROWS_BYTES: usize = 256 << 10;
 
 /// `qdense(x, w, zero, scale, out_zero, bias, residual, activation, lo, hi, out)`.
@@ -80,10 +80,11 @@ impl Dense {
             } else {
                 (share(self.rows, MAX_ROWS, task, tasks), 0..self.columns)
             };
-            let copy = self.copied(rows.len());
-            let scratch = Scratch::zeros((copy * self.row()).div_ceil(size_of::<f32>()))?;
+            let strip = (ROWS_BYTES / self.row().max(1)).max(1).next_multiple_of(MAX_ROWS);
+            let copied = if self.is_copied() { strip.min(rows.len()) * self.row() } else { 0 };
+            let scratch = Scratch::zeros(copied.div_ceil(size_of::<f32>()))?;
             let to = scratch.data().cast();
-            simd::run_integers(level, Block { dense: *self, rows, columns, copy, to });
+            simd::run_integers(level, Block { dense: *self, rows, columns, strip, to });
             Ok(())
         })?;
         Ok(TVMFFIAny::NONE)
@@ -94,12 +95,9 @@ impl Dense {
         self.inner.next_multiple_of(GROUP)
     }
 
-    /// Returns the number of rows to copy at once: none if they are used where they lie.
-    fn copied(&self, rows: usize) -> usize {
-        if !self.input.is_signed && self.inner.is_multiple_of(GROUP) {
-            return 0;
-        }
-        (ROWS_BYTES / self.row().max(1)).max(1).next_multiple_of(MAX_ROWS).min(rows)
+    /// Returns `true` for rows that are signed or end within a group.
+    fn is_copied(&self) -> bool {
+        self.input.is_signed || !self.inner.is_multiple_of(GROUP)
     }
 }
 
@@ -107,7 +105,7 @@ struct Block {
     dense: Dense,
     rows: Range<usize>,
     columns: Range<usize>,
-    copy: usize,
+    strip: usize,
     to: *mut u8,
 }
 
@@ -124,13 +122,12 @@ impl Work for Block {
             first: 0,
             output,
         };
-        let strip = if self.copy == 0 { self.rows.len().max(1) } else { self.copy };
-        for first in self.rows.clone().step_by(strip) {
-            let rows = first..self.rows.end.min(first + strip);
-            // SAFETY: the extents were checked, and blocks begin at panels; the tensor has the rows,
-            // and the scratch the space.
+        for first in self.rows.clone().step_by(self.strip) {
+            let rows = first..self.rows.end.min(first + self.strip);
+            // SAFETY: the extents were checked, and blocks begin at panels; the tensor has the
+            // rows, and the scratch the space.
             unsafe {
-                if self.copy != 0 {
+                if self.dense.is_copied() {
                     for (at, row) in rows.clone().enumerate() {
                         let to = self.to.wrapping_add(at * product.rows.1);
                         input.copy((input.data.wrapping_add(row * inner), 1), to, inner);

@@ -4,11 +4,13 @@
 //! pairs and add them to an integer of 32 bits. One operand is unsigned and the other signed: a
 //! signed input becomes unsigned by 128, as does its zero point. A product begins with what its
 //! channel needs for the zero point and the bias, so that sums end as those of the differences.
-//! They wrap: results are exact if they fit, as those of up to 65,793 products do (2^31 / 255 / 128).
+//! They wrap: results are exact if they fit, as those of up to 65,793 products do
+//! (2^31 / 255 / 128).
 
 mod channels;
 pub mod convolution;
 pub mod dense;
+mod depthwise;
 mod gather;
 mod output;
 mod product;

@@ -12,8 +12,7 @@ use crate::simd::{Simd, Work};
 /// Bytes of a group of each column of a panel.
 pub const PANEL_GROUP: usize = COLUMNS * GROUP;
 
-/// Product of rows and panels of columns. The rows are signed and the columns unsigned, or the other
-/// way round.
+/// Product of rows and panels of columns. One of them is signed, the other unsigned.
 #[derive(Clone, Copy)]
 pub struct Product<const SIGNED_ROWS: bool> {
     /// Groups of the inner extent.

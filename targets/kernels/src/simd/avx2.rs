@@ -184,6 +184,16 @@ impl Simd for Avx2 {
         unsafe { _mm256_cvtepi32_ps(value) }
     }
 
+    #[inline(always)]
+    fn to_integers(self, value: __m256) -> __m256i {
+        unsafe { _mm256_cvtps_epi32(value) }
+    }
+
+    #[inline(always)]
+    fn add_integers(self, a: __m256i, b: __m256i) -> __m256i {
+        unsafe { _mm256_add_epi32(a, b) }
+    }
+
     // By words: the instruction for bytes saturates sums of two products.
     #[inline(always)]
     fn dot(self, sum: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {

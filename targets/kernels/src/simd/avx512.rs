@@ -186,6 +186,16 @@ impl<const VNNI: bool> Simd for Avx512<VNNI> {
     }
 
     #[inline(always)]
+    fn to_integers(self, value: __m512) -> __m512i {
+        unsafe { _mm512_cvtps_epi32(value) }
+    }
+
+    #[inline(always)]
+    fn add_integers(self, a: __m512i, b: __m512i) -> __m512i {
+        unsafe { _mm512_add_epi32(a, b) }
+    }
+
+    #[inline(always)]
     fn dot(self, sum: __m512i, unsigned: __m512i, signed: __m512i) -> __m512i {
         unsafe {
             if VNNI {

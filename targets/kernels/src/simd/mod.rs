@@ -143,6 +143,10 @@ pub trait Simd: Copy {
     unsafe fn store_integers(self, to: *mut i32, value: Self::I);
     /// Converts integers, rounded to nearest even.
     fn to_float(self, value: Self::I) -> Self::V;
+    /// Converts numbers that are integers.
+    fn to_integers(self, value: Self::V) -> Self::I;
+    /// Returns `a + b`, which wraps.
+    fn add_integers(self, a: Self::I, b: Self::I) -> Self::I;
     /// Returns `sum` plus, for each lane, the products of four unsigned and four signed bytes. Sums
     /// wrap; products and partial sums are exact.
     fn dot(self, sum: Self::I, unsigned: Self::I, signed: Self::I) -> Self::I;

@@ -154,6 +154,16 @@ impl Simd for Neon {
         unsafe { vcvtq_f32_s32(value) }
     }
 
+    #[inline(always)]
+    fn to_integers(self, value: float32x4_t) -> int32x4_t {
+        unsafe { vcvtq_s32_f32(value) }
+    }
+
+    #[inline(always)]
+    fn add_integers(self, a: int32x4_t, b: int32x4_t) -> int32x4_t {
+        unsafe { vaddq_s32(a, b) }
+    }
+
     // By words: unsigned and signed bytes have no common product.
     #[inline(always)]
     fn dot(self, sum: int32x4_t, unsigned: int32x4_t, signed: int32x4_t) -> int32x4_t {

@@ -147,6 +147,16 @@ impl Simd for Scalar {
     }
 
     #[inline(always)]
+    fn to_integers(self, value: Lanes) -> [i32; 4] {
+        value.map(|value| value as i32)
+    }
+
+    #[inline(always)]
+    fn add_integers(self, a: [i32; 4], b: [i32; 4]) -> [i32; 4] {
+        array::from_fn(|lane| a[lane].wrapping_add(b[lane]))
+    }
+
+    #[inline(always)]
     fn dot(self, sum: [i32; 4], unsigned: [i32; 4], signed: [i32; 4]) -> [i32; 4] {
         array::from_fn(|lane| {
             let pairs = unsigned[lane].to_ne_bytes().into_iter().zip(signed[lane].to_ne_bytes());
