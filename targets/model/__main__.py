@@ -20,6 +20,7 @@ import project
 import quote
 import signature
 import targets
+import tuning
 from executable import MAGIC, Executable, Malformed
 from failure import Failure
 from language import chat, command, options
@@ -57,9 +58,24 @@ def arguments():
     parser.add_argument("--cpu", metavar="NAME", help=text)
     parser.add_argument("--no-kernels", action="store_true", help="code by TVM alone, without Ferrite's kernels for dense operators")
     parser.add_argument("--profile", action="store_true", help="measures each operator on this machine; writes profile.json and profile.svg")
+    tuning_arguments(parser.add_argument_group("search for schedules"))
     comparison_arguments(parser.add_argument_group("comparison of results"))
     language_arguments(parser.add_argument_group("language models"))
     return parser.parse_args()
+
+
+def minutes(text):
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError("it is not a time")
+    return number
+
+
+def tuning_arguments(group):
+    text = "searches that long, on this machine, for faster schedules of the operators that Ferrite's kernels do not take"
+    group.add_argument("--tune", type=minutes, metavar="MINUTES", help=text)
+    text = "folder of what searches found, which later runs and other models use, with or without --tune; default with --tune: tuning in the project"
+    group.add_argument("--records", type=pathlib.Path, metavar="FOLDER", help=text)
 
 
 def comparison_arguments(group):
@@ -79,10 +95,10 @@ def language_arguments(group):
     add("--mode", choices=("bytecode", "compiled"), default="bytecode", help="functions of the model as bytecode or as machine code")
 
 
-def compiled(args, kernels=None):
-    """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work."""
+def compiled(args, kernels=None, searched=None):
+    """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work, `searched` finds schedules for others."""
     mod = frontend.load(args.file, dict(args.shape), dict(args.value), loops=args.target not in targets.DEVICES)
-    return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target, args.cpu), kernels)
+    return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target, args.cpu), kernels, searched)
 
 
 def serialised(path):
@@ -139,7 +155,8 @@ def board(args, name, folder):
 def host(args, name, folder):
     if args.file.suffix in frontend.SUFFIXES:
         kernels = archive.path() if args.target == targets.HOST and not args.no_kernels else None
-        built = compiled(args, kernels)
+        searched = tuning.Tuning(args.records or folder / "tuning", args.tune) if args.tune or args.records else None
+        built = compiled(args, kernels, searched)
         data, library = compiler.serialised(built), lambda path: compiler.export(built, path, kernels)
         executable = Executable(data)
         if args.target == targets.HOST:
@@ -168,9 +185,18 @@ def dense_work(executable, args, kernels):
     return f"Ferrite's {', '.join(called)}" if called else "by TVM alone: it has no operator that they calculate"
 
 
+def check_tuning(args):
+    if args.target != targets.HOST:
+        raise Failure(f"schedules are measured on this machine's processor: give --tune and --records with --target {targets.HOST}")
+    if args.file.suffix not in frontend.SUFFIXES:
+        raise Failure(f"{args.file} is compiled: give --tune and --records with the file that it was compiled from")
+
+
 def run(args):
     targets.check(args.target)
     if args.file.is_dir():
+        if args.tune or args.records:
+            raise Failure("--tune and --records are not for language models, whose kernels have schedules of their own")
         command.run(args)
         return
     if not args.file.is_file():
@@ -181,6 +207,9 @@ def run(args):
         raise Failure(f"operators are measured on this machine: give --profile with --target {targets.HOST}")
     if (args.check or args.against) and args.target != targets.HOST:
         raise Failure(f"results are compared on this machine: use --check and --against with --target {targets.HOST}")
+    if args.tune or args.records:
+        check_tuning(args)
+        tuning.prepare()
     name = quote.model_name(args.file.stem) if args.name is None else quote.checked_model_name(args.name)
     folder = args.output or pathlib.Path(f"{name}-{args.target}")
     function, inputs = (board if args.target in targets.boards() else host)(args, name, folder)

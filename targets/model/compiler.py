@@ -8,8 +8,11 @@ import tempfile
 from failure import Failure
 
 
-def executable(mod, target, archive=None):
-    """Compiles a model, with constants folded, and returns TVM's executable. Dense work goes to the kernels of an archive, if one is given."""
+def executable(mod, target, archive=None, tuning=None):
+    """Compiles a model, with constants folded, and returns TVM's executable.
+
+    Dense work goes to the kernels of an archive, and other operators get the schedules of `tuning`, if they are given.
+    """
     import tvm
     from tvm import relax
 
@@ -24,7 +27,10 @@ def executable(mod, target, archive=None):
                 mod = relax.get_pipeline("zero")(mod)
             if "gpu" in target.keys:
                 mod = scheduled(mod)
-        return relax.build(mod, target=target, relax_pipeline=pipeline(target), exec_mode="bytecode")
+        passes = pipeline(target)
+        if tuning is not None:
+            mod, passes = tuned(mod, target, tuning)
+        return relax.build(mod, target=target, relax_pipeline=passes, exec_mode="bytecode")
 
 
 @contextlib.contextmanager
@@ -45,6 +51,15 @@ def pipeline(target):
     if target.kind.name != "llvm":
         return "default"
     return schedule.pipeline(target)
+
+
+def tuned(mod, target, tuning):
+    """Returns a model whose kernels have the schedules of a search, and the passes that are left."""
+    import schedule
+
+    with target:
+        mod = schedule.legalization(target)(mod)
+    return tuning(mod, target), schedule.lowering(target)
 
 
 def export(executable, path, archive):

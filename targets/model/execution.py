@@ -82,7 +82,7 @@ class Model:
         self.library = ctypes.CDLL(str(library), ctypes.RTLD_GLOBAL)
         self.function = function.encode()
         self.handle = ctypes.c_void_p()
-        self.check(self.library.FerriteModelLoad(str(path).encode(), ctypes.byref(self.handle)))
+        check(self.library, self.library.FerriteModelLoad(str(path).encode(), ctypes.byref(self.handle)))
 
     def __call__(self, arrays):
         """Returns the results for these arrays, as a flat list."""
@@ -96,7 +96,7 @@ class Model:
     def call(self, arguments, result):
         """Calls the model. The caller releases the result."""
         count = len(arguments.arrays)
-        self.check(self.library.FerriteModelCall(self.handle, self.function, arguments.values, count, ctypes.byref(result)))
+        check(self.library, self.library.FerriteModelCall(self.handle, self.function, arguments.values, count, ctypes.byref(result)))
 
     def release(self, result):
         if result.type_index >= OBJECTS:
@@ -113,13 +113,14 @@ class Model:
         else:
             raise RuntimeError(f"a result of the model has the type {result.type_index}, which is not a tensor")
 
-    def check(self, status):
-        """Raises the library's error."""
-        if status:
-            error = ctypes.c_void_p()
-            self.library.TVMFFIErrorMoveFromRaised(ctypes.byref(error))
-            kind, message = (Bytes.from_address(error.value + HEADER + at * ctypes.sizeof(Bytes)) for at in (0, 1))
-            raise RuntimeError(f"{kind}: {message}")
+
+def check(library, status):
+    """Raises the library's error."""
+    if status:
+        error = ctypes.c_void_p()
+        library.TVMFFIErrorMoveFromRaised(ctypes.byref(error))
+        kind, message = (Bytes.from_address(error.value + HEADER + at * ctypes.sizeof(Bytes)) for at in (0, 1))
+        raise RuntimeError(f"{kind}: {message}")
 
 
 def copied(tensor):

@@ -10,19 +10,27 @@ from tvm.relax.backend.cpu_generic import pipeline as parts
 
 from . import elementary, kernel
 
-__all__ = ["pipeline", "use"]
+__all__ = ["legalization", "lowering", "pipeline", "use"]
 
 
 def pipeline(target):
     """Returns TVM's pipeline for CPUs with these schedules: an argument `relax_pipeline` of `relax.build`."""
+    return tvm.transform.Sequential([legalization(target), lowering(target)])
+
+
+def legalization(target):
+    """Returns the first part of the pipeline: operators become kernels, which are fused."""
+    return tvm.transform.Sequential([*parts.library_dispatch_passes(target), *parts.legalize_passes(target)])
+
+
+def lowering(target):
+    """Returns the second part of the pipeline, which begins with the schedules of kernels that have none."""
 
     @tvm.transform.module_pass(opt_level=0, name="Schedules")
     def schedules(mod, _):
         return use(mod)
 
-    steps = (parts.library_dispatch_passes, parts.legalize_passes, parts.dataflow_lower_passes, parts.finalize_passes)
-    dispatch, legalize, lower, finish = (passes(target) for passes in steps)
-    return tvm.transform.Sequential([*dispatch, *legalize, schedules, *lower, *finish])
+    return tvm.transform.Sequential([schedules, *parts.dataflow_lower_passes(target), *parts.finalize_passes(target)])
 
 
 def use(mod):

@@ -9,13 +9,19 @@ from . import inline, nest, partial, rows
 
 def scheduled(function):
     """Returns a kernel with a schedule, or as it is if its loops are of another kind."""
+    schedule = schedule_of(function)
+    return schedule.mod["main"].with_attr("tirx.is_scheduled", True) if schedule else function
+
+
+def schedule_of(function):
+    """Returns the schedule of a kernel, or None if its loops are of another kind."""
     whole = Schedule(function)
     inlined = changed(whole, inline.inline) or whole
     for prepared in filter(None, (changed(inlined, partial.split), inlined)):
         for finish in (rows.nest_in_rows, nest.separate):
             if schedule := changed(prepared, finish):
-                return schedule.mod["main"].with_attr("tirx.is_scheduled", True)
-    return function
+                return schedule
+    return None
 
 
 def changed(schedule, step):

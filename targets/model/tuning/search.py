@@ -1,0 +1,206 @@
+"""A search for schedules with MetaSchedule. Its time is divided among kernels by their share of the model's time."""
+
+import contextlib
+import dataclasses
+import importlib.util
+import itertools
+import time
+
+import quote
+from failure import Failure
+from schedule import kernel
+from tvm.s_tir import Schedule, meta_schedule
+
+from . import records
+from .isolation import Failed
+
+BATCH = 16
+"""Candidates of a kernel that are built and measured before another kernel may be next."""
+PROGRESS = 10
+"""Seconds between two lines of progress."""
+CONFIRMATION = 0.3
+"""Seconds to measure the best schedule of a kernel at the end."""
+SHOWN = 12
+"""Kernels in the list of gains."""
+TRIALS = 1 << 20
+"""Most candidates of a kernel, which time limits before."""
+
+
+@dataclasses.dataclass
+class Task:
+    """A kernel: how often the model calls it, and what the search knows of it."""
+
+    name: str
+    calls: int
+    context: object
+    workload: object
+    arguments: object
+    ours: object
+    library: str = ""
+    """Path of the kernel with Ferrite's schedule."""
+    first: float = 0
+    """Seconds of a call with Ferrite's schedule."""
+    best: float = 0
+    """Seconds of a call with the best schedule."""
+    winner: str = ""
+    """Path of the best kernel that this search found."""
+    spent: float = 0
+    trials: int = 0
+    failed: int = 0
+    is_searched: bool = False
+
+    @property
+    def shapes(self):
+        """The element types and extents of the arguments."""
+        return [info.as_json()[1:] for info in self.arguments]
+
+
+class Search:
+    def __init__(self, mod, database, target, bench, threads):
+        self.database, self.target, self.bench = database, target, bench
+        self.model = cost_model(threads)
+        extracted = meta_schedule.relax_integration.extract_tasks(mod, target)
+        self.tasks = [task for found in extracted if (task := self._task(found, threads))]
+
+    def _task(self, extracted, threads):
+        """Returns the task of a kernel, or None if its extents are known at run time only, or its loops are fixed."""
+        mod = extracted.dispatched[0]
+        function = mod["main"]
+        if function.attrs.get("tirx.is_scheduled", False):
+            return None
+        try:
+            arguments = meta_schedule.arg_info.ArgInfo.from_prim_func(function)
+        except Exception:  # noqa: BLE001 - its class is not public
+            return None
+        context = meta_schedule.TuneContext(
+            mod=mod,
+            target=self.target,
+            space_generator=meta_schedule.space_generator.PostOrderApply(sch_rules=rules(), postprocs="llvm", mutator_probs="llvm"),
+            search_strategy=meta_schedule.search_strategy.EvolutionarySearch(population_size=64, init_min_unmeasured=16, genetic_num_iters=2),
+            task_name=extracted.task_name,
+            num_threads=threads,
+        )
+        ours = kernel.schedule_of(function) or Schedule(function)
+        return Task(extracted.task_name, extracted.weight, context, self.database.commit_workload(mod), arguments, ours)
+
+    def run(self, seconds):
+        """Searches until the time is over. An interrupt ends it earlier, and keeps what was found."""
+        try:
+            self._prepare()
+            print(f"tuning       {len(self.tasks)} kernels, which take {self._total('first')} of a call, for {seconds / 60:g} minutes", flush=True)
+            begin = shown = time.monotonic()
+            while (now := time.monotonic()) < begin + seconds and (task := self._next()):
+                if now > shown + PROGRESS:
+                    shown = now
+                    print(self._progress(now - begin), flush=True)
+                self._step(task, begin + seconds)
+        except KeyboardInterrupt:
+            print("interrupted  the records have what was found")
+        self._confirm()
+        print(self._gains())
+
+    def _prepare(self):
+        """Builds each kernel with Ferrite's schedule, and measures those of which there is no record."""
+        built, error = self.bench.built(task.ours.mod for task in self.tasks), None
+        for task, library in zip(self.tasks, built):
+            try:
+                task.library = path_of(library)
+                task.first = records.seconds(self.database, task.workload, task.ours.trace) or self._first(task)
+            except Failed as failed:
+                error = failed
+                continue
+            task.best = float(records.best(self.database, task.workload).run_secs[0])
+            task.context.pre_tuning(TRIALS, BATCH, database=self.database, cost_model=self.model)
+        if error and not any(task.first for task in self.tasks):
+            raise Failure(f"no kernel of the model runs on this machine: {quote.visible(error)}")
+        self.tasks = [task for task in self.tasks if task.first]
+
+    def _first(self, task):
+        """Measures a kernel with Ferrite's schedule."""
+        seconds = self.bench.seconds([task.library], task.shapes)[0]
+        self._commit(task, task.ours.trace, seconds)
+        return seconds
+
+    def _next(self):
+        """Returns the task whose part of the time is furthest below its share."""
+        open_tasks = (task for task in self.tasks if not task.is_searched)
+        return min(open_tasks, key=lambda task: task.spent / (task.calls * task.best), default=None)
+
+    def _step(self, task, end):
+        """Builds and measures some candidates of a task."""
+        begin = time.monotonic()
+        candidates = task.context.generate_measure_candidates()
+        if not candidates:
+            task.is_searched = True
+            return
+        # All are built first, so that measurements have the machine for themselves.
+        mods = itertools.takewhile(lambda _: time.monotonic() < end, (candidate.sch.mod for candidate in candidates))
+        libraries = list(self.bench.built(mods))
+        results = [self._result(task, *pair) for pair in zip(candidates, libraries)]
+        if len(results) == len(candidates):
+            task.context.notify_runner_results(candidates, results)
+            self.model.update(task.context, candidates, results)
+        task.spent += time.monotonic() - begin
+
+    def _result(self, task, candidate, library):
+        """Measures a candidate beside Ferrite's schedule. The time in its record is in relation to the first one of that schedule."""
+        task.trials += 1
+        try:
+            ours, theirs = self.bench.seconds([task.library, path_of(library)], task.shapes)
+        except Failed as failed:
+            task.failed += 1
+            return meta_schedule.runner.RunnerResult(None, str(failed))
+        seconds = task.first * theirs / ours
+        if seconds < task.best:
+            task.best, task.winner = seconds, library
+        self._commit(task, candidate.sch.trace, seconds)
+        return meta_schedule.runner.RunnerResult([seconds], None)
+
+    def _confirm(self):
+        """Measures the best schedules for longer. Ferrite's gets another record, in relation to the best one's time: so the faster is first."""
+        for task in self.tasks:
+            if task.winner:
+                with contextlib.suppress(Failed):
+                    ours, theirs = self.bench.seconds([task.library, task.winner], task.shapes, CONFIRMATION)
+                    task.first = task.best * ours / theirs
+                    self._commit(task, task.ours.trace, task.first)
+            task.best = min(task.best, task.first)
+
+    def _commit(self, task, trace, seconds):
+        records.commit(self.database, task.workload, trace, seconds, self.target, task.arguments)
+
+    def _total(self, time_of):
+        return f"{1e6 * sum(task.calls * getattr(task, time_of) for task in self.tasks):.1f} us"
+
+    def _progress(self, seconds):
+        trials, failed = (sum(getattr(task, name) for task in self.tasks) for name in ("trials", "failed"))
+        return f"{int(seconds) // 60:9}:{int(seconds) % 60:02} {trials} candidates, {failed} failed, {self._total('best')} of {self._total('first')}"
+
+    def _gains(self):
+        """Returns the times of the kernels before and after, the longest first."""
+        lines = [f"{'us before':>10} {'after':>10} {'calls':>5} {'tried':>6}  kernel"]
+        for task in sorted(self.tasks, key=lambda task: -task.calls * task.first):
+            lines.append(f"{1e6 * task.first:10.1f} {1e6 * task.best:10.1f} {task.calls:5} {task.trials:6}  {task.name}")
+        return "\n".join([*lines[: SHOWN + 1], f"tuned        {self._total('best')} in place of {self._total('first')} in each call"])
+
+
+def rules():
+    """Returns TVM's rules for CPUs, but leaves unrolling to LLVM: TVM's simplifier takes minutes for unrolled polynomials of `exp`."""
+    known = meta_schedule.schedule_rule
+    unrolling = known.ParallelizeVectorizeUnroll(max_jobs_per_core=16, max_vectorize_extent=64, unroll_max_steps=[0, 16], unroll_explicit=True)
+    return [unrolling if isinstance(rule, known.ParallelizeVectorizeUnroll) else rule for rule in known.ScheduleRule.create("llvm")]
+
+
+def path_of(library):
+    """Returns the path of a library. A failed build is raised."""
+    if isinstance(library, Failed):
+        raise library
+    return library
+
+
+def cost_model(threads):
+    """Returns the model that chooses candidates: that of XGBoost, if it is installed."""
+    if importlib.util.find_spec("xgboost"):
+        return meta_schedule.cost_model.CostModel.create("xgb", num_tuning_cores=threads)
+    print("tuning       candidates are chosen at random: pip install xgboost for a model of their times")
+    return meta_schedule.cost_model.CostModel.create("random")
