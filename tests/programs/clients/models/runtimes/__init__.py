@@ -1,0 +1,1 @@
+"""Networks beside other runtimes: ONNX Runtime, TVM's default pipeline and PyTorch."""
