@@ -8,7 +8,8 @@ use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::Epilogue;
 use crate::matmul::{
-    COLUMNS, DOT_ROWS, Dots, Left, Product, Right, is_f32, pack_columns, pack_transposed, to_f32,
+    COLUMNS, DOT_ROWS, Dots, Left, Lines, Product, Right, is_f32, pack_columns, pack_transposed,
+    to_f32,
 };
 use crate::scratch::Scratch;
 use crate::simd::{self, Level, Simd, Work};
@@ -116,7 +117,7 @@ impl<T: Element> Part<'_, T> {
         let Attention { keys, size, v, .. } = *self.attention;
         if self.attention.streams() {
             let data = v.wrapping_add(key_head * keys * size).cast();
-            Right { data, step: size, panel: COLUMNS }
+            Right::rows(data, size)
         } else {
             Right::panels(self.v.cast_const(), keys)
         }
@@ -144,6 +145,7 @@ impl<T: Element> Part<'_, T> {
             right: Right::panels(self.k.cast_const(), size),
             out: self.scores,
             out_row,
+            lines: Lines::ONE,
             epilogue: Epilogue::scale(1.0),
         };
         // SAFETY: the caller guarantees the queries and the space.
@@ -173,6 +175,7 @@ impl<T: Element> Part<'_, T> {
                 right: self.values(key_head),
                 out: self.attention.out.add(start),
                 out_row: size,
+                lines: Lines::ONE,
                 epilogue: Epilogue::scale(1.0),
             };
             sums.block(simd, 0..queries.len(), 0..size);

@@ -67,6 +67,13 @@ impl<T> Planes<T> {
 }
 
 impl Planes<f32> {
+    /// Returns the address of the element that the first tap of an output row reads.
+    #[inline(always)]
+    pub fn line(&self, y: usize) -> *const f32 {
+        let start = self.rows.0 * self.layout.row();
+        self.data.wrapping_add(self.layout.pixel(y, 0)).wrapping_sub(start)
+    }
+
     /// Writes the panels of the pixels. Columns past the range have any value.
     ///
     /// # Safety

@@ -52,10 +52,16 @@ impl Padded {
         first..(outputs.end - 1) * stride[0] + dilation[0] * (kernel[0] - 1) + 1
     }
 
+    /// Returns the distance of the padded rows that the same tap of output rows reads.
+    #[inline(always)]
+    pub fn line(&self) -> usize {
+        self.geometry.stride[0].saturating_mul(self.row())
+    }
+
     /// Returns the offset of an output pixel, counted from padded row 0.
     #[inline(always)]
     pub fn pixel(&self, y: usize, x: usize) -> usize {
-        y * self.geometry.stride[0] * self.row() + x
+        y * self.line() + x
     }
 
     /// Returns the distance of a tap from the offset of its output pixel.

@@ -9,13 +9,16 @@ use super::part::Part;
 use crate::arguments::Result;
 use crate::element::Element;
 use crate::epilogue::Epilogue;
-use crate::matmul::{COLUMNS, Left, Product, ROWS, Right, is_f32, to_f32};
+use crate::matmul::{COLUMNS, Left, Lines, Product, ROWS, Right, is_f32, to_f32};
 use crate::scratch::Scratch;
 use crate::simd::{self, Level, Simd, Work};
 use crate::threads;
 
 /// Bytes of gathered pixels, which stay in the second-level cache.
 const GATHERED_BYTES: usize = 384 << 10;
+
+/// Output channels whose products take as long as gathering their pixels.
+const GATHERING_OUTPUTS: usize = 6;
 
 /// Convolution with packed weights.
 #[derive(Clone, Copy)]
@@ -45,7 +48,10 @@ impl<T: Element> Convolution<T> {
         let taps = Taps::new(&Padded::new(self.geometry))?;
         threads::launch(self.geometry.work(), |task, tasks| {
             let part = Part::of_task(&self.geometry, task, tasks);
-            let chunk = self.chunk(part.pixels.len());
+            let chunk = match self.in_place() {
+                Some(_) => 0,
+                None => self.chunk(part.pixels.len()),
+            };
             let inner = self.geometry.inner();
             let gathered = Scratch::new(chunk.saturating_mul(inner).saturating_add(gather::SLACK))?;
             let planes = Planes::of_pixels(&self.geometry, &part.pixels);
@@ -66,6 +72,18 @@ impl<T: Element> Convolution<T> {
         let fitting =
             GATHERED_BYTES / 4 / self.geometry.inner().max(1) / (2 * COLUMNS) * (2 * COLUMNS);
         fitting.max(2 * COLUMNS).min(pixels.next_multiple_of(COLUMNS))
+    }
+
+    /// Returns how many pixels are the columns of a product that reads padded planes in place: all,
+    /// or those of a row. Returns `None` if columns without a pixel cost more than gathering.
+    fn in_place(&self) -> Option<usize> {
+        let (width, line) = (self.geometry.output[1], Padded::new(self.geometry).line());
+        let row = width.next_multiple_of(COLUMNS);
+        let (columns, pixels) =
+            if row <= line { (row, width) } else { (line, self.geometry.pixels()) };
+        let wasted = (columns - width).saturating_mul(self.geometry.outputs);
+        let pays = wasted <= columns.saturating_mul(GATHERING_OUTPUTS);
+        (pays && !self.geometry.is_pointwise()).then_some(pixels)
     }
 
     /// Returns the number of elements of the padded planes.
@@ -103,6 +121,11 @@ impl<T: Element> Work for Task<'_, T> {
             let x = self.convolution.x.wrapping_add(offset);
             // SAFETY: the extents were checked; the scratch has the planes.
             unsafe { self.pad(simd, x) };
+            if let Some(pixels) = self.convolution.in_place() {
+                // SAFETY: the extents were checked; the scratch has the planes.
+                unsafe { self.multiply_in_place(simd, plane, left, pixels) };
+                continue;
+            }
             for first in self.part.pixels.clone().step_by(self.chunk) {
                 let pixels = first..(first + self.chunk).min(self.part.pixels.end);
                 // SAFETY: the extents were checked; the scratch has a chunk of pixels.
@@ -117,7 +140,9 @@ impl<T: Element> Work for Task<'_, T> {
                             self.gathered,
                         );
                     }
-                    self.multiply(simd, plane, left, pixels);
+                    let right = Right::panels(self.gathered.cast_const(), geometry.inner());
+                    let columns = 0..pixels.len();
+                    self.multiply(simd, plane, left, (right, Lines::ONE), pixels.start, columns);
                 }
             }
         }
@@ -161,31 +186,61 @@ impl<T: Element> Task<'_, T> {
         self.weights.wrapping_sub(start)
     }
 
-    /// Multiplies the weights of a group by gathered pixels.
+    /// Multiplies the weights of a group by padded planes, a number of pixels at a time.
     ///
     /// # Safety
-    /// The scratch must have the pixels, and the tensors the plane.
+    /// The scratch must have the planes of the group, and the tensors the plane.
+    #[inline(always)]
+    unsafe fn multiply_in_place<S: Simd>(
+        &self,
+        simd: S,
+        plane: usize,
+        left: *const f32,
+        pixels: usize,
+    ) {
+        let (width, line) = (self.convolution.geometry.output[1], self.planes.layout.line());
+        let lines = Lines { columns: line, kept: width };
+        let Range { start: mut pixel, end } = self.part.pixels;
+        while pixel < end {
+            let y = pixel / width;
+            let next = end.min((y * width).saturating_add(pixels));
+            let last = next - 1;
+            let columns = pixel % width..(last / width - y) * line + last % width + 1;
+            let right = Right::parts(self.planes.line(y), self.planes.plane(), self.taps);
+            // SAFETY: the caller guarantees the planes, which have slack for the last vector.
+            unsafe { self.multiply(simd, plane, left, (right, lines), y * width, columns) };
+            pixel = next;
+        }
+    }
+
+    /// Multiplies the weights of a group by columns; column 0 is the pixel `first`.
+    ///
+    /// # Safety
+    /// The right operand must have the columns, and the tensors the plane.
     #[inline(always)]
     unsafe fn multiply<S: Simd>(
         &self,
         simd: S,
         plane: usize,
         left: *const f32,
-        pixels: Range<usize>,
+        (right, lines): (Right<f32>, Lines),
+        first: usize,
+        columns: Range<usize>,
     ) {
         let geometry = &self.convolution.geometry;
         let (inner, image) = (geometry.inner(), geometry.pixels());
-        let start = plane * geometry.outputs * image + pixels.start;
-        let first = plane % geometry.groups * geometry.outputs;
+        let start = plane * geometry.outputs * image + first;
+        let channel = plane % geometry.groups * geometry.outputs;
         let product = Product {
             inner,
             left: Left::Panels(left),
-            right: Right::panels(self.gathered.cast_const(), inner),
+            right,
             out: self.convolution.out.wrapping_add(start),
             out_row: image,
-            epilogue: self.convolution.epilogue.at(start, first),
+            lines,
+            epilogue: self.convolution.epilogue.at(start, channel),
         };
         // SAFETY: the caller guarantees the operands; rows begin at a panel.
-        unsafe { product.block(simd, self.part.rows.clone(), 0..pixels.len()) };
+        unsafe { product.block(simd, self.part.rows.clone(), columns) };
     }
 }

@@ -5,7 +5,8 @@ use core::ops::Range;
 use ferrite_core::abi::TVMFFIAny;
 
 use super::{
-    COLUMNS, DOT_ROWS, Dots, Left, Product, Right, RowCopy, is_f32, pack_columns, pack_transposed,
+    COLUMNS, DOT_ROWS, Dots, Left, Lines, Product, Right, RowCopy, is_f32, pack_columns,
+    pack_transposed,
 };
 use crate::arguments::{Arguments, Result, Tensor, raise};
 use crate::element::Element;
@@ -137,6 +138,7 @@ impl<T: Element> Work for Part<T> {
                     right,
                     out: self.matrices.out.wrapping_add(matrix * rows * columns + first),
                     out_row: columns,
+                    lines: Lines::ONE,
                     epilogue: Epilogue::scale(self.matrices.alpha),
                 };
                 // SAFETY: the extents were checked.
@@ -191,7 +193,7 @@ impl<T: Element> Part<T> {
         let whole = (self.columns.end - first) / COLUMNS * COLUMNS;
         if !self.matrices.transposed && is_f32::<T>() && rows <= STREAMED_ROWS && whole != 0 {
             let data = b.cast::<f32>().wrapping_add(first);
-            return (Right { data, step: columns, panel: COLUMNS }, whole);
+            return (Right::rows(data, columns), whole);
         }
         let count = (self.columns.end - first).min(self.chunk);
         // SAFETY: the tensor has the columns, the scratch the space.

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use ferrite_core::abi::TVMFFIAny;
 
-use super::{COLUMNS, Left, Product, Right, RowCopy, pack_columns, pack_transposed};
+use super::{COLUMNS, Left, Lines, Product, Right, RowCopy, pack_columns, pack_transposed};
 use crate::arguments::{Arguments, Result, shape_value};
 use crate::element::Element;
 use crate::epilogue::{Activation, BiasAxis, Epilogue};
@@ -47,6 +47,7 @@ pub fn dense<T: Element>(args: Arguments<'_>) -> Result<TVMFFIAny> {
             right: Right::panels(w.data::<T>(), inner),
             out: out.data::<T>(),
             out_row: columns,
+            lines: Lines::ONE,
             epilogue,
         },
     };

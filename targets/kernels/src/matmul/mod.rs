@@ -15,7 +15,7 @@ mod tile;
 
 pub use calls::weights;
 pub use dots::{DOT_ROWS, Dots};
-pub use operands::{COLUMNS, Left, ROWS, Right};
+pub use operands::{COLUMNS, Left, Lines, ROWS, Right};
 pub use pack::{pack_columns, pack_transposed};
 pub use product::Product;
 pub use rows::{RowCopy, is_f32, to_f32};

@@ -2,12 +2,12 @@
 
 use core::ops::Range;
 
-use super::operands::{COLUMNS, Left, ROWS, Right};
+use super::operands::{COLUMNS, Left, Lines, ROWS, Right};
 use super::rows::strip;
 use super::tile::{MAX_ROWS, MAX_WIDTH, NARROW, NarrowTile, Sums, Tile};
 use crate::element::Element;
 use crate::epilogue::{Epilogue, Place};
-use crate::simd::{Simd, Work};
+use crate::simd::{MAX_LANES, Simd, Work};
 
 /// Matrix product, without its outer extents.
 #[derive(Clone, Copy)]
@@ -22,6 +22,8 @@ pub struct Product<R, T> {
     pub out: *mut T,
     /// Distance of rows of the result.
     pub out_row: usize,
+    /// Columns that the result keeps.
+    pub lines: Lines,
     /// Last step.
     pub epilogue: Epilogue<T>,
 }
@@ -72,8 +74,14 @@ impl<R: Element, T: Element> Product<R, T> {
     #[inline(always)]
     fn width<S: Simd>(&self, rest: usize) -> usize {
         let (whole, tail) = (rest / COLUMNS * COLUMNS, rest % COLUMNS);
-        let apart = whole != 0 && tail <= NARROW && matches!(self.left, Left::Panels(_));
+        let apart = whole != 0 && tail <= NARROW && self.has_narrow_tiles();
         (if apart { whole } else { rest }).min(S::TILE_VECTORS * S::LANES)
+    }
+
+    /// Returns whether a tile of few columns may have the rows as lanes.
+    #[inline(always)]
+    fn has_narrow_tiles(&self) -> bool {
+        matches!(self.left, Left::Panels(_)) && self.right.starts().len() == 1
     }
 
     #[inline(always)]
@@ -84,14 +92,13 @@ impl<R: Element, T: Element> Product<R, T> {
         column: usize,
         width: usize,
     ) {
-        let within = column / COLUMNS * self.right.panel + column % COLUMNS;
-        let right = Right { data: self.right.data.wrapping_add(within), ..self.right };
-        let (inner, mut sums) = (self.inner, [0.0; MAX_ROWS * MAX_WIDTH]);
+        let right = self.right.at_column(column);
+        let (inner, mut sums) = (self.inner, [0.0; MAX_ROWS * MAX_WIDTH + MAX_LANES]);
         let mut row = rows.start;
         while row < rows.end {
             let (left, rest) = (self.left_at(row), rows.end - row);
             let count = match left {
-                Left::Panels(left) if width <= NARROW => {
+                Left::Panels(left) if width <= NARROW && self.has_narrow_tiles() => {
                     simd.call(NarrowTile { inner, left, right, width, sums: &mut sums });
                     rest.min(ROWS)
                 }
@@ -116,24 +123,21 @@ impl<R: Element, T: Element> Product<R, T> {
         width: usize,
         sums: &Sums,
     ) {
-        for row in rows.clone() {
-            let sums = &sums[(row - rows.start) * MAX_WIDTH..][..MAX_WIDTH];
-            let mut at = 0;
-            while at < width {
-                let place = Place {
-                    offset: row * self.out_row + column + at,
-                    row,
-                    column: column + at,
-                    count: (width - at).min(S::LANES),
-                };
-                // SAFETY: the caller guarantees the elements of the block; a row of sums has a
-                // multiple of the lanes.
+        let mut at = 0;
+        while at < width {
+            let lanes = (width - at).min(S::LANES);
+            let (column, count, next) = self.lines.neighbours(column + at, lanes);
+            for row in rows.clone() {
+                let offset = row * self.out_row + column;
+                // SAFETY: the caller guarantees the elements of the block; the sums have a vector
+                // from each column on.
                 unsafe {
-                    let value = simd.load(sums.as_ptr().add(at));
-                    self.epilogue.store(simd, self.out, place, value);
+                    let sums = sums.as_ptr().add((row - rows.start) * MAX_WIDTH + at);
+                    let place = Place { offset, row, column, count };
+                    self.epilogue.store(simd, self.out, place, simd.load(sums));
                 }
-                at += S::LANES;
             }
+            at += next;
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::operands::{COLUMNS, Left, ROWS, Right};
 use crate::element::Element;
-use crate::simd::{Simd, Work};
+use crate::simd::{MAX_LANES, Simd, Work};
 
 /// Rows of the largest tile.
 pub const MAX_ROWS: usize = ROWS;
@@ -11,8 +11,8 @@ pub const MAX_WIDTH: usize = 32;
 /// Columns up to which the rows of a panel are the lanes.
 pub const NARROW: usize = 4;
 
-/// Sums of a tile, in rows of [`MAX_WIDTH`].
-pub type Sums = [f32; MAX_ROWS * MAX_WIDTH];
+/// Sums of a tile, in rows of [`MAX_WIDTH`], and space for a vector that begins in the last row.
+pub type Sums = [f32; MAX_ROWS * MAX_WIDTH + MAX_LANES];
 
 /// A tile: operands at its first row and column. The operands must have `rows` rows and the panels
 /// of `width` columns, at most those of the largest tile of the instruction set.
@@ -87,33 +87,37 @@ impl<R: Element> Tile<'_, R> {
         step: usize,
     ) -> [[S::V; V]; N] {
         let mut sums = [[simd.splat(0.0); V]; N];
-        let (mut left, mut right) = (left, self.right.data);
-        for _ in 0..self.inner {
-            // SAFETY: the caller guarantees the rows of the left operand and the panels of the
-            // right one over the inner extent.
-            unsafe {
-                let mut columns = [simd.splat(0.0); V];
-                for (at, vector) in columns.iter_mut().enumerate() {
-                    let column = at * S::LANES;
-                    let offset = column / COLUMNS * self.right.panel + column % COLUMNS;
-                    *vector = R::load(simd, right.add(offset));
-                }
-                for (at, sums) in sums.iter_mut().enumerate() {
-                    let value = simd.splat(*left.add(at * row));
-                    for (sum, column) in sums.iter_mut().zip(columns) {
-                        *sum = simd.fma(value, column, *sum);
+        let starts = self.right.starts();
+        let (mut left, part) = (left, self.inner / starts.len());
+        for start in starts {
+            let mut right = self.right.data.wrapping_add(*start);
+            for _ in 0..part {
+                // SAFETY: the caller guarantees the rows of the left operand and the panels of the
+                // right one over the inner extent.
+                unsafe {
+                    let mut columns = [simd.splat(0.0); V];
+                    for (at, vector) in columns.iter_mut().enumerate() {
+                        let column = at * S::LANES;
+                        let offset = column / COLUMNS * self.right.panel + column % COLUMNS;
+                        *vector = R::load(simd, right.add(offset));
+                    }
+                    for (at, sums) in sums.iter_mut().enumerate() {
+                        let value = simd.splat(*left.add(at * row));
+                        for (sum, column) in sums.iter_mut().zip(columns) {
+                            *sum = simd.fma(value, column, *sum);
+                        }
                     }
                 }
+                left = left.wrapping_add(step);
+                right = right.wrapping_add(self.right.step);
             }
-            left = left.wrapping_add(step);
-            right = right.wrapping_add(self.right.step);
         }
         sums
     }
 }
 
 /// A tile of few columns: a whole panel of rows of the left operand, which must have panels, and up
-/// to [`NARROW`] columns. The lanes are the rows.
+/// to [`NARROW`] columns of a right operand in one part. The lanes are the rows.
 pub struct NarrowTile<'a, R> {
     /// Inner extent.
     pub inner: usize,

@@ -174,6 +174,9 @@ fn convolutions_split_images_pixels_and_channels_among_tasks() {
     Level::each(|_| {
         let mut random = Random(5);
         Case::plain(8, 40, 24, 3, 1).check::<f32>(&mut random);
+        Case::plain(8, 32, 24, 3, 1).check::<f32>(&mut random);
+        Case { stride: [2, 2], ..Case::plain(3, 96, 40, 7, 1) }.check::<f32>(&mut random);
+        Case::plain(16, 20, 70, 3, 1).check::<f32>(&mut random);
         Case::plain(64, 7, 100, 3, 1).check::<f32>(&mut random);
         Case::plain(64, 7, 100, 3, 1).check::<F16>(&mut random);
         Case::plain(64, 14, 64, 1, 1).check::<f32>(&mut random);
