@@ -16,19 +16,20 @@ use crate::error::Result;
 pub(in crate::names::global_table) fn set(
     slot: &'static GlobalEntry,
     function: &Function,
-    mut in_place_of_default: Option<Function>,
+    in_place_of_default: Option<Function>,
     texts: FunctionDocs,
     may_replace: bool,
 ) -> Result<bool> {
-    Ok(slot.function.set(function, |is_set| {
-        let yields = is_set && slot.texts.yields();
-        if is_set && !may_replace && !yields {
-            return None;
-        }
-        slot.texts.replace(texts);
-        let wrapping = if yields { in_place_of_default.take() } else { None };
-        Some(wrapping.unwrap_or_else(|| function.clone()))
-    }))
+    let set = |new, may_replace| {
+        slot.function.set(new, may_replace, || {
+            slot.texts.replace(texts);
+        })
+    };
+    // An interrupt handler that registers the name after this line is not asked again.
+    Ok(match in_place_of_default {
+        Some(wrapping) if slot.texts.yields() => set(&wrapping, true),
+        _ => set(function, may_replace || slot.texts.yields()),
+    })
 }
 
 /// Removes the function registered under a name. Returns `true` if there was one.

@@ -44,22 +44,25 @@ impl FunctionSlot {
         sync::critical(|| unsafe { (*self.function.get()).is_some() })
     }
 
-    /// Sets the function that `choose` returns, which is called in the same critical section with
-    /// whether a function is set. Returns `true` if `choose` returned one, or if the present one
-    /// has the same callback as `function`.
+    /// Sets the function and calls `beside` in the same critical section, unless a function is set
+    /// and `may_replace` is false. Returns `true` if the slot then has this function, or one with
+    /// the same callback.
     pub(in crate::names::global_table) fn set(
         &self,
         function: &Function,
-        choose: impl FnOnce(bool) -> Option<Function>,
+        may_replace: bool,
+        beside: impl FnOnce(),
     ) -> bool {
         // The previous function is dropped after the section.
         let (is_there, _before) = sync::critical(|| {
             // SAFETY: see the Sync impl; retaining and moving call nothing that touches this slot.
             let here = unsafe { &mut *self.function.get() };
-            match (choose(here.is_some()), here) {
-                (Some(new), here) => (true, here.replace(new)),
-                (None, Some(present)) => (present.same_callback(function), None),
-                (None, None) => (false, None),
+            match here {
+                Some(present) if !may_replace => (present.same_callback(function), None),
+                _ => {
+                    beside();
+                    (true, here.replace(function.clone()))
+                }
             }
         });
         is_there

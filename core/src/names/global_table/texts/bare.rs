@@ -60,9 +60,11 @@ impl FunctionDocsCell {
     }
 
     /// Returns `true` if the entry has a default function, which any registration replaces.
-    #[inline]
+    #[inline(always)]
     pub(in crate::names::global_table) fn yields(&self) -> bool {
-        self.function().is_some_and(|function| defaults::find(function.name().as_bytes()).is_some())
+        let is_default = |function: &StaticFunction| defaults::find(function.name().as_bytes());
+        // Without defaults, the entry is not even read.
+        cfg!(feature = "defaults") && self.function().and_then(is_default).is_some()
     }
 
     fn function(&self) -> Option<&'static StaticFunction> {
