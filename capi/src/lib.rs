@@ -72,7 +72,7 @@ pub mod backend;
 pub mod model;
 #[cfg(feature = "relax")]
 pub mod relax;
-#[cfg(feature = "web")]
+#[cfg(all(feature = "web", target_family = "wasm"))]
 pub mod web;
 
 use ferrite_boundary as boundary;

@@ -5,10 +5,10 @@ use core::panic::PanicInfo;
 #[cfg(target_os = "none")]
 use crate::platform::abort;
 
-#[cfg(feature = "web")]
+#[cfg(all(feature = "web", target_family = "wasm"))]
 use core::arch::wasm32::unreachable as abort;
 
-#[cfg(all(not(target_os = "none"), not(feature = "web")))]
+#[cfg(not(any(target_os = "none", all(feature = "web", target_family = "wasm"))))]
 unsafe extern "C" {
     safe fn abort() -> !;
 }

@@ -174,6 +174,22 @@ pub unsafe trait Backend: Sync {
     /// `stream` must be null or belong to the device.
     unsafe fn synchronize(&self, id: i32, stream: *mut c_void) -> Result<()>;
 
+    /// Returns whether [`synchronize`](Backend::synchronize) may wait in the middle of a call. In a
+    /// web page it may not: JavaScript awaits the device after the call has returned.
+    fn can_wait(&self) -> bool {
+        true
+    }
+
+    /// Keeps the owner of main memory alive until the copies to it that are queued are complete.
+    /// Called in place of [`synchronize`](Backend::synchronize) if
+    /// [`can_wait`](Backend::can_wait) returns `false`. The default implementation does nothing.
+    ///
+    /// # Errors
+    /// MemoryError; errors of the driver.
+    fn keep_until_copied(&self, _id: i32, _owner: Any) -> Result<()> {
+        Ok(())
+    }
+
     /// Returns the value of an attribute; None if the device does not report it. Only
     /// [`Attribute::Exists`] has a value for device ids that do not exist, and if the driver is
     /// missing.

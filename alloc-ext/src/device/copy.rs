@@ -4,11 +4,12 @@ use core::ffi::c_void;
 
 use ferrite_core::abi::DLTensor;
 use ferrite_core::error::Result;
-use ferrite_core::tensor::TensorRef;
+use ferrite_core::tensor::{TensorRef, TensorView};
 use ferrite_core::value::device;
 use ferrite_core::{plain_bail, plain_ensure};
 
 use super::backend::Region;
+use super::handle::Device;
 use super::table::get;
 
 /// Returns `true` if the CPU can access the memory of a device type. That includes pinned memory,
@@ -60,6 +61,29 @@ pub unsafe fn copy(from: Region, to: Region, bytes: usize, stream: *mut c_void) 
             "Cannot copy from device type {} to {}: copy by way of main memory",
             source,
             target
+        ),
+    }
+}
+
+/// Completes copies that were queued on the current stream of a device: waits for the stream. If
+/// the device cannot be waited for, keeps `target` alive until the copies are complete.
+///
+/// # Errors
+/// RuntimeError if the device cannot be waited for and main memory without an owner is written;
+/// MemoryError; errors of the driver.
+pub fn finish_copy(device: Device, target: TensorView<'_>) -> Result<()> {
+    let (device_type, id) = (device.device_type(), device.id());
+    if device.can_wait() {
+        return device.synchronize();
+    }
+    if !is_main_memory(target.as_tensor_ref().device().device_type) {
+        return Ok(());
+    }
+    match target.to_owner() {
+        Some(owner) => get(device_type)?.keep_until_copied(id, owner),
+        None => plain_bail!(
+            RUNTIME_ERROR,
+            "A copy that is not waited for needs a tensor object as its target"
         ),
     }
 }

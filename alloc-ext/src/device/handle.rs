@@ -86,6 +86,12 @@ impl Device {
         }
     }
 
+    /// Returns whether [`synchronize`](Device::synchronize) may wait in the middle of a call. See
+    /// [`Backend::can_wait`].
+    pub fn can_wait(self) -> bool {
+        find(self.0.device_type).is_none_or(Backend::can_wait)
+    }
+
     /// Returns the device name reported by the driver; `None` if there is none.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ mod tensor;
 mod workspace;
 
 pub use backend::{Attribute, Backend, Region};
-pub use copy::{copy, copy_tensor, is_main_memory, uses_main_memory_later};
+pub use copy::{copy, copy_tensor, finish_copy, is_main_memory, uses_main_memory_later};
 pub use device_tensor::DeviceTensor;
 pub use event::Event;
 pub use graph::Graph;

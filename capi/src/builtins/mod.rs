@@ -74,7 +74,7 @@ static DEFAULTS: Defaults = Defaults {
         devices::GROUPS,
         #[cfg(feature = "relax")]
         ferrite_relax::functions::GROUPS,
-        #[cfg(feature = "web")]
+        #[cfg(all(feature = "web", target_family = "wasm"))]
         ferrite_web::functions::GROUPS,
         #[cfg(feature = "legacy")]
         ferrite_legacy::globals::GROUPS,
@@ -113,7 +113,7 @@ fn install() {
     }
     boundary::set_installed();
     // Its constructors call the library.
-    #[cfg(feature = "web")]
+    #[cfg(all(feature = "web", target_family = "wasm"))]
     ferrite_web::install();
 }
 

@@ -6,7 +6,7 @@ use super::borrow::{Borrow, root_of};
 use super::{Element, Elements, ElementsMut, Tensor, TensorRef, read_only};
 use crate::abi::{DLTensor, type_index};
 use crate::error::Result;
-use crate::value::any::AnyView;
+use crate::value::any::{Any, AnyView};
 use crate::value::convert::{Argument, Described, FromView, Param, TypeText};
 use crate::{plain_bail, plain_ensure};
 
@@ -60,6 +60,11 @@ impl<'a> TensorView<'a> {
     /// Returns the pointer to the DLTensor.
     pub fn as_ptr(self) -> *mut DLTensor {
         self.as_tensor_ref().as_raw().cast_mut()
+    }
+
+    /// Returns a reference to the tensor object; `None` for a DLTensor pointer, which has no owner.
+    pub fn to_owner(self) -> Option<Any> {
+        self.value.object_ptr().and_then(|_| self.value.to_owned().ok())
     }
 
     /// Borrows the shape and the other properties of the tensor.

@@ -19,6 +19,7 @@
 //! | `owned` | fallible boxes |
 //! | `open_once` | drivers opened on first use |
 //! | `set_once` | values that are set once, without a lock |
+//! | [`wgsl_source`] | text descriptions of WebGPU modules |
 //! | `workspace` | pool of device workspaces |
 //! | `allocation` | reuse of device memory without a wait |
 //! | `recording` | recording of commands as graphs |
@@ -74,8 +75,9 @@ mod variable;
 pub mod vulkan;
 #[cfg(feature = "webgpu")]
 pub mod webgpu;
+pub mod wgsl_source;
 #[cfg(any(feature = "__workspaces", all(feature = "metal", target_vendor = "apple")))]
-mod workspace;
+pub mod workspace;
 
 use ferrite_alloc_ext::device::{self, Backend};
 

@@ -16,7 +16,7 @@ use ferrite_core::platform::sync::Mutex;
 const GRANULARITY: usize = 4096;
 
 /// Device memory from which the pool allocates.
-pub(crate) trait DeviceMemory {
+pub trait DeviceMemory {
     /// Name of the device, for error messages.
     const NAME: &'static str;
 
@@ -47,16 +47,22 @@ struct WorkspaceBlock {
 unsafe impl Send for WorkspaceBlock {}
 
 /// Pool of the workspaces of a device.
-pub(crate) struct Workspaces(Mutex<WorkspacePool>);
+pub struct Workspaces(Mutex<WorkspacePool>);
 
 struct WorkspacePool {
     free: Buffer<WorkspaceBlock>,
     used: Buffer<WorkspaceBlock>,
 }
 
+impl Default for Workspaces {
+    fn default() -> Self {
+        Workspaces::new()
+    }
+}
+
 impl Workspaces {
     /// Creates an empty pool.
-    pub(crate) const fn new() -> Workspaces {
+    pub const fn new() -> Workspaces {
         Workspaces(Mutex::new(WorkspacePool { free: Buffer::new(), used: Buffer::new() }))
     }
 
@@ -66,7 +72,7 @@ impl Workspaces {
     ///
     /// # Errors
     /// MemoryError; errors of the driver.
-    pub(crate) fn allocate<M: DeviceMemory>(
+    pub fn allocate<M: DeviceMemory>(
         &self,
         memory: &M,
         bytes: usize,
@@ -97,7 +103,7 @@ impl Workspaces {
     ///
     /// # Errors
     /// ValueError if it does not belong to this device.
-    pub(crate) fn free<M: DeviceMemory>(
+    pub fn free<M: DeviceMemory>(
         &self,
         workspace: NonNull<c_void>,
         queue: *mut c_void,

@@ -1,4 +1,4 @@
-//! Global functions `tvmjs.*`, which tvmjs looks up when an instance starts.
+//! Global functions: `tvmjs.*`, which tvmjs looks up when an instance starts, and `ferrite.web.*`.
 //!
 //! # Upstream
 //! `web/emcc/wasm_runtime.cc` of Apache TVM.
@@ -10,9 +10,11 @@ use ferrite_alloc_ext::device::{self, Device, Region, is_main_memory, stream};
 use ferrite_core::abi::DLDevice;
 use ferrite_core::error::Result;
 use ferrite_core::names::defaults::Group;
-use ferrite_core::platform::memory::Buffer;
+use ferrite_core::platform::memory::{self, Buffer};
 use ferrite_core::value::device::kind;
 use ferrite_core::{Any, AnyView, Bytes, Tensor, plain_bail, plain_ensure, static_function};
+
+use crate::webgpu;
 
 /// All groups of global functions.
 pub const GROUPS: &[Group] = &[
@@ -27,11 +29,30 @@ pub const GROUPS: &[Group] = &[
         ],
         wrap: None,
     },
+    Group {
+        prefix: "ffi.Module.load_from_bytes.",
+        functions: &[static_function!("ffi.Module.load_from_bytes.webgpu", webgpu::load)],
+        wrap: None,
+    },
+    Group {
+        prefix: "ferrite.web.",
+        functions: &[static_function!("ferrite.web.set_memory_limit", set_memory_limit)],
+        wrap: None,
+    },
     #[cfg(feature = "testing")]
     crate::testing::ECHO,
     #[cfg(feature = "testing")]
     crate::testing::CALLS,
 ];
+
+/// Sets the size in bytes up to which the memory of the instance grows.
+fn set_memory_limit(bytes: i64) -> Result<()> {
+    let Ok(bytes) = usize::try_from(bytes) else {
+        plain_bail!(VALUE_ERROR, "Memory cannot have {} bytes", &bytes);
+    };
+    memory::set_limit(bytes);
+    Ok(())
+}
 
 /// Main memory.
 const CPU: DLDevice = DLDevice { device_type: kind::CPU, device_id: 0 };

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use ferrite_core::abi::TVMFFIAny;
 
-#[cfg_attr(target_family = "wasm", link(wasm_import_module = "env"))]
+#[link(wasm_import_module = "env")]
 unsafe extern "C" {
     /// Calls function number `function` of JavaScript's table. Returns 0, or -1 with an error
     /// raised.

@@ -9,10 +9,14 @@
 //! | [`last_error`] | the raised error as a C string |
 //! | [`functions`] | global functions `tvmjs.*` |
 //! | [`log`] | the library's log on the console |
+//! | [`webgpu`] | WebGPU devices and modules, by functions that JavaScript registers |
 //! | `testing` | functions of upstream's tests, with the feature `testing` |
 //!
 //! `ferrite-ffi-capi` exports the C symbols, with the feature `web`. One WebAssembly instance is
 //! one copy of the library: two instances share nothing.
+//!
+//! For other targets the crate is empty.
+#![cfg(target_family = "wasm")]
 #![no_std]
 
 pub mod callback;
@@ -23,11 +27,17 @@ pub mod log;
 pub mod memory;
 #[cfg(feature = "testing")]
 mod testing;
+pub mod webgpu;
 
-/// Runs the constructors of the module, which register its system libraries, and sends the log to
-/// the console. Must be called once, before the first lookup of a function.
+use ferrite_alloc_ext::device::{self, Backend};
+
+/// Runs the constructors of the module, which register its system libraries, registers the back
+/// end of WebGPU, and sends the log to the console. Must be called once, before the first lookup of a function.
 pub fn install() {
     // SAFETY: called once; constructors of compiled code have no requirement but that.
     unsafe { imports::__wasm_call_ctors() };
     log::install();
+    static WEBGPU: &dyn Backend = &webgpu::WebGpu;
+    // The device type is within the table.
+    let _ = device::register(&WEBGPU);
 }

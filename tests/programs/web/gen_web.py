@@ -1,21 +1,24 @@
-"""Generate the objects that tvmjs's own tests load: TVM's results for the modules of its `prepare_test_libs.py`.
+"""Generate the objects that tvmjs's own tests load, TVM's results for the modules of its `prepare_test_libs.py`, and two with kernels for WebGPU.
 
     pip install apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2
-    python gen_web.py       # writes add_one.o and add.o
+    python gen_web.py       # writes add_one.o, add.o, add_webgpu.o and constant_webgpu.o
 """
 
 import pathlib
 import subprocess
 import tempfile
 
+import numpy as np
 import tvm
 from tvm import relax
+from tvm.s_tir import dlight
 from tvm.script import ir as I
 from tvm.script import relax as R
 from tvm.script import tirx as T
 
 HERE = pathlib.Path(__file__).parent
 TARGET = tvm.target.Target({"kind": "llvm", "mtriple": "wasm32-unknown-unknown-wasm"})
+WEBGPU = tvm.target.Target("webgpu", host=TARGET)
 
 
 @I.ir_module
@@ -34,10 +37,37 @@ class AddOne:
 
 
 @I.ir_module
+class AddOnWebGpu:
+    I.module_attrs({"system_lib_prefix": ""})
+
+    @T.prim_func(s_tir=True)
+    def add_one(xh: T.handle, yh: T.handle):
+        T.func_attr({"tirx.noalias": True})
+        n = T.int32()
+        x = T.match_buffer(xh, (n,), "float32")
+        y = T.match_buffer(yh, (n,), "float32")
+        for b in T.thread_binding((n + 63) // 64, thread="blockIdx.x"):
+            for t in T.thread_binding(64, thread="threadIdx.x"):
+                with T.sblock("y"):
+                    i = T.axis.spatial(n, b * 64 + t)
+                    T.where(b * 64 + t < n)
+                    y[i] = x[i] + T.float32(1)
+
+
+@I.ir_module
 class Add:
     @R.function
     def main(x: R.Tensor(["n"], "float32"), y: R.Tensor(["n"], "float32")):
         return R.add(x, y)
+
+
+@I.ir_module
+class AddConstant:
+    I.module_attrs({"system_lib_prefix": "constant_"})
+
+    @R.function
+    def main(x: R.Tensor((5000,), "float32")):
+        return R.add(x, R.const(np.arange(5000, dtype="float32")))
 
 
 def link(output, objects, **_):
@@ -51,4 +81,8 @@ def export(built, name):
 
 
 export(tvm.compile(AddOne, target=TARGET), "add_one.o")
+export(tvm.compile(AddOnWebGpu, target=WEBGPU), "add_webgpu.o")
+with WEBGPU:
+    scheduled = dlight.ApplyDefaultSchedule(dlight.gpu.Fallback())(relax.get_pipeline()(AddConstant))
+export(relax.build(scheduled, WEBGPU), "constant_webgpu.o")
 export(relax.build(relax.get_pipeline()(Add), TARGET), "add.o")

@@ -3,7 +3,7 @@
 #
 # Runs TVM's JavaScript runtime (tvmjs), releases 0.27.0-dev0 and 0.28.0-dev0, on modules that
 # targets/web/link.sh makes of ARCHIVE, the libtvm_ffi.a of the features `web` and `testing`: its
-# own tests with and without asyncify, the models of ../relax, and behaviour.js. FERRITE_TVM_GIT
+# own tests with and without asyncify, the models of ../relax, webgpu.js and behaviour.js. FERRITE_TVM_GIT
 # names a git directory with the tests, which no package contains. The last line is the sum.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -22,12 +22,13 @@ install_packages() { # install_packages FOLDER: with both releases of tvmjs as t
     fs.writeFileSync("tvmjs-0.28.js", sourcesContent[at]);')
 }
 
-# Links the modules that the tests load, and two of this project.
+# Links the modules that the tests load, and three of this project.
 link_modules() { # link_modules FOLDER
   mkdir -p "$1"
   "$root/targets/web/link.sh" "$1/tvmjs_runtime.wasm" "$archive"
   "$root/targets/web/link.sh" "$1/test_addone.wasm" "$archive" "$here/add_one.o"
   "$root/targets/web/link.sh" "$1/test_relax.wasm" "$archive" "$here/add.o"
+  "$root/targets/web/link.sh" "$1/webgpu.wasm" "$archive" "$here"/*_webgpu.o
   "$root/targets/web/link.sh" "$1/models.wasm" "$archive" "$root"/tests/programs/relax/boards/*_wasm32.o
 }
 
@@ -84,6 +85,7 @@ for release in 0.27 0.28; do
   for modules in "$work/modules" "$work/asyncify"; do
     run_suites "$release" "$modules"
     run_program models.js "$release" "$modules/models.wasm"
+    run_program webgpu.js "$release" "$modules/webgpu.wasm"
     run_program behaviour.js "$release" "$modules/tvmjs_runtime.wasm"
   done
 done

@@ -229,7 +229,8 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
     let device = device_of_copy(from.device, to.device);
     // SAFETY: the caller guarantees the regions; the stream belongs to the device.
     unsafe { device::copy(from, to, bytes, stream::current(device))? };
-    device.synchronize()
+    let is_written = device::is_main_memory(to.device.device_type);
+    if is_written || device.can_wait() { device.synchronize() } else { Ok(()) }
 }
 
 /// Copies between tensors on the stream of the copying device. Waits for a copy that uses main
@@ -239,7 +240,7 @@ unsafe fn copy_and_wait(from: Region, to: Region, bytes: usize) -> Result<()> {
 fn copy_tensor(from: TensorView<'_>, to: TensorView<'_>) -> Result<()> {
     let _guards = from.copy_guards(to)?;
     // SAFETY: the arguments of a call are valid until it returns.
-    let (from, to): (DLTensor, DLTensor) = unsafe { (*from.as_ptr(), *to.as_ptr()) };
+    let (from, target, to): (DLTensor, _, DLTensor) = unsafe { (*from.as_ptr(), to, *to.as_ptr()) };
     let device = device_of_copy(from.device, to.device);
     if device::is_main_memory(from.device.device_type)
         != device::is_main_memory(to.device.device_type)
@@ -250,5 +251,9 @@ fn copy_tensor(from: TensorView<'_>, to: TensorView<'_>) -> Result<()> {
     // to the device.
     unsafe { device::copy_tensor(&from, &to, stream::current(device))? };
     let is_in_use = device::uses_main_memory_later(from.device.device_type, to.device.device_type);
-    if is_in_use && !Graph::is_recording(device)? { device.synchronize() } else { Ok(()) }
+    if is_in_use && !Graph::is_recording(device)? {
+        device::finish_copy(device, target)
+    } else {
+        Ok(())
+    }
 }

@@ -6,9 +6,9 @@ use ferrite_core::error::Result;
 use ferrite_core::{Function, String, plain_bail};
 
 use super::code::WebGpu;
-use super::source;
 use crate::driver::Source;
 use crate::module::DeviceModule;
+use crate::wgsl_source;
 
 /// Returns the function with this name if it is not a kernel or replaces one; `None` otherwise.
 ///
@@ -23,7 +23,7 @@ pub(super) fn find(
     match name {
         b"webgpu.get_fmap" => {
             let module = held();
-            Function::from_typed(move || source::function_map(own(&module)?.source().payload))
+            Function::from_typed(move || wgsl_source::function_map(own(&module)?.source().payload))
                 .map(Some)
         }
         b"webgpu.get_shader" => {

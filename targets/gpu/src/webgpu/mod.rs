@@ -8,7 +8,7 @@
 //! | `numbers`, `buffers` | table of values by numeric handle, and the buffers, whose handles are the `data` of tensors |
 //! | `memory`, `staging` | allocations and copies |
 //! | `event` | events, as queue submissions |
-//! | `code`, `method`, `source` | the code of a module, its functions other than kernels, and text descriptions of it |
+//! | `code`, `method` | the code of a module, and its functions other than kernels |
 //! | `failure` | errors of wgpu |
 //!
 //! wgpu uses the global allocator, even for each launch, and aborts the process when out of memory.
@@ -25,7 +25,6 @@ mod kernel;
 mod memory;
 mod method;
 mod numbers;
-mod source;
 mod staging;
 
 use core::cell::Cell;
@@ -42,6 +41,7 @@ use ferrite_core::{Any, Function, String, plain_ensure};
 use crate::driver::{Driver, Source};
 use crate::launch::{Launch, Parameter, write_access};
 use crate::payload::{self, Layout, Payload};
+use crate::wgsl_source;
 
 use code::Prebuilt;
 use device::Device;
@@ -117,8 +117,8 @@ impl Driver for WebGpu {
 
     fn compose_source(source: &Source<'_, WebGpu>, format: &[u8]) -> Result<Option<String>> {
         match format {
-            b"" | b"wgsl" => source::shaders(source.payload).map(Some),
-            b"func_info" => source::function_map(source.payload).map(Some),
+            b"" | b"wgsl" => wgsl_source::shaders(source.payload).map(Some),
+            b"func_info" => wgsl_source::function_map(source.payload).map(Some),
             _ => Ok(None),
         }
     }

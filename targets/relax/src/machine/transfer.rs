@@ -68,7 +68,7 @@ unsafe fn copy(from: &DLTensor, allocator: Allocator) -> Result<Tensor> {
     let device = device_of_copy(from.device, allocator.device());
     // SAFETY: both tensors are valid, and the stream is that of the device.
     unsafe { device::copy_tensor(from, copied.dl_tensor(), stream::current(device))? };
-    device.synchronize()?;
+    device::finish_copy(device, TensorView::from(&copied))?;
     Ok(copied)
 }
 

@@ -1,4 +1,4 @@
-//! Text descriptions of a module, in the formats of TVM's compiler: the source of its shaders, and
+//! Text descriptions of a WebGPU module, in the formats of TVM's compiler: the source of its shaders, and
 //! its kernels as JSON.
 
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
@@ -14,7 +14,7 @@ use crate::payload::{Kernel, Payload};
 ///
 /// # Errors
 /// MemoryError.
-pub(super) fn shaders(payload: &Payload) -> Result<String> {
+pub fn shaders(payload: &Payload) -> Result<String> {
     let mut text = Buffer::new();
     for kernel in payload.kernels() {
         for part in
@@ -33,7 +33,7 @@ pub(super) fn shaders(payload: &Payload) -> Result<String> {
 ///
 /// # Upstream
 /// The text of `inspect_source("func_info")` and `webgpu.get_fmap`.
-pub(super) fn function_map(payload: &Payload) -> Result<String> {
+pub fn function_map(payload: &Payload) -> Result<String> {
     let mut map = MapObject::with_capacity(payload.kernels().len())?;
     for kernel in payload.kernels() {
         let name = String::from_bytes(payload.name_of(kernel))?;
@@ -42,6 +42,7 @@ pub(super) fn function_map(payload: &Payload) -> Result<String> {
     json::stringify(&map.into(), None)
 }
 
+/// Returns the name, parameter types and launch tags of a kernel.
 fn information(payload: &Payload, kernel: &Kernel, name: String) -> Result<MapObject> {
     let types = kernel.parameters.iter().map(|dtype| dtype::to_string(*dtype).map(Any::from));
     let tags = payload.tags_of(kernel).map(|tag| String::from_bytes(tag).map(Any::from));
@@ -52,6 +53,15 @@ fn information(payload: &Payload, kernel: &Kernel, name: String) -> Result<MapOb
     map.insert(String::new("launch_param_tags")?.into(), list(tags)?.into())?;
     map.insert(String::new("arg_extra_tags")?.into(), list(extra_tags)?.into())?;
     Ok(map)
+}
+
+/// Returns one kernel as a JSON object, as in [`function_map`].
+///
+/// # Errors
+/// MemoryError.
+pub fn function_info(payload: &Payload, kernel: &Kernel) -> Result<String> {
+    let name = String::from_bytes(payload.name_of(kernel))?;
+    json::stringify(&information(payload, kernel, name)?.into(), None)
 }
 
 fn list(values: impl Iterator<Item = Result<Any>>) -> Result<ArrayObject> {
