@@ -18,4 +18,4 @@ pub(crate) use free_list::FreeList;
 #[cfg(any(feature = "cuda", feature = "rocm"))]
 pub(crate) use pool::{Allocation, POOL_RELEASE_THRESHOLD, Pool, PoolDriver, PoolProperties};
 #[cfg(any(feature = "cuda", feature = "rocm"))]
-pub(crate) use streams::{StreamDriver, UsedStreams};
+pub(crate) use streams::{StreamDriver, UsedStreams, order_streams};

@@ -27,11 +27,11 @@ pub(crate) trait StreamDriver {
     /// The stream must be null or belong to the device.
     unsafe fn is_recording(&self, stream: Stream) -> bool;
 
-    /// Creates an event without timing.
+    /// Creates an event.
     ///
     /// # Errors
-    /// Errors of the driver.
-    fn create_event(&self) -> Result<Event>;
+    /// Errors of the driver; InternalError if it returns null.
+    fn create_event(&self, timing: bool) -> Result<Event>;
 
     /// Destroys an event. Streams that wait for it still do.
     ///
@@ -54,7 +54,8 @@ pub(crate) trait StreamDriver {
     /// Errors of the driver.
     ///
     /// # Safety
-    /// Same requirements as [`record`](StreamDriver::record).
+    /// The event must belong to a device of the driver, and the stream must be null or belong to
+    /// this device.
     unsafe fn wait(&self, event: Event, stream: Stream) -> Result<()>;
 
     /// Waits for all commands of the device.
@@ -219,7 +220,7 @@ impl StreamLists {
     fn event(&mut self, driver: &impl StreamDriver) -> Result<Event> {
         match self.event {
             Some(event) => Ok(event),
-            None => Ok(*self.event.insert(driver.create_event()?)),
+            None => Ok(*self.event.insert(driver.create_event(false)?)),
         }
     }
 
@@ -247,7 +248,28 @@ impl StreamLists {
     }
 }
 
-/// Makes later commands of `after` wait for the commands queued on `before`.
+/// Makes later commands of `after` wait for the commands queued on `before`, also in a recording.
+///
+/// # Errors
+/// Errors of the driver.
+///
+/// # Safety
+/// Both streams must be null or belong to the device.
+pub(crate) unsafe fn order_streams(
+    driver: &impl StreamDriver,
+    before: Stream,
+    after: Stream,
+) -> Result<()> {
+    let event = driver.create_event(false)?;
+    // SAFETY: the caller guarantees the streams; the event is new.
+    unsafe {
+        let ordered = order(driver, event, before, after);
+        driver.destroy_event(event);
+        ordered
+    }
+}
+
+/// Makes later commands of `after` wait for the commands queued on `before`, by an event.
 ///
 /// # Errors
 /// Errors of the driver.

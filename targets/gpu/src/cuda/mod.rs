@@ -41,6 +41,7 @@ use ferrite_core::error::Result;
 use ferrite_core::value::device::kind;
 use ferrite_core::{Any, Bytes, plain_bail};
 
+use crate::allocation::{StreamDriver, order_streams};
 use crate::driver::{Driver, Source};
 use crate::launch::Launch;
 use crate::payload::{Layout, Payload};
@@ -225,8 +226,10 @@ unsafe impl Backend for Cuda {
     }
 
     unsafe fn order_streams(&self, id: i32, before: *mut c_void, after: *mut c_void) -> Result<()> {
+        let device = platform::device(id)?;
+        let _entered = device.enter()?;
         // SAFETY: the caller's promise.
-        unsafe { stream::order(platform::device(id)?, before, after) }
+        unsafe { order_streams(device, before, after) }
     }
 
     /// Does nothing: every launch reads the environment's stream.
@@ -235,12 +238,16 @@ unsafe impl Backend for Cuda {
     }
 
     fn create_event(&self, id: i32, timing: bool) -> Result<NonNull<c_void>> {
-        event::create(platform::device(id)?, timing)
+        let device = platform::device(id)?;
+        let _entered = device.enter()?;
+        device.create_event(timing)
     }
 
     unsafe fn free_event(&self, id: i32, event: NonNull<c_void>) {
-        // SAFETY: the caller's promise.
-        unsafe { event::destroy(id, event) };
+        if let Ok(device) = platform::device(id) {
+            // SAFETY: the caller's promise.
+            unsafe { device.destroy_event(event) };
+        }
     }
 
     unsafe fn record_event(
@@ -249,8 +256,10 @@ unsafe impl Backend for Cuda {
         event: NonNull<c_void>,
         stream: *mut c_void,
     ) -> Result<()> {
+        let device = platform::device(id)?;
+        let _entered = device.enter()?;
         // SAFETY: the caller's promise.
-        unsafe { event::record(platform::device(id)?, event, stream) }
+        unsafe { device.record(event, stream) }
     }
 
     unsafe fn wait_for_event(
@@ -259,8 +268,10 @@ unsafe impl Backend for Cuda {
         event: NonNull<c_void>,
         stream: *mut c_void,
     ) -> Result<()> {
+        let device = platform::device(id)?;
+        let _entered = device.enter()?;
         // SAFETY: the caller's promise.
-        unsafe { event::wait(platform::device(id)?, event, stream) }
+        unsafe { device.wait(event, stream) }
     }
 
     unsafe fn synchronize_event(&self, id: i32, event: NonNull<c_void>) -> Result<()> {

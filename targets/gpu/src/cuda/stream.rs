@@ -5,11 +5,11 @@ use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::env::stream;
 use ferrite_core::error::Result;
+use ferrite_core::plain_error;
 use ferrite_core::value::device::kind;
 
 use super::api::{self, Handle};
 use super::device::Device;
-use super::event;
 use super::failure::{done, made};
 use crate::allocation::StreamDriver;
 
@@ -29,13 +29,18 @@ impl StreamDriver for Device {
         }
     }
 
-    fn create_event(&self) -> Result<NonNull<c_void>> {
-        event::create(self, false)
+    fn create_event(&self, timing: bool) -> Result<NonNull<c_void>> {
+        let flags = if timing { api::EVENT_DEFAULT } else { api::EVENT_DISABLE_TIMING };
+        let mut event = ptr::null_mut();
+        // SAFETY: the driver writes the handle.
+        unsafe { made!(self.api, cuEventCreate(&mut event, flags))? };
+        NonNull::new(event)
+            .ok_or_else(|| plain_error!(INTERNAL_ERROR, "The CUDA driver gave null for an event"))
     }
 
     unsafe fn destroy_event(&self, event: NonNull<c_void>) {
-        // SAFETY: the caller's promise.
-        unsafe { event::destroy(self.id, event) };
+        // SAFETY: the caller's promise. Errors are ignored.
+        unsafe { (self.api.cuEventDestroy_v2)(event.as_ptr()) };
     }
 
     unsafe fn record(&self, event: NonNull<c_void>, stream: Handle) -> Result<()> {
@@ -88,23 +93,4 @@ pub(super) unsafe fn free(device: &Device, stream: Handle) -> Result<()> {
     device.workspaces.forget(device, stream);
     // SAFETY: the caller's promise.
     unsafe { done!(device.api, cuStreamDestroy_v2(stream)) }
-}
-
-/// Makes commands queued on `after` from now on wait for commands queued on `before` so far.
-///
-/// # Errors
-/// Errors of the driver.
-///
-/// # Safety
-/// Both streams must be null or belong to the device.
-pub(super) unsafe fn order(device: &Device, before: Handle, after: Handle) -> Result<()> {
-    let event = event::create(device, false)?;
-    // SAFETY: the caller guarantees the streams; the driver keeps an event alive while a stream
-    // waits for it.
-    unsafe {
-        let ordered =
-            event::record(device, event, before).and_then(|()| event::wait(device, event, after));
-        event::destroy(device.id, event);
-        ordered
-    }
 }

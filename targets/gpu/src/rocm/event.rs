@@ -1,68 +1,13 @@
-//! ROCm events: marks in streams, for which other streams and host threads wait.
+//! Waits of the host for ROCm events, and the time between them.
 
 use core::ffi::c_void;
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 use core::time::Duration;
 
 use ferrite_core::error::Result;
-use ferrite_core::plain_error;
 
-use super::api::{self, Handle};
-use super::platform::{on, platform};
-
-/// Creates an event.
-///
-/// # Errors
-/// Errors of the driver; InternalError if it returns null.
-pub(super) fn create(id: i32, timing: bool) -> Result<NonNull<c_void>> {
-    let device = on(id)?;
-    let flags = if timing { api::EVENT_DEFAULT } else { api::EVENT_WITHOUT_TIME };
-    let mut event = ptr::null_mut();
-    // SAFETY: the driver writes the event.
-    let status = unsafe { (device.api().hipEventCreateWithFlags)(&mut event, flags) };
-    device.api().check("hipEventCreateWithFlags", status)?;
-    NonNull::new(event)
-        .ok_or_else(|| plain_error!(INTERNAL_ERROR, "The ROCm driver gave null for an event"))
-}
-
-/// Destroys an event. Streams that already wait for it still do.
-///
-/// # Safety
-/// The event must come from [`create`], and must not be used afterwards.
-pub(super) unsafe fn destroy(event: NonNull<c_void>) {
-    if let Ok(platform) = platform() {
-        // SAFETY: the caller's promise. Errors are ignored.
-        unsafe { (platform.api.hipEventDestroy)(event.as_ptr()) };
-    }
-}
-
-/// Records an event in a stream.
-///
-/// # Errors
-/// Errors of the driver.
-///
-/// # Safety
-/// The event must belong to the device, and the stream must be null or belong to it.
-pub(super) unsafe fn record(id: i32, event: NonNull<c_void>, stream: Handle) -> Result<()> {
-    let device = on(id)?;
-    // SAFETY: the caller's promise.
-    let status = unsafe { (device.api().hipEventRecord)(event.as_ptr(), stream) };
-    device.api().check_done("hipEventRecord", status)
-}
-
-/// Makes a stream wait for an event.
-///
-/// # Errors
-/// Errors of the driver.
-///
-/// # Safety
-/// The stream must be null or belong to the device; the event may belong to any device.
-pub(super) unsafe fn wait(id: i32, event: NonNull<c_void>, stream: Handle) -> Result<()> {
-    let device = on(id)?;
-    // SAFETY: the caller's promise; no flags are passed.
-    let status = unsafe { (device.api().hipStreamWaitEvent)(stream, event.as_ptr(), 0) };
-    device.api().check_done("hipStreamWaitEvent", status)
-}
+use super::api;
+use super::platform::on;
 
 /// Waits for an event.
 ///

@@ -34,6 +34,7 @@ use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::value::device::kind;
 use ferrite_core::{Any, plain_ensure, static_function};
 
+use crate::allocation::{StreamDriver, order_streams};
 use crate::driver::{Driver, Source};
 use crate::elf;
 use crate::launch::Launch;
@@ -41,7 +42,7 @@ use crate::payload::{Layout, Payload};
 
 use kernel::{CodeObject, Kernel};
 use memory::Memory;
-use platform::platform;
+use platform::{on, on_to_release, platform};
 
 pub use pinned::RocmHost;
 
@@ -167,7 +168,7 @@ unsafe impl Backend for Rocm {
 
     unsafe fn order_streams(&self, id: i32, before: *mut c_void, after: *mut c_void) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { stream::order(id, before, after) }
+        unsafe { order_streams(&on(id)?, before, after) }
     }
 
     /// Does nothing: HIP has no current stream of its own.
@@ -176,12 +177,14 @@ unsafe impl Backend for Rocm {
     }
 
     fn create_event(&self, id: i32, timing: bool) -> Result<NonNull<c_void>> {
-        event::create(id, timing)
+        on(id)?.create_event(timing)
     }
 
-    unsafe fn free_event(&self, _id: i32, event: NonNull<c_void>) {
-        // SAFETY: the caller's promise.
-        unsafe { event::destroy(event) };
+    unsafe fn free_event(&self, id: i32, event: NonNull<c_void>) {
+        if let Some(device) = on_to_release(id) {
+            // SAFETY: the caller's promise.
+            unsafe { device.destroy_event(event) };
+        }
     }
 
     unsafe fn record_event(
@@ -191,7 +194,7 @@ unsafe impl Backend for Rocm {
         stream: *mut c_void,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { event::record(id, event, stream) }
+        unsafe { on(id)?.record(event, stream) }
     }
 
     unsafe fn wait_for_event(
@@ -201,7 +204,7 @@ unsafe impl Backend for Rocm {
         stream: *mut c_void,
     ) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { event::wait(id, event, stream) }
+        unsafe { on(id)?.wait(event, stream) }
     }
 
     unsafe fn synchronize_event(&self, id: i32, event: NonNull<c_void>) -> Result<()> {

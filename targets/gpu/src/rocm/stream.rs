@@ -4,9 +4,9 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{self, NonNull};
 
 use ferrite_core::error::Result;
+use ferrite_core::plain_error;
 
 use super::api::{self, Handle};
-use super::event;
 use super::memory::{Memory, Pinned};
 use super::platform::{OnDevice, on, on_to_release};
 use crate::allocation::StreamDriver;
@@ -25,13 +25,19 @@ impl StreamDriver for OnDevice {
         }
     }
 
-    fn create_event(&self) -> Result<NonNull<c_void>> {
-        event::create(self.id, false)
+    fn create_event(&self, timing: bool) -> Result<NonNull<c_void>> {
+        let flags = if timing { api::EVENT_DEFAULT } else { api::EVENT_WITHOUT_TIME };
+        let mut event = ptr::null_mut();
+        // SAFETY: the driver writes the event.
+        let status = unsafe { (self.api().hipEventCreateWithFlags)(&mut event, flags) };
+        self.api().check("hipEventCreateWithFlags", status)?;
+        NonNull::new(event)
+            .ok_or_else(|| plain_error!(INTERNAL_ERROR, "The ROCm driver gave null for an event"))
     }
 
     unsafe fn destroy_event(&self, event: NonNull<c_void>) {
-        // SAFETY: the caller's promise.
-        unsafe { event::destroy(event) };
+        // SAFETY: the caller's promise. Errors are ignored.
+        unsafe { (self.api().hipEventDestroy)(event.as_ptr()) };
     }
 
     unsafe fn record(&self, event: NonNull<c_void>, stream: Handle) -> Result<()> {
@@ -107,23 +113,4 @@ pub(super) unsafe fn synchronize(id: i32, stream: Handle) -> Result<()> {
     device
         .api()
         .check_done("hipStreamSynchronize", unsafe { (device.api().hipStreamSynchronize)(stream) })
-}
-
-/// Makes commands queued on `after` from now on wait for commands queued on `before` so far.
-///
-/// # Errors
-/// Errors of the driver.
-///
-/// # Safety
-/// Both streams must be null or belong to the device.
-pub(super) unsafe fn order(id: i32, before: Handle, after: Handle) -> Result<()> {
-    let event = event::create(id, false)?;
-    // SAFETY: the caller guarantees the streams. The driver keeps an event alive while a stream
-    // waits for it.
-    unsafe {
-        let recorded = event::record(id, event, before);
-        let ordered = recorded.and_then(|()| event::wait(id, event, after));
-        event::destroy(event);
-        ordered
-    }
 }
