@@ -62,11 +62,13 @@ fn memory_is_freed_after_the_commands_of_every_stream() -> Result<()> {
     other.scope(|| add_one(&kernel, &between, &y, 1))??;
     let names = [c"hipDeviceSynchronize", c"hipFreeAsync", c"hipFree", c"hipEventCreateWithFlags"];
     let counts = calls_of(driver, names, || {
-        drop(between);
-        drop(empty(64)?);
-        Ok(())
+        one.scope(|| {
+            drop(between);
+            empty(64).map(drop)
+        })?
     })?;
     assert_eq!(counts, [0, 2, 0, 1], "one event orders the streams");
+    one.synchronize()?;
     wait()?;
     assert_eq!(values_of(&y)?, [3.0; 64]);
     Ok(())
