@@ -288,6 +288,11 @@ class Command(unittest.TestCase):
         with tempfile.NamedTemporaryFile(suffix=".so") as other:
             self.fails("has no whole model", other.name, "--target", "host")
         self.fails("give --profile with --target host", model, "--target", "cuda", "--profile")
+        self.fails("give --tune and --records with --target host", model, "--target", "cuda", "--tune", "1")
+        self.fails("give --tune and --records with --target host", model, "--target", "cortex-m4f", "--records", "folder")
+        self.fails("give --tune and --records with the file that it was compiled from", FIXTURES / "cnn/bytecode.so", "--target", "host", "--tune", "1")
+        self.fails("are not for language models", FIXTURES, "--target", "host", "--tune", "1")
+        self.fails("argument --tune: it is not a time", model, "--target", "host", "--tune", "0")
         self.fails("is not like x=1,3,32,32", model, "--target", "host", "--shape", "x")
 
     def test_a_library_becomes_a_project_for_this_machine(self):

@@ -62,8 +62,8 @@ check_minilm() {
 # needs: wheel; for: targets/model tests/programs/clients/onnx_graphs
 check_onnx-graphs() { clients onnx_graphs; }
 
-# networks of packages, compiled by `ferrite model`, give ONNX Runtime's results; prints both times;
-# downloads 120 MB
+# networks of packages, compiled by `ferrite model`, give ONNX Runtime's results; prints both times,
+# and those after a search for schedules; downloads 120 MB
 # needs: wheel; for: targets/relax targets/model tests/programs/clients/models
 check_networks() {
   build_wheel

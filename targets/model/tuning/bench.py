@@ -1,5 +1,6 @@
 """Builds schedules as libraries, and measures these on Ferrite's library: a crash or a hang costs one of them."""
 
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -21,18 +22,14 @@ class Bench:
     """A place to measure kernels of one target. `library` is the path of Ferrite's library."""
 
     def __init__(self, target, library, folder, processes):
-        self.target, self.folder, self.processes = target, folder, processes
-        command = [sys.executable, "-B", str(WORKER), str(library)]
-        # A session of its own: the keyboard interrupts the search alone.
-        self.worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
-        self.count = 0
+        self.target, self.library, self.folder, self.processes = target, library, folder, processes
+        self.worker, self.count = None, 0
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.worker.kill()
-        self.worker.communicate()
+        self._stop()
 
     def built(self, mods):
         """Builds modules, several at a time. Yields the path of each library, or the error, in order."""
@@ -57,14 +54,36 @@ class Bench:
     def seconds(self, paths, arguments, seconds=SECONDS):
         """Returns the seconds of a call of each library; they take turns. The results of all must equal those of the first."""
         request = {"paths": paths, "arguments": arguments, "seconds": seconds, "limit": seconds + RUN_LIMIT}
-        print(json.dumps(request), file=self.worker.stdin, flush=True)
-        line = self.worker.stdout.readline()
-        if not line:
-            raise Failed("the process that measures has ended")
-        answer = json.loads(line)
+        answer = json.loads(self._answer(json.dumps(request)))
         if answer["error"] is not None:
             raise Failed(answer["error"])
         return answer["seconds"]
+
+    def _answer(self, request):
+        self.worker = self.worker or self._started()
+        line = ""
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                print(request, file=self.worker.stdin, flush=True)
+                line = self.worker.stdout.readline()
+        finally:
+            if not line:
+                # Otherwise the answer to an interrupted request would be taken for the next one's.
+                self._stop()
+        if not line:
+            raise Failed("the process that measures has ended")
+        return line
+
+    def _started(self):
+        command = [sys.executable, "-B", str(WORKER), str(self.library)]
+        # In a session of its own: the keyboard interrupts the search alone.
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+
+    def _stop(self):
+        if self.worker:
+            with self.worker as worker:
+                worker.terminate()
+            self.worker = None
 
 
 def finished(attempt, path):

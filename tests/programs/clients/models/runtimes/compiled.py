@@ -15,7 +15,7 @@ from .paths import TOOL
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def library(name, path, batch, folder, options):
+def library(name, path, batch, folder, options, variables=()):
     """Compiles a network by `ferrite model`. Returns the path of its library."""
     identifier = f"{name.replace('-', '_')}_{batch}"
     place = folder / identifier / f"{identifier}.so"
@@ -23,7 +23,7 @@ def library(name, path, batch, folder, options):
         shapes = [f"{key}={','.join(map(str, shape))}" for key, shape in examples.shapes(name, batch).items()]
         arguments = [word for shape in shapes for word in ("--shape", shape)]
         arguments += [word for key, value in examples.VALUES.get(name, {}).items() for word in ("--value", f"{key}={value}")]
-        run(name, [TOOL, path, "--target", "host", "--name", identifier, "-o", place.parent, *arguments, *options])
+        run(name, [TOOL, path, "--target", "host", "--name", identifier, "-o", place.parent, *arguments, *options], variables)
     return place
 
 
