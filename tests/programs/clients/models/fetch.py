@@ -10,7 +10,7 @@ import sys
 import tempfile
 import zipfile
 
-from runtimes import paths as _  # noqa: F401 - MiniLM's modules
+import runtimes  # noqa: F401 - MiniLM's modules can be imported
 
 PACKAGES = {
     "magika==1.0.3": "3e9b49134e8116ee40b431664dcbed9e199413efddcce1a173c734b4e0521529",

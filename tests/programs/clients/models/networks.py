@@ -1,12 +1,12 @@
 """Networks of packages and of the tree, compiled by `ferrite model`: results and times beside those of other runtimes.
 
-usage: networks.py [--network NAME...] [--batch N...] [--threads N...] [--beside {tvm,pytorch}...] [--memory]
+usage: networks.py [--network NAME...] [--batch N...] [--threads N...] [--beside {tvm,pytorch,compiled}...] [--memory]
                    [--work FOLDER] [--compile] [--library FILE] [--json FILE] [-- OPTION...]
 
 Prints tables in Markdown. OPTIONs go to `ferrite model`. A result that differs from ONNX Runtime's by more than a
 thousandth fails. Times are medians of rounds in which the runtimes take turns. `--beside` adds TVM's default pipeline,
-and PyTorch with and without `torch.compile`, which needs the packages torch and onnx2torch. A FOLDER keeps what was
-compiled; with `--compile` nothing is measured.
+PyTorch, and `torch.compile`, which take the packages torch and onnx2torch. A FOLDER keeps what was compiled; with
+`--compile` nothing is measured.
 """
 
 import argparse
@@ -39,6 +39,9 @@ def libraries(arguments, folder, paths):
             found[name, batch] = {"ferrite": compiled.library(name, paths[name], batch, folder, arguments.options)}
             if "tvm" in arguments.beside:
                 found[name, batch]["tvm"] = compiled.tvm_library(name, paths[name], batch, folder)
+            if arguments.compile and "compiled" in arguments.beside:
+                for threads in arguments.threads:
+                    process("runtimes.pytorch", name, threads, folder, path=paths[name], batch=batch)
     return found
 
 
@@ -46,15 +49,20 @@ def speed_rows(arguments, folder, paths, library, models):
     """Yields the times of each network, for each batch and number of threads, in a process of its own."""
     for (name, batch), files in models.items():
         for threads in arguments.threads:
-            options = {"name": name, "path": paths[name], "batch": batch, "threads": threads, "library": library, "models": files}
-            options |= {"torch": "pytorch" in arguments.beside, "only_compile": arguments.compile}
-            variables = {"TVM_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": str(folder / "torch")}
-            yield json.loads(compiled.run(name, ["-m", "runtimes.speed", json.dumps(options, default=str)], variables).splitlines()[-1])
+            options = {"path": paths[name], "batch": batch, "library": library, "models": files, "beside": arguments.beside}
+            yield json.loads(process("runtimes.speed", name, threads, folder, **options).splitlines()[-1])
+
+
+def process(module, name, threads, folder, **options):
+    """Runs a module with a number of threads. Returns its output."""
+    variables = {"TVM_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads), "TORCHINDUCTOR_CACHE_DIR": str(folder / "torch")}
+    arguments = json.dumps(options | {"name": name, "threads": threads}, default=str)
+    return compiled.run(name, ["-m", module, arguments], variables)
 
 
 def print_speed(arguments, rows):
     """Prints the table of times. Returns the rows."""
-    runtimes, found = tables.runtimes(arguments.beside), []
+    runtimes, found = ["ferrite", "onnxruntime", *arguments.beside], []
     print(tables.speed_head(runtimes))
     for row in rows:
         found.append(row)
@@ -77,11 +85,9 @@ def main(arguments, folder):
     folder.mkdir(parents=True, exist_ok=True)
     paths, library = fetched() | tree.write(folder), arguments.library or ferrite_library()
     models = libraries(arguments, folder, paths)
-    rows = speed_rows(arguments, folder, paths, library, models)
     if arguments.compile:
-        list(rows)
         return
-    found = {"speed": print_speed(arguments, rows)}
+    found = {"speed": print_speed(arguments, speed_rows(arguments, folder, paths, library, models))}
     if arguments.memory:
         batch = arguments.batch[0]
         files = {name: models[name, batch]["ferrite"] for name in arguments.network}
@@ -99,7 +105,7 @@ def parsed():
     parser.add_argument("--network", nargs="+", choices=examples.NETWORKS, default=[*examples.NETWORKS])
     parser.add_argument("--batch", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--beside", nargs="+", choices=("tvm", "pytorch"), default=[])
+    parser.add_argument("--beside", nargs="+", choices=("tvm", "pytorch", "compiled"), default=[])
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--work", type=lambda text: pathlib.Path(text).absolute())

@@ -1,4 +1,10 @@
-"""Networks in PyTorch, converted by onnx2torch from graphs that `ferrite model` simplified: static shapes, folded branches."""
+"""Networks in PyTorch, converted by onnx2torch from graphs that `ferrite model` simplified: static shapes, folded branches.
+
+usage: python -m runtimes.pytorch JSON    compiles a network into the cache of `torch.compile`
+"""
+
+import json
+import sys
 
 import onnx
 import onnx2torch
@@ -6,6 +12,8 @@ import onnx_graph
 import torch
 from onnx2torch.node_converters import registry
 from onnx2torch.utils.common import OnnxMapping, OperationConverterResult, get_const_value
+
+from . import examples
 
 
 class Pad(torch.nn.Module):
@@ -54,6 +62,15 @@ class Slice(torch.nn.Module):
         return x
 
 
+class Expand(torch.nn.Module):
+    def __init__(self, extents):
+        super().__init__()
+        self.extents = extents
+
+    def forward(self, x):
+        return x.broadcast_to(torch.broadcast_shapes(x.shape, self.extents))
+
+
 class GlobalMaxPool(torch.nn.Module):
     def forward(self, x):
         return x.amax(tuple(range(2, x.ndim)), keepdim=True)
@@ -76,6 +93,8 @@ def padding(node, pads, value=0.0, *_axes):
 CONVERTERS = {
     ("Pad", 11): padding,
     ("Pad", 13): padding,
+    ("Expand", 8): lambda _, extents: Expand(extents),
+    ("Expand", 13): lambda _, extents: Expand(extents),
     ("Reshape", 5): lambda _, extents: Reshape(extents),
     ("Reshape", 13): lambda _, extents: Reshape(extents),
     ("Reshape", 14): lambda _, extents: Reshape(extents),
@@ -102,18 +121,28 @@ def network(path, shapes, values):
     return onnx2torch.convert(model).eval(), [value.name for value in model.graph.input if value.name not in given]
 
 
-def functions(path, arrays, values, threads):
-    """Returns functions that run the network by PyTorch as it is and compiled; each returns a list of arrays."""
+def function(path, arrays, values, threads, is_compiled):
+    """Returns a function that runs the network, and returns a list of arrays."""
     torch.set_num_threads(threads)
     module, names = network(path, {name: array.shape for name, array in arrays.items()}, values)
     inputs = [torch.from_numpy(arrays[name]) for name in names]
+    call = torch.compile(module) if is_compiled else module
 
-    def runner(call):
-        def run():
-            with torch.inference_mode():
-                results = call(*inputs)
-            return [result.numpy() for result in (results if isinstance(results, (list, tuple)) else [results])]
+    def run():
+        with torch.inference_mode():
+            results = call(*inputs)
+        return [result.numpy() for result in (results if isinstance(results, (list, tuple)) else [results])]
 
-        return run
+    return run
 
-    return {"eager": runner(module), "compiled": runner(torch.compile(module))}
+
+def compile_into_cache(name, path, batch, threads):
+    """Calls the compiled network once. Prints an error: measuring will find it, too."""
+    try:
+        function(path, examples.arrays(name, batch), examples.VALUES.get(name, {}), threads, is_compiled=True)()
+    except Exception as error:  # noqa: BLE001 - of many classes
+        print(error)
+
+
+if __name__ == "__main__":
+    compile_into_cache(**json.loads(sys.argv[1]))

@@ -8,31 +8,33 @@ import statistics
 import sys
 import time
 
-from . import examples, paths  # noqa: F401 - modules of `ferrite model`
+from . import examples
 
 ROUNDS = 9
 ROUND_SECONDS = 0.1
 MOST_SECONDS = 5
 """Time of a runtime in all rounds, after which it leaves."""
 LONG = 1
-"""Seconds of a call that is not repeated before it is timed."""
+"""Seconds of a call that is timed without one before it."""
 
 
 def turns(runs):
     """Returns the median seconds of a call of each function."""
-    counts, times, spent = {}, {name: [] for name in runs}, dict.fromkeys(runs, 0)
+    counts, times, spent = {}, {name: [] for name in runs}, {}
     for name, run in runs.items():
-        run()
-        counts[name] = max(1, round(ROUND_SECONDS / timed(run, 1)))
+        spent[name] = seconds = timed(run, 1)
+        if seconds > MOST_SECONDS:
+            times[name].append(seconds)
+        elif seconds < LONG:
+            seconds = timed(run, 1)
+        counts[name] = max(1, round(ROUND_SECONDS / seconds))
     for _ in range(ROUNDS):
         for name, run in runs.items():
             if spent[name] < MOST_SECONDS:
                 # Threads of the one before may still spin.
-                if not times[name] or times[name][-1] < LONG:
-                    run()
-                seconds = timed(run, counts[name])
-                times[name].append(seconds)
-                spent[name] += seconds * (counts[name] + 1)
+                warm = timed(run, 1)
+                times[name].append(timed(run, counts[name]) if warm < LONG else warm)
+                spent[name] += warm + times[name][-1] * counts[name]
     return {name: statistics.median(seconds) for name, seconds in times.items()}
 
 
@@ -69,11 +71,10 @@ def on_onnx_runtime(path, feeds, threads):
     return lambda: session.run(None, feeds)
 
 
-def row(name, path, batch, threads, library, models, torch, only_compile):
+def row(name, path, batch, threads, library, models, beside):
     """Returns times in milliseconds by runtime, the largest differences from ONNX Runtime's results, and errors.
 
-    `models` has the compiled libraries of the network by runtime; with `torch`, PyTorch takes part. With `only_compile`,
-    nothing is timed.
+    `models` has the compiled libraries of the network by runtime; `beside` names PyTorch's that take part.
     """
     arrays = examples.arrays(name, batch)
     runs, results, errors = {}, {}, {}
@@ -82,21 +83,20 @@ def row(name, path, batch, threads, library, models, torch, only_compile):
         results[runtime] = found()
     runs["onnxruntime"] = on_onnx_runtime(path, arrays | examples.constants(name), threads)
     expected = runs["onnxruntime"]()
-    if torch:
+    for runtime in {"pytorch", "compiled"} & {*beside}:
         from . import pytorch
 
-        for runtime, run in pytorch.functions(path, arrays, examples.VALUES.get(name, {}), threads).items():
-            try:
-                results[runtime] = run()
-                runs[runtime] = run
-            except Exception as error:  # noqa: BLE001 - of many classes
-                errors[runtime] = (str(error).strip() or repr(error)).splitlines()[0]
-    times = {} if only_compile else turns(runs)
+        try:
+            run = pytorch.function(path, arrays, examples.VALUES.get(name, {}), threads, runtime == "compiled")
+            results[runtime] = run()
+            runs[runtime] = run
+        except Exception as error:  # noqa: BLE001 - of many classes
+            errors[runtime] = (str(error).strip() or repr(error)).splitlines()[0]
     return {
         "network": name,
         "batch": batch,
         "threads": threads,
-        "milliseconds": {runtime: 1000 * seconds for runtime, seconds in times.items()},
+        "milliseconds": {runtime: 1000 * seconds for runtime, seconds in turns(runs).items()},
         "differences": {runtime: difference(found, expected) for runtime, found in results.items()},
         "errors": errors,
     }

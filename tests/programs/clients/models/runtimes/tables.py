@@ -3,12 +3,7 @@
 import math
 import statistics
 
-TITLES = {"ferrite": "Ferrite", "onnxruntime": "ONNX Runtime", "eager": "PyTorch", "compiled": "`torch.compile`", "tvm": "TVM's defaults"}
-
-
-def runtimes(beside):
-    """Returns the runtimes of the columns."""
-    return ["ferrite", "onnxruntime", *(["eager", "compiled"] if "pytorch" in beside else []), *(["tvm"] if "tvm" in beside else [])]
+TITLES = {"ferrite": "Ferrite", "onnxruntime": "ONNX Runtime", "pytorch": "PyTorch", "compiled": "`torch.compile`", "tvm": "TVM's defaults"}
 
 
 def digits(number):
