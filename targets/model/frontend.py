@@ -34,7 +34,7 @@ def load(path, shapes, values, loops):
     if values:
         raise Failure(f"--value is for ONNX models, and {path} is another file")
     if path.suffix == ".pt2":
-        return from_torch(program_file(path))
+        return from_torch(program_file(path), shapes)
     if path.suffix == ".tflite":
         return from_tflite(path, shapes)
     names = runpy.run_path(str(path))
@@ -67,7 +67,7 @@ def convert(path, model, examples, shapes, values, loops):
         model = torch.export.export(model.eval(), tuple(examples))
         kinds.append("torch.ExportedProgram")
     if "torch.ExportedProgram" in kinds:
-        return from_torch(model)
+        return from_torch(model, shapes)
     raise Failure(f"{path}: `model` is a {kinds[0]}, not an IRModule, a torch.nn.Module or an ONNX model")
 
 
@@ -90,10 +90,12 @@ def from_tflite(path, shapes):
     return imported(lambda: from_tflite(tflite.Model.GetRootAsModel(data, 0), shape_dict=shapes))
 
 
-def from_torch(program):
+def from_torch(program, shapes):
+    import static_shapes
     from tvm.relax.frontend.torch import from_exported_program
 
-    return imported(lambda: from_exported_program(program, unwrap_unit_return_tuple=True))
+    mod = imported(lambda: from_exported_program(program, unwrap_unit_return_tuple=True))
+    return static_shapes.fixed(mod, shapes)
 
 
 def from_onnx(model, shapes, values, loops):
