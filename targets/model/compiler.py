@@ -5,6 +5,7 @@ import pathlib
 import re
 import tempfile
 
+import tensor_cores
 from failure import Failure
 
 
@@ -26,7 +27,8 @@ def executable(mod, target, archive=None, tuning=None):
             if target.kind.name != "llvm":
                 mod = relax.get_pipeline("zero")(mod)
             if "gpu" in target.keys:
-                mod = scheduled(mod)
+                with tensor_cores.usable(target):
+                    mod = scheduled(mod)
         passes = pipeline(target)
         if tuning is not None:
             mod, passes = tuned(mod, target, tuning)
@@ -73,7 +75,7 @@ def export(executable, path, archive):
 
 
 def scheduled(mod):
-    """Binds the loops of kernels to the threads of a GPU."""
+    """Binds the loops of kernels to the threads of a GPU, and products of float16 and of 8-bit integers to tensor cores."""
     from tvm.s_tir import dlight
 
     rules = dlight.gpu
