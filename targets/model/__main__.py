@@ -42,6 +42,9 @@ def value(text):
         raise argparse.ArgumentTypeError(f"`{text}` is not like rate=16000 or axes=[0,1]") from None
 
 
+CUBLASLT = "matrix products of the target cuda by NVIDIA's library, which the machine that runs the model needs; factors in float32 may be rounded to TF32"
+
+
 def arguments():
     parser = argparse.ArgumentParser(prog="ferrite model", description="Compiles a model, and writes a project that runs it.")
     text = "file of ONNX, PyTorch (.pt2) or TensorFlow Lite, Python file that defines `model`, library by export_library, or folder of a language model"
@@ -57,6 +60,7 @@ def arguments():
     text = "LLVM's name of the processor, or `native`, this machine's; default: x86-64-v3, or any of another architecture"
     parser.add_argument("--cpu", metavar="NAME", help=text)
     parser.add_argument("--no-kernels", action="store_true", help="code by TVM alone, without Ferrite's kernels for dense operators")
+    parser.add_argument("--cublaslt", choices=("float32", "tf32"), nargs="?", const="float32", help=CUBLASLT)
     parser.add_argument("--profile", action="store_true", help="measures each operator on this machine; writes profile.json and profile.svg")
     tuning_arguments(parser.add_argument_group("search for schedules"))
     comparison_arguments(parser.add_argument_group("comparison of results"))
@@ -98,7 +102,8 @@ def language_arguments(group):
 def compiled(args, kernels=None, searched=None):
     """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work, `searched` finds schedules for others."""
     mod = frontend.load(args.file, dict(args.shape), dict(args.value), loops=args.target not in targets.DEVICES)
-    return compiler.executable(mod, "c" if args.target in targets.boards() else targets.description(args.target, args.cpu), kernels, searched)
+    target = "c" if args.target in targets.boards() else targets.description(args.target, args.cpu)
+    return compiler.executable(mod, target, kernels, searched, args.cublaslt)
 
 
 def serialised(path):
@@ -197,12 +202,16 @@ def run(args):
     if args.file.is_dir():
         if args.tune or args.records:
             raise Failure("--tune and --records are not for language models, whose kernels have schedules of their own")
+        if args.cublaslt:
+            raise Failure("--cublaslt is not for language models")
         command.run(args)
         return
     if not args.file.is_file():
         raise Failure(f"there is no file {args.file}")
     if args.file.suffix not in (*frontend.SUFFIXES, ".so"):
         raise Failure(f"{args.file} is not an .onnx, .pt2, .tflite, .py or .so file")
+    if args.cublaslt and args.target != "cuda":
+        raise Failure("cuBLASLt runs on NVIDIA's GPUs: give --cublaslt with --target cuda")
     if args.profile and args.target != targets.HOST:
         raise Failure(f"operators are measured on this machine: give --profile with --target {targets.HOST}")
     if (args.check or args.against) and args.target != targets.HOST:

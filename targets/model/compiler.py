@@ -9,10 +9,11 @@ import tensor_cores
 from failure import Failure
 
 
-def executable(mod, target, archive=None, tuning=None):
+def executable(mod, target, archive=None, tuning=None, cublaslt=None):
     """Compiles a model, with constants folded, and returns TVM's executable.
 
-    Dense work goes to the kernels of an archive, and other operators get the schedules of `tuning`, if they are given.
+    Dense work goes to the kernels of an archive, and other operators get the schedules of `tuning`, if they are given. Matrix products go
+    to cuBLASLt if that is a precision: float32 or tf32.
     """
     import tvm
     from tvm import relax
@@ -24,6 +25,8 @@ def executable(mod, target, archive=None, tuning=None):
         with target:
             if archive is not None:
                 mod = kernels.use(mod, kernels.Packer(archive))
+            if cublaslt is not None:
+                mod = kernels.use_cublaslt(mod, cublaslt == "tf32")
             if target.kind.name != "llvm":
                 mod = relax.get_pipeline("zero")(mod)
             if "gpu" in target.keys:

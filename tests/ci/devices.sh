@@ -31,7 +31,8 @@ check_gpu-cuda() {
   ferrite_tests gpu --include-ignored cuda
   build_wheel
   # With the stand-in that tests have built, unless there is a GPU.
-  [ -e /dev/nvidia0 ] || [ -e /dev/dxg ] || export LD_LIBRARY_PATH=$target/stand-in/cuda/lib
+  [ -e /dev/nvidia0 ] || [ -e /dev/dxg ] || export LD_LIBRARY_PATH=$target/stand-in/cuda/lib \
+    FERRITE_CUBLASLT=$target/stand-in/cuda/lib/libcuda.so.1
   tests/programs/clients/run.sh "$target"/wheels/*.whl cuda
   kernels_on cuda
 }

@@ -4,12 +4,12 @@ import tvm
 from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from . import attention, convolution, dense, fold, integer, quantized
+from . import attention, convolution, cublaslt, dense, fold, integer, quantized
 from .graph import Graph, operator
 from .link import export_library
 from .pack import Packer
 
-__all__ = ["Packer", "export_library", "use"]
+__all__ = ["Packer", "export_library", "use", "use_cublaslt"]
 
 CONVOLUTIONS = tuple(convolution.LAYOUTS)
 
@@ -17,11 +17,22 @@ CONVOLUTIONS = tuple(convolution.LAYOUTS)
 def use(mod, packer):
     """Returns a module whose dense operators are calls of kernels. It comes before operators are legalised; `packer` packs constant weights."""
     mod = convolution.with_channels_first(relax.transform.DecomposeOpsForInference()(mod))
+    return _replaced(mod, lambda mod, graph: _replacements(mod, graph, packer))
+
+
+def use_cublaslt(mod, tf32):
+    """Returns a module whose matrix products are calls of cuBLASLt. It comes before operators are legalised; `tf32` rounds factors in float32."""
+    mod = relax.transform.DecomposeOpsForInference()(mod)
+    return _replaced(mod, lambda mod, graph: _Matches(graph).each(["matmul"], lambda var: cublaslt.match(graph, mod, var, tf32)).found)
+
+
+def _replaced(mod, replacements):
+    """Returns a module with the replacements of calls that a function finds in the graph of each function."""
     mod = _CLEANING(fold.folded(mod))
     changed = _Replacer(mod)
     for name, function in mod.functions.items():
         if isinstance(function, relax.Function):
-            changed.replacements = _replacements(mod, function, packer)
+            changed.replacements = replacements(mod, Graph(function))
             changed.builder_.update_func(name, changed.visit_expr(function))
     # Once more: permutations around kernels may undo each other.
     return _CLEANING(fold.folded(changed.builder_.get()))
@@ -30,35 +41,34 @@ def use(mod, packer):
 _CLEANING = tvm.transform.Sequential([relax.transform.CanonicalizeBindings(), relax.transform.DeadCodeElimination()])
 
 
-def _replacements(mod, function, packer):
+def _replacements(mod, graph, packer):
     """Returns calls of kernels by the last operator that each calculates."""
-    graph = Graph(function)
-    found = {}
+    matches = _Matches(graph)
+    matches.each(["nn.attention", "nn.attention_bias"], lambda var: attention.match_operator(graph, var))
+    matches.each(["matmul"], lambda var: attention.match(graph, var))
+    matches.each(["matmul"], lambda var: quantized.match_dense(graph, mod, var, packer))
+    matches.each(CONVOLUTIONS, lambda var: quantized.match_convolution(graph, mod, var, packer))
+    matches.each(["matmul"], lambda var: integer.match(graph, var, packer))
+    matches.each(["matmul"], lambda var: dense.match(graph, mod, var, packer))
+    matches.each(CONVOLUTIONS, lambda var: convolution.match(graph, mod, var, packer))
+    return matches.found
 
-    def replace(matched, root):
-        if matched is not None:
-            end, replacement = matched
-            graph.taken.update((root, end))
-            found[graph.values[end]] = replacement
 
-    def each(*names):
-        return [var for var, value in graph.values.items() if operator(value) in names and var not in graph.taken]
+class _Matches:
+    """Replacements by the call that each replaces."""
 
-    for var in each("nn.attention", "nn.attention_bias"):
-        replace(attention.match_operator(graph, var), var)
-    for var in each("matmul"):
-        replace(attention.match(graph, var), var)
-    for var in each("matmul"):
-        replace(quantized.match_dense(graph, mod, var, packer), var)
-    for var in each(*CONVOLUTIONS):
-        replace(quantized.match_convolution(graph, mod, var, packer), var)
-    for var in each("matmul"):
-        replace(integer.match(graph, var, packer), var)
-    for var in each("matmul"):
-        replace(dense.match(graph, mod, var, packer), var)
-    for var in each(*CONVOLUTIONS):
-        replace(convolution.match(graph, mod, var, packer), var)
-    return found
+    def __init__(self, graph):
+        self.graph = graph
+        self.found = {}
+
+    def each(self, names, match):
+        """Adds the matches of the operators with these names that are free."""
+        for var in [var for var, value in self.graph.values.items() if operator(value) in names]:
+            if var not in self.graph.taken and (matched := match(var)) is not None:
+                end, replacement = matched
+                self.graph.taken.update((var, end))
+                self.found[self.graph.values[end]] = replacement
+        return self
 
 
 @mutator

@@ -9,6 +9,7 @@ from .graph import operator, same_shape, scalar
 
 NONE, RELU, RELU6, SIGMOID, TANH, GELU, GELU_TANH, SILU, HARD_SWISH, HARD_SIGMOID, LEAKY_RELU, CLIP = range(12)
 """The codes of `targets/kernels`."""
+CODES = range(NONE, CLIP + 1)
 LARGEST = float(numpy.finfo("float32").max)
 LONGEST = 12
 """Operators in the longest spelling."""

@@ -13,9 +13,14 @@ def typed(name, dtype):
 
 def kernel(name, arguments, result):
     """Returns the call of a kernel whose result has the type of `result`, a variable or a type."""
-    values = [value if isinstance(value, tvm.runtime.Object) else relax.prim_value(value) for value in arguments]
     result = getattr(result, "ty", result)
-    return relax.call_dps_packed(PREFIX + typed(name, str(result.dtype)), relax.Tuple(values), result)
+    return packed(PREFIX + typed(name, str(result.dtype)), arguments, result)
+
+
+def packed(name, arguments, result):
+    """Returns the call of a global function that writes a result of this type."""
+    values = [value if isinstance(value, tvm.runtime.Object) else relax.prim_value(value) for value in arguments]
+    return relax.call_dps_packed(name, relax.Tuple(values), result)
 
 
 def called(mod):

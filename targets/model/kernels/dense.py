@@ -30,8 +30,8 @@ def _batch_matmul(graph, var, a, b):
     if all(batches) and not same_extents(*batches):
         return None
     factor, a = unscaled(graph, a)
-    b, transposed = _untransposed(graph, b)
-    end, alpha = _scaled(graph, var)
+    b, transposed = untransposed(graph, b)
+    end, alpha = scaled(graph, var)
     return end, kernel("batch_matmul", [a, b, transposed, epilogue.number(factor * alpha)], end)
 
 
@@ -41,7 +41,7 @@ def _batch(extents):
     return [] if all(extent == 1 for extent in leading) else leading
 
 
-def _untransposed(graph, b):
+def untransposed(graph, b):
     """Returns the matrix whose last two axes an operator exchanges, and 1; the matrix itself and 0 without one."""
     if (call := graph.call(b, "permute_dims")) is not None:
         axes = transposition(call)
@@ -56,7 +56,7 @@ def transposition(call):
     return [*axes[:-2], axes[-1], axes[-2]]
 
 
-def _scaled(graph, var):
+def scaled(graph, var):
     """Returns the last variable of a product and of the constants that multiply it, and their product."""
     alpha = 1.0
     while (user := graph.only_user(var)) is not None:

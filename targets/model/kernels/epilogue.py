@@ -37,8 +37,15 @@ class Epilogue:
     def call(self, name, inputs, parameters=(), extents=None, kind=None):
         """Returns the call of a kernel, whose result has these extents and type or those of `root`, with the extents of `end`."""
         extents = shape(self.root) if extents is None else extents
-        arguments = [*inputs, self._bias(), self._residual(extents), *parameters, self.code, number(self.low), number(self.high)]
-        result = kernel(name, arguments, relax.TensorType(extents, kind or dtype(self.root)))
+        arguments = [*inputs, *self.addends(extents), *parameters, self.code, number(self.low), number(self.high)]
+        return self.moved(kernel(name, arguments, relax.TensorType(extents, kind or dtype(self.root))), extents)
+
+    def addends(self, extents):
+        """Returns the bias and the residual of a kernel whose result has these extents."""
+        return self._bias(), self._residual(extents)
+
+    def moved(self, result, extents):
+        """Returns the result of a kernel, with the extents of `end`."""
         if self.axes:
             return relax.op.permute_dims(_reshaped(result, extents, shape(self.root)), self.axes)
         return _reshaped(result, extents, shape(self.end))
@@ -78,13 +85,13 @@ def _reshaped(x, extents, wanted):
     return x if same_extents(extents, wanted) else relax.op.reshape(x, wanted)
 
 
-def after(graph, functions, root, channels, axis):
+def after(graph, functions, root, channels, axis, activations=activation.CODES):
     """Returns the epilogue of the operator that `root` is bound to, with its channels in `axis`, counted from the end."""
     found = Epilogue(root, root, channels, axis)
     while True:
         before = found.end, found.axis, found.axes
         _pass_moves(graph, found)
-        if _activate(graph, functions, found):
+        if _activate(graph, functions, found, activations):
             return found
         user = graph.only_user(found.end)
         if user is None or not _absorb(graph.values[user], found):
@@ -122,12 +129,13 @@ def _axis_after(before, extents, found):
     return None
 
 
-def _activate(graph, functions, found):
+def _activate(graph, functions, found, activations):
     known = activation.recognise(graph, functions, found.end)
-    if known:
-        found.end, found.code, found.low, found.high = known
-        graph.taken.add(found.end)
-    return known is not None
+    if known is None or known[1] not in activations:
+        return False
+    found.end, found.code, found.low, found.high = known
+    graph.taken.add(found.end)
+    return True
 
 
 def _absorb(call, found):
