@@ -293,6 +293,7 @@ class Command(unittest.TestCase):
         self.fails("give --tune and --records with the file that it was compiled from", FIXTURES / "cnn/bytecode.so", "--target", "host", "--tune", "1")
         self.fails("are not for language models", FIXTURES, "--target", "host", "--tune", "1")
         self.fails("argument --tune: it is not a time", model, "--target", "host", "--tune", "0")
+        self.fails("give --cublaslt with --target cuda", model, "--target", "host", "--cublaslt")
         self.fails("is not like x=1,3,32,32", model, "--target", "host", "--shape", "x")
 
     def test_a_library_becomes_a_project_for_this_machine(self):
