@@ -29,7 +29,7 @@ def match_dense(graph, functions, var, packer):
     """Returns the last variable of a matrix product with its epilogue, and the call in its place; None if it stays."""
     left, right = graph.values[var].args
     x, weights = _input(graph, left), _weights(graph, right, -1)
-    if x is None or weights is None or len(shape(left)) < 2 or weights.value.size != numpy.prod(weights.value.shape[-2:]):
+    if x is None or weights is None or None in (shape(left), shape(var)) or len(shape(left)) < 2 or weights.value.size != numpy.prod(weights.value.shape[-2:]):
         return None
     packed = relax.const(packer.quantized_dense(weights.value.reshape(weights.value.shape[-2:])))
     return _Product(graph, functions, x, weights, "qdense", packed, -1).replaced(var)
@@ -49,7 +49,7 @@ def match_convolution(graph, functions, var, packer):
     window = convolution.Window.of(weights.value, attributes, padding)
     packed = relax.const(packer.quantized_conv2d(window.weights, window.parameters()))
     product = _Product(graph, functions, x, weights, "qconv2d", packed, 1 - weights.value.ndim)
-    return product.replaced(var, [relax.ShapeExpr(window.parameters())], len(shape(call)) == 3)
+    return product.replaced(var, [relax.ShapeExpr(window.parameters())], shape(source) if len(shape(call)) == 3 else None)
 
 
 @dataclasses.dataclass
@@ -64,17 +64,18 @@ class _Product:
     packed: relax.Expr
     axis: int
 
-    def replaced(self, var, parameters=(), is_row=False):
+    def replaced(self, var, parameters=(), row=None):
+        """Returns the last variable and the call in its place. `row` has the extents of an input in one dimension."""
         graph, x = self.graph, self.x.value
-        if is_row:
-            x = relax.op.reshape(x, convolution.one_row(shape(x)))
+        if row:
+            x = relax.op.reshape(x, convolution.one_row(row))
         inputs = [x, self.packed, self.x.zero]
-        extents = convolution.one_row(shape(var)) if is_row else shape(var)
+        extents = convolution.one_row(shape(var)) if row else shape(var)
         start = self._converted(var)
         if dtype(start) == "int32":
             arguments = [*inputs, epilogue.absent(), 0, epilogue.absent(), epilogue.absent(), *parameters, activation.NONE, 0, 0]
             result = kernel(self.name, arguments, relax.TensorType(extents, "int32"))
-            return start, relax.op.reshape(result, shape(var)) if is_row else result
+            return start, relax.op.reshape(result, shape(var)) if row else result
         scale, start = self._scale(start)
         channels = shape(var)[self.axis]
         found = epilogue.after(graph, self.functions, start, channels, self.axis)
@@ -120,6 +121,9 @@ class _Product:
 def _input(graph, expr):
     """Returns an operand that is computed when the model runs, or None if it has other types."""
     one = numpy.float32(1)
+    if (call := graph.call(expr, "reshape", "flatten", "squeeze", "expand_dims")) is not None and shape(expr) is not None:
+        found = _input(graph, call.args[0])
+        return found and dataclasses.replace(found, value=relax.op.reshape(found.value, shape(expr)))
     if (call := graph.call(expr, "dequantize")) is not None:
         x, scale, zero = call.args
         if dtype(x) not in BYTES or scalar(scale) is None or scalar(zero) is None or dtype(call) != "float32":
@@ -131,7 +135,7 @@ def _input(graph, expr):
         return None
     zero = call.args[1]
     if (narrow := _narrow(graph, zero)) is not None:
-        return Operand(x, narrow, one) if dtype(narrow) == dtype(x) and numpy.prod(shape(narrow)) == 1 else None
+        return Operand(x, narrow, one) if dtype(narrow) == dtype(x) and _is_single(narrow) else None
     value, limits = scalar(zero), numpy.iinfo(dtype(x))
     if value is None or not limits.min <= value <= limits.max or value != int(value):
         return None
@@ -140,10 +144,15 @@ def _input(graph, expr):
 
 def _narrow(graph, expr):
     """Returns the tensor of 8 bits that is widened to an expression, or None."""
-    while (call := graph.call(expr, "expand_dims", "reshape")) is not None and shape(call) is not None and numpy.prod(shape(call)) == 1:
+    while (call := graph.call(expr, "expand_dims", "reshape")) is not None and _is_single(call):
         expr = call.args[0]
     call = graph.call(expr, "astype")
     return call.args[0] if call is not None and dtype(call.args[0]) in BYTES else None
+
+
+def _is_single(expr):
+    extents = shape(expr)
+    return extents is not None and all(isinstance(extent, int) and extent == 1 for extent in extents)
 
 
 def _weights(graph, expr, axis):

@@ -92,6 +92,16 @@ class IntegersAreMultiplied(unittest.TestCase):
         exact = lambda x: numpy.maximum((x.astype("int64") - 3) @ weights * (numpy.float32(0.5) * x[0, 0]) + bias, 0)  # noqa: E731
         self.check(["qdense"], (3, 20), "uint8", build, exact, ["reshape", "strided_slice", "astype", "multiply"])
 
+    def test_flattened_inputs(self):
+        weights = integers("int8", 12, 7)
+
+        def build(emit, x):
+            wide = less(emit, x, numpy.uint8(3), "float32")
+            return op.matmul(emit(op.reshape(wide, (N, 12))), relax.const(weights.astype("float32")))
+
+        exact = lambda x: (x.reshape(-1, 12).astype("int64") - 3) @ weights  # noqa: E731
+        self.check(["qdense"], (N, 3, 4), "uint8", build, exact, ["reshape"])
+
     def test_dequantised_operands_whose_product_is_rounded(self):
         weights, bias, zero = integers("int8", 7, 20), RANDOM.integers(-999, 999, 7), numpy.int8(-5)
         scale, scales = numpy.float32(0.013), (RANDOM.random(7) + 0.5).astype("float32") / 99

@@ -68,6 +68,46 @@ class Files(unittest.TestCase):
         printed = self.passes(source, "--shape", "n=2", "--against", "onnxruntime", "--tolerance", "1e-5")
         self.assertEqual(printed.count("difference "), len(outputs))
 
+    def test_models_quantised_beforehand_are_exact(self):
+        weights = {"xs": np.float32(0.02), "xz": np.uint8(120), "ys": np.float32(0.05), "yz": np.uint8(0), "zs": np.float32(0.1), "zz": np.uint8(99)}
+        nodes = []
+
+        def node(kind, inputs, output, **attributes):
+            nodes.append(helper.make_node(kind, inputs, [output], **attributes))
+            return output
+
+        def rounded(value, step):
+            return node("DequantizeLinear", [node("QuantizeLinear", [value, f"{step}s", f"{step}z"], f"{value}.q"), f"{step}s", f"{step}z"], f"{value}.dq")
+
+        def weight(name, *shape):
+            channels, scale = shape[0], (0.005 + 0.01 * self.random.random(shape[0])).astype(np.float32)
+            weights[name] = self.random.integers(-128, 128, shape).astype(np.int8)
+            weights.update({f"{name}.s": scale, f"{name}.z": np.zeros(channels, np.int8)})
+            weights[f"{name}.b"] = self.random.integers(-999, 999, channels).astype(np.int32)
+            weights.update({f"{name}.bs": scale * weights["xs" if name == "w" else "ys"], f"{name}.bz": np.zeros(channels, np.int32)})
+            value = node("DequantizeLinear", [name, f"{name}.s", f"{name}.z"], f"{name}.dq", axis=0)
+            return value, node("DequantizeLinear", [f"{name}.b", f"{name}.bs", f"{name}.bz"], f"{name}.b.dq", axis=0)
+
+        value = node("Conv", [rounded("x", "x"), *weight("w", 8, 3, 3, 3)], "c", strides=[2, 2], pads=[1] * 4)
+        value = node("Flatten", [rounded(node("Relu", [value], "r"), "y")], "f")
+        value = rounded(node("Gemm", [value, *weight("v", 5, 8 * 16)], "g", transB=1), "z")
+        printed = self.passes(model(nodes, {"x": (FLOAT, ["n", 3, 8, 8])}, {value: (FLOAT, None)}, weights), "--against", "onnxruntime", "--tolerance", "0")
+        self.assertRegex(printed, "kernels +Ferrite's qconv2d, qdense\n")
+
+    def test_models_quantised_at_run_time(self):
+        weights = {"w": self.random.integers(-128, 128, (16, 8)).astype(np.int8), "ws": np.float32(0.01) * np.arange(1, 9, dtype=np.float32), "b": self.floats(8)}
+        nodes = [
+            helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+            helper.make_node("MatMulInteger", ["q", "w", "z"], ["sums"]),
+            helper.make_node("Cast", ["sums"], ["real"], to=FLOAT),
+            helper.make_node("Mul", ["s", "ws"], ["scale"]),
+            helper.make_node("Mul", ["real", "scale"], ["scaled"]),
+            helper.make_node("Add", ["scaled", "b"], ["biased"]),
+            helper.make_node("Relu", ["biased"], ["y"]),
+        ]
+        printed = self.passes(model(nodes, {"x": (FLOAT, ["n", 16])}, {"y": (FLOAT, None)}, weights), "--against", "onnxruntime", "--tolerance", "1e-6")
+        self.assertRegex(printed, "kernels +Ferrite's qdense\n")
+
     def test_a_branch_that_is_chosen_at_run_time(self):
         branches = {
             f"{name}_branch": helper.make_graph([helper.make_node(kind, ["x"], [name])], name, [], [helper.make_tensor_value_info(name, FLOAT, None)])
