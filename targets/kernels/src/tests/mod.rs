@@ -27,14 +27,44 @@ struct ShapeObject {
     cell: TVMFFIShapeCell,
 }
 
+/// Value at an address that arguments have. Unlike a `Box`, moves leave pointers to it valid.
+struct Pinned<T>(*mut T);
+
+impl<T> Pinned<T> {
+    fn new(value: T) -> Self {
+        Self(Box::into_raw(Box::new(value)))
+    }
+}
+
+impl<T> core::ops::Deref for Pinned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: `new` allocated the value, which lives until `drop`.
+        unsafe { &*self.0 }
+    }
+}
+
+impl<T> core::ops::DerefMut for Pinned<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`; functions use the pointer in calls alone.
+        unsafe { &mut *self.0 }
+    }
+}
+
+impl<T> Drop for Pinned<T> {
+    fn drop(&mut self) {
+        // SAFETY: `new` allocated the value.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
 /// Call of a function, whose arguments follow one by one.
 #[derive(Default)]
 struct Call {
     values: Vec<TVMFFIAny>,
-    #[expect(clippy::vec_box, reason = "arguments have the addresses")]
-    tensors: Vec<Box<DLTensor>>,
-    #[expect(clippy::vec_box, reason = "arguments have the addresses")]
-    shapes: Vec<Box<ShapeObject>>,
+    tensors: Vec<Pinned<DLTensor>>,
+    shapes: Vec<Pinned<ShapeObject>>,
     extents: Vec<Vec<i64>>,
 }
 
@@ -56,7 +86,7 @@ impl Call {
     /// Adds a tensor over the elements of an array.
     fn tensor<T: arrays::Typed>(mut self, array: &Array<T>) -> Self {
         let extents = array.shape.clone();
-        let mut tensor = Box::new(DLTensor {
+        let tensor = Pinned::new(DLTensor {
             data: array.data.as_ptr().cast_mut().cast(),
             device: DLDevice { device_type: kDLCPU, device_id: 0 },
             ndim: array.shape.len() as i32,
@@ -65,7 +95,7 @@ impl Call {
             strides: core::ptr::null_mut(),
             byte_offset: 0,
         });
-        let pointer = (&raw mut *tensor).cast();
+        let pointer = tensor.0.cast();
         self.values.push(value(type_index::DL_TENSOR_PTR, TVMFFIAnyPayload { v_ptr: pointer }));
         self.tensors.push(tensor);
         self.extents.push(extents);
@@ -82,8 +112,8 @@ impl Call {
         let cell = TVMFFIShapeCell { data: extents.as_ptr(), size: extents.len() };
         // SAFETY: zeros are a header without a deleter.
         let header = unsafe { core::mem::zeroed() };
-        let mut shape = Box::new(ShapeObject { header, cell });
-        let pointer = (&raw mut *shape).cast();
+        let shape = Pinned::new(ShapeObject { header, cell });
+        let pointer = shape.0.cast();
         self.values.push(value(type_index::SHAPE, TVMFFIAnyPayload { v_obj: pointer }));
         self.shapes.push(shape);
         self.extents.push(extents);

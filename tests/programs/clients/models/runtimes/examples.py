@@ -11,6 +11,7 @@ NETWORKS = {
     "transformer": {"tokens": ("int32", lambda n: (n, 8)), "mask": ("float32", lambda n: (1, 1, 8, 8))},
 }
 """Inputs of the networks: element type, and shape for a batch."""
+NETWORKS |= {f"{name}-int8": NETWORKS[name] for name in ("digits", "minilm")}
 VALUES = {"voice": {"sr": 16000}}
 """Inputs that are constants of the compiled model."""
 TOKENS = {"transformer": 12}
