@@ -1,5 +1,5 @@
-//! Text descriptions of a WebGPU module, in the formats of TVM's compiler: the source of its shaders, and
-//! its kernels as JSON.
+//! Text descriptions of a WebGPU module, in the formats of TVM's compiler: the source of its
+//! shaders, and its kernels as JSON.
 
 use ferrite_alloc_ext::containers::{ArrayObject, MapObject};
 use ferrite_alloc_ext::json;

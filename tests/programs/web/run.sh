@@ -3,8 +3,9 @@
 #
 # Runs TVM's JavaScript runtime (tvmjs), releases 0.27.0-dev0 and 0.28.0-dev0, on modules that
 # targets/web/link.sh makes of ARCHIVE, the libtvm_ffi.a of the features `web` and `testing`: its
-# own tests with and without asyncify, the models of ../relax, webgpu.js and behaviour.js. FERRITE_TVM_GIT
-# names a git directory with the tests, which no package contains. The last line is the sum.
+# own tests with and without asyncify, the models of ../relax, webgpu.js and behaviour.js.
+# FERRITE_TVM_GIT names a git directory with the tests, which no package contains. The last line is
+# the sum.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 source "$root/tests/conformance/upstream/support/cache.sh"

@@ -18,7 +18,8 @@ pub use imp::*;
 pub struct PoolStats {
     /// Total capacity of all regions.
     pub capacity: usize,
-    /// Number of bytes in use. Memory that grows does not count them: all of its capacity is in use.
+    /// Number of bytes in use. Memory that grows does not count them: all of its capacity is in
+    /// use.
     pub used: usize,
     /// High-water mark: the maximum number of bytes in use so far.
     pub high_water: usize,

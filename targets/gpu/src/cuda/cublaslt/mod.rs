@@ -32,12 +32,13 @@ fn is_available() -> bool {
 }
 
 /// Calculates `out = activation(alpha * x · w + residual + bias)` on the calling thread's stream.
-/// The arguments are (x, w, bias, residual, transpose_x, transpose_w, alpha, activation, tf32, out).
+/// The arguments are (x, w, bias, residual, transpose_x, transpose_w, alpha, activation, tf32,
+/// out).
 ///
 /// All tensors are contiguous, on one CUDA device, and have the same element type: float32, float16
 /// or bfloat16. Sums are float32; `tf32` rounds the factors of float32. The last two axes are
-/// matrices, exchanged if `transpose_x` or `transpose_w` is true. Leading axes are a batch, in which
-/// a factor with one matrix is used for all. `bias` has an element for each column; it and
+/// matrices, exchanged if `transpose_x` or `transpose_w` is true. Leading axes are a batch, in
+/// which a factor with one matrix is used for all. `bias` has an element for each column; it and
 /// `residual` may be None or have no elements. `activation` is 0 (none), 1 (relu) or 6 (gelu by
 /// tanh), a code of `targets/kernels`.
 ///

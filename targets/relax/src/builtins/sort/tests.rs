@@ -202,7 +202,8 @@ fn sample<T: Copy>(special: &[T], of: impl Fn(i64) -> T) -> std::vec::Vec<T> {
         .collect()
 }
 
-/// Sorts lines of 3, 200 and 600 values by each builtin, and compares with a stable sort by `order`.
+/// Sorts lines of 3, 200 and 600 values by each builtin, and compares with a stable sort by
+/// `order`.
 fn agrees_with_stable_sort<T: Element + Default>(
     values: &[T],
     dtype: ferrite_core::abi::DLDataType,
