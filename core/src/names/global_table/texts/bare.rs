@@ -64,10 +64,10 @@ impl FunctionDocsCell {
     pub(in crate::names::global_table) fn yields(&self) -> bool {
         let is_default = |function: &StaticFunction| defaults::find(function.name().as_bytes());
         // Without defaults, the entry is not even read.
-        cfg!(feature = "defaults") && self.function().and_then(is_default).is_some()
+        cfg!(feature = "defaults") && self.generator().and_then(is_default).is_some()
     }
 
-    fn function(&self) -> Option<&'static StaticFunction> {
+    fn generator(&self) -> Option<&'static StaticFunction> {
         // SAFETY: null, or derived from a static reference.
         unsafe { self.0.load(Ordering::Acquire).cast_const().as_ref() }
     }
@@ -78,7 +78,7 @@ impl FunctionDocsCell {
         &self,
         _of_given: impl FnOnce(&String, &String) -> String,
     ) -> core::result::Result<String, &'static StaticFunction> {
-        match self.function() {
+        match self.generator() {
             Some(builtin) => Err(builtin),
             None => Ok(String::EMPTY),
         }

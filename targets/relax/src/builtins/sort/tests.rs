@@ -253,7 +253,10 @@ fn agrees_with_stable_sort<T: Element + Default>(
 fn all_types_have_the_order_of_a_stable_sort() {
     macro_rules! floats {
         ($($float:ident),*) => {$({
-            let special = [$float::NAN, -$float::NAN, 0.0, -0.0, $float::INFINITY, $float::NEG_INFINITY, $float::MIN_POSITIVE / 8.0, $float::MAX, $float::MIN];
+            const INFINITY: $float = $float::INFINITY;
+            let (nan, subnormal) = ($float::NAN, $float::MIN_POSITIVE / 8.0);
+            let special =
+                [nan, -nan, 0.0, -0.0, INFINITY, -INFINITY, subnormal, $float::MAX, $float::MIN];
             let values = sample(&special, |value| value as $float / 8.0);
             agrees_with_stable_sort(&values, $float::DTYPE, |one, other| {
                 one.partial_cmp(other).unwrap_or_else(|| one.is_nan().cmp(&other.is_nan()))
