@@ -208,8 +208,9 @@ check_stubs() {
   tests/programs/stubs/run.sh "$target/debug/ferrite" "$target/cxx-abi/release"
 }
 
-# TVM's compiler and another C++ client, from PyPI, on the library of our wheel
-# needs: wheel; for: lib targets/host tests/programs/clients
+# TVM's compiler and another C++ client, from PyPI, on the library of our wheel; the search for
+# schedules of `ferrite model --tune`, with candidates that crash or hang and damaged records
+# needs: cc wheel; for: lib targets/host targets/model tests/programs/clients
 check_tvm-client() { clients tvm; }
 
 # TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of

@@ -62,15 +62,11 @@ class Bench:
     def _answer(self, request):
         self.worker = self.worker or self._started()
         line = ""
-        try:
-            with contextlib.suppress(BrokenPipeError):
-                print(request, file=self.worker.stdin, flush=True)
-                line = self.worker.stdout.readline()
-        finally:
-            if not line:
-                # Otherwise the answer to an interrupted request would be taken for the next one's.
-                self._stop()
+        with contextlib.suppress(BrokenPipeError):
+            print(request, file=self.worker.stdin, flush=True)
+            line = self.worker.stdout.readline()
         if not line:
+            self._stop()
             raise Failed("the process that measures has ended")
         return line
 
@@ -81,7 +77,7 @@ class Bench:
 
     def _stop(self):
         if self.worker:
-            with self.worker as worker:
+            with contextlib.suppress(BrokenPipeError), self.worker as worker:
                 worker.terminate()
             self.worker = None
 

@@ -3,6 +3,8 @@
 import dataclasses
 import importlib.util
 import itertools
+import math
+import signal
 import time
 
 import quote
@@ -88,24 +90,27 @@ class Search:
 
     def run(self, seconds):
         """Searches until the time is over. An interrupt ends it earlier, and keeps what was found."""
-        try:
-            self._prepare()
+        with Deadline() as deadline:
+            self._prepare(deadline)
             print(f"tuning       {len(self.tasks)} kernels, which take {self._total('first')} of a call, for {seconds / 60:g} minutes", flush=True)
-            begin = shown = time.monotonic()
-            while (now := time.monotonic()) < begin + seconds and (task := self._next()):
-                if now > shown + PROGRESS:
-                    shown = now
-                    print(self._progress(now - begin), flush=True)
-                self._step(task, begin + seconds)
-        except KeyboardInterrupt:
-            print("interrupted  the records have what was found")
+            deadline.start(seconds)
+            shown = 0
+            while not deadline.is_over and (task := self._next()):
+                self._step(task, deadline)
+                if deadline.spent > shown + PROGRESS:
+                    shown = deadline.spent
+                    print(self._progress(shown), flush=True)
+            if deadline.is_interrupted:
+                print("interrupted  the records have what was found")
         self._confirm()
         print(self._gains())
 
-    def _prepare(self):
+    def _prepare(self, deadline):
         """Builds each kernel with Ferrite's schedule, and measures those of which there is no record."""
         built, error = list(self.bench.built(task.ours.mod for task in self.tasks)), None
         for task, library in zip(self.tasks, built):
+            if deadline.is_over:
+                break
             try:
                 task.library = path_of(library)
                 task.first = records.seconds(self.database, task.workload, task.ours.trace) or self._first(task)
@@ -129,21 +134,21 @@ class Search:
         open_tasks = (task for task in self.tasks if not task.is_searched)
         return min(open_tasks, key=lambda task: (1 + task.spent) / (task.calls * task.best), default=None)
 
-    def _step(self, task, end):
+    def _step(self, task, deadline):
         """Builds and measures some candidates of a task."""
-        begin = time.monotonic()
+        begin = deadline.spent
         candidates = task.context.generate_measure_candidates()
         if not candidates:
             task.is_searched = True
             return
         # All are built first, so that measurements have the machine for themselves.
-        mods = itertools.takewhile(lambda _: time.monotonic() < end, (candidate.sch.mod for candidate in candidates))
+        mods = itertools.takewhile(lambda _: not deadline.is_over, (candidate.sch.mod for candidate in candidates))
         libraries = list(self.bench.built(mods))
         results = [self._result(task, *pair) for pair in zip(candidates, libraries)]
         if len(results) == len(candidates):
             task.context.notify_runner_results(candidates, results)
             self.model.update(task.context, candidates, results)
-        task.spent += time.monotonic() - begin
+        task.spent += deadline.spent - begin
 
     def _result(self, task, candidate, library):
         """Measures a candidate beside Ferrite's schedule. The time in its record is in relation to the first one of that schedule."""
@@ -190,11 +195,45 @@ class Search:
         return "\n".join([*lines[: SHOWN + 1], f"tuned        {self._total('best')} in place of {self._total('first')} in each call"])
 
 
+class Deadline:
+    """The end of a search: after some seconds, or at an interrupt. An exception instead would reach TVM's threads, and crash."""
+
+    def __init__(self):
+        self.is_interrupted, self.begin, self.seconds = False, time.monotonic(), math.inf
+
+    def __enter__(self):
+        self.earlier = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *_):
+        signal.signal(signal.SIGINT, self.earlier)
+
+    def _interrupt(self, *_):
+        self.is_interrupted = True
+
+    def start(self, seconds):
+        self.begin, self.seconds = time.monotonic(), seconds
+
+    @property
+    def spent(self):
+        return time.monotonic() - self.begin
+
+    @property
+    def is_over(self):
+        return self.is_interrupted or self.spent > self.seconds
+
+
 def rules():
-    """Returns TVM's rules for CPUs, but leaves unrolling to LLVM: TVM's simplifier takes minutes for unrolled polynomials of `exp`."""
+    """Returns TVM's rules for CPUs without its own schedules of some operators, of which the wheel lacks the code.
+
+    Loops are hardly unrolled: the simplifier takes minutes for hundreds of copies of the polynomials in `schedule/elementary.py`.
+    """
     known = meta_schedule.schedule_rule
-    unrolling = known.ParallelizeVectorizeUnroll(max_jobs_per_core=16, max_vectorize_extent=64, unroll_max_steps=[0, 16], unroll_explicit=True)
-    return [unrolling if isinstance(rule, known.ParallelizeVectorizeUnroll) else rule for rule in known.ScheduleRule.create("llvm")]
+    steps = {"max_jobs_per_core": 16, "max_vectorize_extent": 64, "unroll_max_steps": [0, 16], "unroll_explicit": True}
+    replaced = (known.ApplyCustomRule, known.ParallelizeVectorizeUnroll)
+    found = [rule for rule in known.ScheduleRule.create("llvm") if not isinstance(rule, replaced)]
+    # RandomComputeLocation remains the last.
+    return [*found[:-1], known.ParallelizeVectorizeUnroll(**steps), found[-1]]
 
 
 def path_of(library):

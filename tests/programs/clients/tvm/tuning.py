@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -139,19 +140,28 @@ class Search(unittest.TestCase):
         self.assertGreater(tried, failed)
 
     def test_an_interrupt_keeps_what_was_found(self):
-        answer, calls = bench.Bench._answer, []
+        seconds, calls = bench.Bench.seconds, []
 
-        def interrupted(place, request):
-            calls.append(request)
-            if len(calls) == 4:
-                # While the worker measures.
-                self.addCleanup(place.worker.stdout.close)
-                place.worker.stdout = mock.Mock(readline=mock.Mock(side_effect=KeyboardInterrupt))
-            return answer(place, request)
+        def interrupted(place, *arguments):
+            calls.append(arguments)
+            if len(calls) == 3:
+                signal.raise_signal(signal.SIGINT)
+            return seconds(place, *arguments)
 
-        with mock.patch.object(bench.Bench, "_answer", interrupted):
-            self.assertIn("interrupted  the records have what was found", self.compiled())
+        with mock.patch.object(bench.Bench, "seconds", interrupted):
+            printed = self.compiled()
+        self.assertIn("interrupted  the records have what was found", printed)
         self.assertGreaterEqual(self.lines(), 3)
+
+    def test_the_search_goes_on_after_the_worker_ends(self):
+        with bench.Bench(tvm.target.Target(TARGET), ferrite_tvm_ffi.LIBRARY, self.folder, 1) as place:
+            (library,) = place.built([self.kernel()])
+            place.seconds([library], SHAPES)
+            place.worker.kill()
+            place.worker.wait()
+            with self.assertRaisesRegex(isolation.Failed, "the process that measures has ended"):
+                place.seconds([library], SHAPES)
+            self.assertEqual(len(place.seconds([library], SHAPES)), 1)
 
     def test_a_release_of_tvm_ffi_that_cannot_write_modules_is_refused(self):
         program = "import sys; sys.path.insert(0, sys.argv[1]); import tuning; tuning.check_serialisation()"
