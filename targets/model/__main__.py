@@ -55,6 +55,8 @@ def arguments():
     parser.add_argument("--function", help="function to call; default: main, or the only one")
     parser.add_argument("--shape", type=shape, action="append", default=[], help="shape of an ONNX model's input, such as x=1,3,32,32, or size of a named axis")
     parser.add_argument("--value", type=value, action="append", default=[], help="constant in place of an ONNX model's input, such as rate=16000")
+    text = "file of safetensors for the model in a Python file: an nn.Module of tvm.relax.frontend with `spec`, or of torch"
+    parser.add_argument("--weights", type=pathlib.Path, metavar="FILE", help=text)
     parser.add_argument("--input", type=pathlib.Path, action="append", default=[], help=".npy file with an example of the next input")
     parser.add_argument("--arena", type=int, help="bytes of a board's arena, in place of the planned number")
     text = "LLVM's name of the processor, or `native`, this machine's; default: x86-64-v3, or any of another architecture"
@@ -101,7 +103,7 @@ def language_arguments(group):
 
 def compiled(args, kernels=None, searched=None):
     """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work, `searched` finds schedules for others."""
-    mod = frontend.load(args.file, dict(args.shape), dict(args.value), loops=args.target not in targets.DEVICES)
+    mod = frontend.load(args.file, dict(args.shape), dict(args.value), args.target not in targets.DEVICES, args.weights)
     target = "c" if args.target in targets.boards() else targets.description(args.target, args.cpu)
     return compiler.executable(mod, target, kernels, searched, args.cublaslt)
 

@@ -22,13 +22,15 @@ def require(name, install):
         raise Failure(f"the Python package {error.name or name} is missing: {install}") from None
 
 
-def load(path, shapes, values, loops):
+def load(path, shapes, values, loops, weights=None):
     """Returns the model in a file as TVM's IRModule, with its weights.
 
     `shapes` has the shapes of inputs by their names, and `values` the constants that replace inputs. With `loops`, long
-    recurrent operators become kernels for CPUs.
+    recurrent operators become kernels for CPUs. `weights` is the file of a model that a Python file describes.
     """
     require("tvm", TVM)
+    if weights and path.suffix != ".py":
+        raise Failure(f"--weights is for models of Python files, and {path} is another file")
     if path.suffix == ".onnx":
         return from_onnx(onnx_file(path), shapes, values, loops)
     if values:
@@ -39,8 +41,41 @@ def load(path, shapes, values, loops):
         return from_tflite(path, shapes)
     names = runpy.run_path(str(path))
     if "model" not in names:
-        raise Failure(f"{path} defines no variable `model`: an IRModule, a torch.nn.Module with `example_inputs`, or an ONNX model")
+        raise Failure(f"{path} defines no variable `model`: an IRModule, a torch.nn.Module with `example_inputs`, an nn.Module of tvm.relax.frontend with `spec`, or an ONNX model")
+    if is_relax_network(names["model"]):
+        return from_relax_network(path, names, weights)
+    if weights:
+        fill(path, names["model"], weights)
     return convert(path, names["model"], names.get("example_inputs"), shapes, values, loops)
+
+
+def is_relax_network(model):
+    from tvm.relax.frontend import nn
+
+    return isinstance(model, nn.Module)
+
+
+def from_relax_network(path, names, file):
+    """Returns a `tvm.relax.frontend.nn.Module` as an IRModule. Without a file of weights, they stay inputs."""
+    import weights
+
+    if not isinstance(names.get("spec"), dict):
+        raise Failure(f"{path} defines no variable `spec`: inputs of the model's functions, as `export_tvm` takes them")
+    return imported(lambda: weights.bind(names["model"], names["spec"], file))
+
+
+def fill(path, model, file):
+    """Gives a `torch.nn.Module` the weights of a file."""
+    import weights
+
+    if "torch.Module" not in kinds(model):
+        raise Failure(f"{path}: `model` is a {kinds(model)[0]}; --weights is for an nn.Module of tvm.relax.frontend or of torch")
+    weights.fill(model, file)
+
+
+def kinds(model):
+    """Returns the names of a model's classes, each with its package."""
+    return [f"{kind.__module__.split('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
 
 
 def onnx_file(path):
@@ -57,18 +92,18 @@ def convert(path, model, examples, shapes, values, loops):
 
     if isinstance(model, tvm.IRModule):
         return model
-    kinds = [f"{kind.__module__.split('.')[0]}.{kind.__name__}" for kind in type(model).__mro__]
-    if "onnx.ModelProto" in kinds:
+    classes = kinds(model)
+    if "onnx.ModelProto" in classes:
         return from_onnx(model, shapes, values, loops)
-    if "torch.Module" in kinds:
+    if "torch.Module" in classes:
         if examples is None:
             raise Failure(f"{path} defines no variable `example_inputs`: a tuple of tensors with the shapes of the model's inputs")
         torch = require("torch", TORCH)
         model = torch.export.export(model.eval(), tuple(examples))
-        kinds.append("torch.ExportedProgram")
-    if "torch.ExportedProgram" in kinds:
+        classes.append("torch.ExportedProgram")
+    if "torch.ExportedProgram" in classes:
         return from_torch(model, shapes)
-    raise Failure(f"{path}: `model` is a {kinds[0]}, not an IRModule, a torch.nn.Module or an ONNX model")
+    raise Failure(f"{path}: `model` is a {classes[0]}, not an IRModule, a torch.nn.Module or an ONNX model")
 
 
 def program_file(path):
@@ -128,6 +163,8 @@ def imported(convert, node=()):
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return convert()
+    except Failure:
+        raise
     except Exception as error:  # noqa: BLE001 - TVM raises errors of many classes
         place = "the operator {} (node {})".format(*node) if node else "the model"
         raise Failure(f"TVM cannot import {place}: {(str(error).strip() or type(error).__name__).splitlines()[-1]}") from error

@@ -12,10 +12,11 @@ FLOATS = {"F64": ("<f8", 8), "F32": ("<f4", 4), "F16": ("<f2", 2), "BF16": ("<u2
 
 
 class Checkpoint:
-    """The tensors of a folder: `model.safetensors`, or the shards that `model.safetensors.index.json` names."""
+    """The tensors of a file, or of a folder: `model.safetensors`, or the shards that `model.safetensors.index.json` names."""
 
     def __init__(self, folder):
         self.folder, self.entries = folder, {}
+        self.description = "the model" if folder.is_file() else "config.json"
         for file in files(folder):
             for name, entry in header(file).items():
                 if name in self.entries:
@@ -32,7 +33,7 @@ class Checkpoint:
         """Refuses a tensor that is not there, or that has another shape or no floats."""
         _, dtype, found, *_ = self.entry(name)
         if found != tuple(shape):
-            raise Failure(f"the tensor {name} has the shape {list(found)}, and config.json means {list(shape)}")
+            raise Failure(f"the tensor {name} has the shape {list(found)}, and {self.description} means {list(shape)}")
         if dtype not in FLOATS:
             raise Failure(f"the tensor {name} has the data type {dtype}; weights are one of {', '.join(FLOATS)}")
 
@@ -54,7 +55,9 @@ class Checkpoint:
 
 
 def files(folder):
-    """Returns the files of weights in a folder."""
+    """Returns the files of weights in a folder, or the one that is given."""
+    if folder.is_file():
+        return [folder]
     index = folder / "model.safetensors.index.json"
     if index.is_file():
         try:
