@@ -10,6 +10,7 @@ import types
 import unittest
 
 import targets
+import weights
 from failure import Failure
 from language import bert, byte_tokens, chat, description, options, parameters
 from language.checkpoint import Checkpoint
@@ -189,6 +190,20 @@ class Checkpoints(Folder):
             self.write(name, file(entry, b"12"))
         self.write("model.safetensors.index.json", {"weight_map": {"x": "a.safetensors", "y": "b.safetensors"}})
         self.refused("the tensor x is in two files: a.safetensors and b.safetensors")
+
+    def test_a_file_has_the_tensors_that_a_model_declares(self):
+        path = self.folder / "some.safetensors"
+        for content, declared, message in (
+            (None, {}, "no file .*some.safetensors"),
+            (file({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}), {}, "the tensor x has other bytes"),
+            (file({}), {"x": ([1], "float32")}, "some.safetensors lacks the tensors x; it has: none"),
+            (file({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, b"1234"), {"x": ([2], "float32")}, r"the shape \[1\], and the model means \[2\]"),
+            (file({"x": {"dtype": "I8", "shape": [1], "data_offsets": [0, 1]}}, b"1"), {"x": ([1], "float32")}, "the data type I8"),
+        ):
+            if content is not None:
+                self.write(path.name, content)
+            with self.assertRaisesRegex(Failure, message):
+                weights.arrays(path, declared)
 
     def test_tensors_are_those_of_the_description(self):
         sources = parameters.Sources(parameters.decoder(description.described(CONFIG)))
