@@ -21,7 +21,8 @@ const DELAY: Duration = Duration::from_millis(1);
 /// was through. The first ones after a pause are like that on an idle machine, too.
 const MAX_LATE: u32 = 4;
 
-/// Length of the first period.
+/// Length of the first period, and of the time after a period in which a delay recurs. Threads that
+/// are not delayed for longer save more time than a delay costs.
 const FIRST_PERIOD: Duration = Duration::from_millis(16);
 
 /// Maximum length of a period, in which a probe of all workers may cost a time slice.
@@ -34,7 +35,7 @@ thread_local!(static BACKOFF: Cell<Backoff> = const { Cell::new(Backoff::NONE) }
 struct Backoff {
     /// Number of times that the threads are halved.
     halvings: u32,
-    /// End of the period.
+    /// End of the period, or of the time after it in which a delay recurs.
     end: Duration,
     period: Duration,
     /// Launches in a row whose workers were woken too late.
@@ -81,10 +82,10 @@ impl Backoff {
         if now < self.end {
             return self;
         }
-        Backoff { halvings: self.halvings.saturating_sub(1), end: now + self.period, ..self }
+        Backoff { halvings: self.halvings.saturating_sub(1), end: now + FIRST_PERIOD, ..self }
     }
 
-    /// Halves the number of threads. The next period is longer if the last one ended recently.
+    /// Halves the number of threads, for twice the last period if the delay recurs.
     fn delayed(self, now: Duration) -> Backoff {
         let recurs = now < self.end;
         let period = if recurs { (2 * self.period).min(MAX_PERIOD) } else { FIRST_PERIOD };
@@ -127,7 +128,7 @@ mod tests {
             backoff = probing.delayed(backoff.end + MS);
         }
         assert_eq!((backoff.period, backoff.halvings), (MAX_PERIOD, 1));
-        let later = backoff.at(backoff.end).delayed(backoff.end + 2 * MAX_PERIOD);
+        let later = backoff.at(backoff.end).delayed(backoff.end + 2 * FIRST_PERIOD);
         assert_eq!(later.period, FIRST_PERIOD);
     }
 

@@ -19,19 +19,21 @@ use super::task_group::{Forked, TaskGroup};
 use super::worker::Team;
 use super::{backoff, spin, system};
 
-/// A launch in progress, on the stack of the launching thread.
+/// A launch in progress, on the stack of the launching thread. The fields that each task uses are
+/// in one cache line.
+#[repr(C, align(64))]
 pub(super) struct Launch {
-    team: Team,
     group: TaskGroup,
     /// Number of the first task that no thread has been given yet.
     next: AtomicU32,
     origin: Origin,
-    /// Time of the launch.
-    begin: Duration,
     lambda: ParallelLambda,
     data: *mut c_void,
     /// Owned error of the task that failed first, or null.
     first_error: AtomicPtr<TVMFFIObject>,
+    team: Team,
+    /// Time of the launch.
+    begin: Duration,
 }
 
 // SAFETY: `lambda` and `data` may be used by several threads at once (contract of `Launch::new`);
