@@ -8,23 +8,17 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::cuda::current_context;
-use crate::faults::{self, Fault, Outcome, complain};
+use crate::faults::{self, Fault, Outcome};
 use crate::machine::machine;
-use crate::memory::View;
+use crate::product::{BIAS, DEFAULT, Description, Layout, Product, WORKSPACE_BYTES, invalid};
 use crate::queue::Work;
 
 /// `cublasStatus_t`.
 type Status = c_int;
 type Handle = u64;
 
+/// Marks the algorithms of this library.
 const ALGORITHM: u64 = 0x616c_676f;
-/// Bytes of the workspace that every product needs.
-const WORKSPACE_BYTES: u64 = 4096;
-
-const DEFAULT: u64 = 1;
-const RELU: u64 = 2;
-const BIAS: u64 = 4;
-const GELU: u64 = 32;
 
 /// An object of the library.
 #[derive(Clone, Copy)]
@@ -33,35 +27,6 @@ enum Object {
     Description(Description),
     Layout(Layout),
     Preference { workspace_bytes: u64, alignments: [u32; 4] },
-}
-
-#[derive(Clone, Copy)]
-struct Description {
-    is_tf32: bool,
-    transposes_a: bool,
-    transposes_b: bool,
-    epilogue: u64,
-    bias: u64,
-}
-
-#[derive(Clone, Copy)]
-struct Layout {
-    element: c_int,
-    rows: u64,
-    columns: u64,
-    stride: i64,
-    batch: i32,
-    batch_stride: i64,
-}
-
-/// A queued product.
-#[derive(Clone, Copy)]
-pub struct Product {
-    description: Description,
-    alpha: f32,
-    beta: f32,
-    matrices: [(u64, Layout); 4],
-    workspace: u64,
 }
 
 static OBJECTS: Mutex<BTreeMap<Handle, Object>> = Mutex::new(BTreeMap::new());
@@ -83,10 +48,6 @@ fn call(name: &'static str, body: impl FnOnce() -> Outcome<()>) -> Status {
         Err(Fault::Requested(code)) => code,
         Err(_) => 7,
     }
-}
-
-fn invalid(text: &str) -> Fault {
-    complain(Fault::InvalidValue, format!("cuBLASLt: {text}"))
 }
 
 /// Creates an object. Its handle is written to `place`, which the library passes.
@@ -302,7 +263,7 @@ extern "C" fn cublasLtMatmulAlgoGetHeuristic(
     count: *mut c_int,
 ) -> Status {
     call("cublasLtMatmulAlgoGetHeuristic", || {
-        check(&description(operation)?, &[layout(a)?, layout(b)?, layout(c)?, layout(d)?])?;
+        description(operation)?.check(&[layout(a)?, layout(b)?, layout(c)?, layout(d)?])?;
         let (bytes, alignment) = match objects().get(&preference) {
             Some(Object::Preference { workspace_bytes, alignments }) => {
                 (*workspace_bytes, alignments[0])
@@ -322,27 +283,6 @@ extern "C" fn cublasLtMatmulAlgoGetHeuristic(
         }
         Ok(())
     })
-}
-
-/// Checks that the layouts fit together.
-fn check(of: &Description, [a, b, c, d]: &[Layout; 4]) -> Outcome<()> {
-    let size = |layout: &Layout, is_transposed| {
-        if is_transposed { (layout.columns, layout.rows) } else { (layout.rows, layout.columns) }
-    };
-    let ((m, k), (inner, n)) = (size(a, of.transposes_a), size(b, of.transposes_b));
-    let fits =
-        |layout: &Layout| (layout.rows, layout.columns) == (m, n) && layout.element == a.element;
-    if k != inner || b.element != a.element || !fits(c) || !fits(d) {
-        return Err(invalid("matrices that do not fit together"));
-    }
-    if [a, b, c].iter().any(|one| one.batch != d.batch) || (d.batch > 1 && d.batch_stride == 0) {
-        return Err(invalid("batches that do not fit together"));
-    }
-    if of.epilogue & !(DEFAULT | RELU | BIAS | GELU) != 0 || of.epilogue & BIAS != 0 && of.bias == 0
-    {
-        return Err(invalid("an unknown epilogue, or a bias without an address"));
-    }
-    Ok(())
 }
 
 #[unsafe(no_mangle)]
@@ -372,7 +312,7 @@ unsafe extern "C" fn cublasLtMatmul(
         }
         let description = description(operation)?;
         let layouts = [layout(a_layout)?, layout(b_layout)?, layout(c_layout)?, layout(d_layout)?];
-        check(&description, &layouts)?;
+        description.check(&layouts)?;
         // SAFETY: the library passes factors and an algorithm.
         let (alpha, beta, algorithm) = unsafe { (*alpha, *beta, *algorithm) };
         let addresses = [a, b, c, d];
@@ -391,93 +331,4 @@ unsafe extern "C" fn cublasLtMatmul(
         machine.enqueue(queue, Vec::new(), Work::Product(product));
         Ok(())
     })
-}
-
-impl Product {
-    /// Calculates the product. `memory` returns the memory at an address of the device.
-    pub fn run(&self, memory: impl Fn(u64) -> Option<View>) -> Outcome<()> {
-        let view = |address| {
-            memory(address).ok_or_else(|| {
-                let text =
-                    format!("a product uses {address:#x}, which is not memory of its device");
-                complain(Fault::IllegalAddress, text)
-            })
-        };
-        // The workspace is used.
-        view(self.workspace)?.store(WORKSPACE_BYTES as i64 / 8 - 1, 0u64)?;
-        let of = &self.description;
-        let [(a, a_layout), (b, b_layout), (c, c_layout), (d, d_layout)] = self.matrices;
-        let inner = if of.transposes_a { a_layout.rows } else { a_layout.columns };
-        let (a, b, d) = (view(a)?, view(b)?, view(d)?);
-        let bias = if of.epilogue & BIAS == 0 { None } else { Some(view(of.bias)?) };
-        for batch in 0..i64::from(d_layout.batch) {
-            for column in 0..d_layout.columns {
-                for row in 0..d_layout.rows {
-                    let mut sum = 0f32;
-                    for k in 0..inner {
-                        let left = a_layout.load(a, batch, (row, k), of.transposes_a)?;
-                        let right = b_layout.load(b, batch, (k, column), of.transposes_b)?;
-                        sum += of.rounded(left) * of.rounded(right);
-                    }
-                    let mut result = self.alpha * sum;
-                    if self.beta != 0.0 {
-                        result +=
-                            self.beta * c_layout.load(view(c)?, batch, (row, column), false)?;
-                    }
-                    if let Some(bias) = bias {
-                        result += load(bias, row as i64, d_layout.element)?;
-                    }
-                    let at = d_layout.index(batch, row, column);
-                    store(d, at, d_layout.element, activated(result, of.epilogue))?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Description {
-    /// Returns a factor of the product, with 10 bits after the point for TF32.
-    fn rounded(&self, factor: f32) -> f32 {
-        let bits = factor.to_bits();
-        if self.is_tf32 { f32::from_bits((bits + 0x1000) & !0x1fff) } else { factor }
-    }
-}
-
-impl Layout {
-    fn index(&self, batch: i64, row: u64, column: u64) -> i64 {
-        batch * self.batch_stride + column as i64 * self.stride + row as i64
-    }
-
-    fn load(&self, memory: View, batch: i64, at: (u64, u64), is_transposed: bool) -> Outcome<f32> {
-        let (row, column) = if is_transposed { (at.1, at.0) } else { at };
-        load(memory, self.index(batch, row, column), self.element)
-    }
-}
-
-fn activated(x: f32, epilogue: u64) -> f32 {
-    if epilogue & RELU != 0 {
-        x.max(0.0)
-    } else if epilogue & GELU != 0 {
-        let inner = std::f32::consts::FRAC_2_PI.sqrt() * (x + 0.044_715 * x * x * x);
-        x * (1.0 + inner.tanh()) / 2.0
-    } else {
-        x
-    }
-}
-
-fn load(memory: View, index: i64, element: c_int) -> Outcome<f32> {
-    Ok(match element {
-        0 => memory.load(index)?,
-        2 => half::f16::from_bits(memory.load(index)?).to_f32(),
-        _ => half::bf16::from_bits(memory.load(index)?).to_f32(),
-    })
-}
-
-fn store(memory: View, index: i64, element: c_int, value: f32) -> Outcome<()> {
-    match element {
-        0 => memory.store(index, value),
-        2 => memory.store(index, half::f16::from_f32(value).to_bits()),
-        _ => memory.store(index, half::bf16::from_f32(value).to_bits()),
-    }
 }

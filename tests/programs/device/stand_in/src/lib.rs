@@ -10,6 +10,7 @@
 //! | `queue` | streams: commands run when a thread waits for them, not before |
 //! | `image` | module images: finds the kernels that PTX or an ELF file names |
 //! | `kernels` | kernels of the fixtures, on the CPU |
+//! | `product` | products of matrices, on the CPU |
 //! | `faults` | requested failures, call counts, and complaints |
 //! | `control` | control functions for tests |
 //! | `cuda` | the names of libcuda, a feature |
@@ -40,4 +41,6 @@ mod kernels;
 mod machine;
 mod memory;
 mod pool;
+#[cfg(feature = "cuda")]
+mod product;
 mod queue;

@@ -61,7 +61,7 @@ pub enum Work {
     },
     /// Calculates a product of matrices.
     #[cfg(feature = "cuda")]
-    Product(crate::cublaslt::Product),
+    Product(crate::product::Product),
     /// Frees a block of a pool.
     Free(u64),
     /// No operation, only dependencies.
