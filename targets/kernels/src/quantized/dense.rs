@@ -6,8 +6,9 @@ use ferrite_core::abi::TVMFFIAny;
 
 use super::channels::{Channels, Input};
 use super::output::{Last, Output};
-use super::product::{PANEL_GROUP, Product};
-use super::{GROUP, MAX_ROWS};
+use super::product::Product;
+use super::tile::MAX_ROWS;
+use super::{GROUP, PANEL_GROUP};
 use crate::arguments::{Arguments, Kind, Result, shape_value};
 use crate::epilogue::BiasAxis;
 use crate::matmul::{COLUMNS, weights};

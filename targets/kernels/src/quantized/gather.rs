@@ -3,8 +3,7 @@
 
 use core::ops::Range;
 
-use super::GROUP;
-use super::product::PANEL_GROUP;
+use super::{GROUP, PANEL_GROUP};
 use crate::conv::{Geometry, Planes, Run};
 use crate::matmul::COLUMNS;
 
@@ -12,16 +11,6 @@ use crate::matmul::COLUMNS;
 pub const PLANE_SLACK: usize = COLUMNS;
 /// Bytes after the panels that are written.
 pub const PANEL_SLACK: usize = PANEL_GROUP;
-
-/// Reads a group, of any alignment.
-///
-/// # Safety
-/// `from` must have four readable bytes.
-#[inline(always)]
-pub unsafe fn group(from: *const u8) -> i32 {
-    // SAFETY: the caller guarantees the bytes.
-    unsafe { from.cast::<i32>().read_unaligned() }
-}
 
 /// Returns the offset of an inner index from that of its output pixel; the last one of those that
 /// complete a group, whose weights are zero.

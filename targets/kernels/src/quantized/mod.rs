@@ -16,10 +16,13 @@ mod output;
 mod product;
 mod tile;
 
-pub use tile::MAX_ROWS;
+use crate::matmul::COLUMNS;
 
 /// Bytes of a group.
-pub const GROUP: usize = 4;
+const GROUP: usize = 4;
+
+/// Bytes of a group of each column of a panel.
+const PANEL_GROUP: usize = COLUMNS * GROUP;
 
 /// Sign bit of bytes: signed integers plus 128 are unsigned.
 const SIGN: u8 = 0x80;

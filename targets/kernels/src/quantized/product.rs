@@ -9,9 +9,6 @@ use crate::epilogue::Place;
 use crate::matmul::COLUMNS;
 use crate::simd::{Simd, Work};
 
-/// Bytes of a group of each column of a panel.
-pub const PANEL_GROUP: usize = COLUMNS * GROUP;
-
 /// Product of rows and panels of columns. One of them is signed, the other unsigned.
 #[derive(Clone, Copy)]
 pub struct Product<const SIGNED_ROWS: bool> {

@@ -1,8 +1,7 @@
 //! Micro-kernel: a tile of a product of integers, whose sums stay in registers.
 
 use super::output::Output;
-use super::product::PANEL_GROUP;
-use super::{GROUP, gather};
+use super::{GROUP, PANEL_GROUP};
 use crate::matmul::COLUMNS;
 use crate::simd::{Simd, Work};
 
@@ -98,7 +97,7 @@ impl<const SIGNED_ROWS: bool> Tile<'_, SIGNED_ROWS> {
                     *vector = simd.load_integers(right.add(offset).cast());
                 }
                 for (at, sums) in sums.iter_mut().enumerate() {
-                    let value = gather::group(left.add(at * row));
+                    let value = group(left.add(at * row));
                     let value = simd.splat_integer(value);
                     for (sum, column) in sums.iter_mut().zip(columns) {
                         *sum = if SIGNED_ROWS {
@@ -114,4 +113,14 @@ impl<const SIGNED_ROWS: bool> Tile<'_, SIGNED_ROWS> {
         }
         sums
     }
+}
+
+/// Reads a group, of any alignment.
+///
+/// # Safety
+/// `from` must have four readable bytes.
+#[inline(always)]
+pub unsafe fn group(from: *const u8) -> i32 {
+    // SAFETY: the caller guarantees the bytes.
+    unsafe { from.cast::<i32>().read_unaligned() }
 }
