@@ -12,6 +12,8 @@ from .graph import array, dtype, permutation, same_shape, scalar, shape
 BYTES = ("int8", "uint8")
 CLIPS = {activation.NONE: (-activation.LARGEST, activation.LARGEST), activation.RELU: (0, activation.LARGEST), activation.RELU6: (0, 6)}
 """Activation functions that are bounds."""
+FLOATS = "float32", 0, numpy.float32(1)
+"""Type, zero point and step of results that are not rounded."""
 EXACT = 1e-2
 """Largest distance of a bias in units of the sum from the integer that it becomes."""
 
@@ -82,16 +84,14 @@ class _Product:
         factor = (self.x.scale * self.weights.scale).astype("float32")
         if found.scale is not None:
             factor = (factor * found.scale).astype("float32")
-        target, zero = ("float32", 0) if scale is not None else _absorb_rounding(graph, found, factor)
-        if target != "float32":
-            factor = factor / zero.scale
-        zero = zero.value if target != "float32" else 0
+        kind, zero, step = FLOATS if scale is not None else _absorb_rounding(graph, found)
+        factor = factor / step
         if scale is None:
             _bias_of_integers(found, factor)
             scale = relax.const(factor.reshape(-1))
         elif (factor != 1).any():
             scale = relax.op.multiply(scale, relax.const(factor.reshape(-1)))
-        return found.end, found.call(self.name, [*inputs, scale, zero], parameters, extents, target)
+        return found.end, found.call(self.name, [*inputs, scale, zero], parameters, extents, kind)
 
     def _converted(self, var):
         """Returns the last of the conversions to 32 bits that follow a product without factors."""
@@ -186,25 +186,25 @@ def _differences(graph, expr):
     return parts[0].astype("int32") - zero.astype("int32"), factor
 
 
-def _absorb_rounding(graph, found, factor):
-    """Returns the type and the zero point of the integers to which the result is rounded; float32 without such."""
+def _absorb_rounding(graph, found):
+    """Returns the type, the zero point and the step of the integers to which the result is rounded; those of floats without any."""
     user = graph.only_user(found.end)
     call = graph.call(user, "quantize") if user is not None else None
     bounds = (found.low, found.high) if found.code == activation.CLIP else CLIPS.get(found.code)
     if call is None or dtype(call) not in BYTES or bounds is None or found.residual is not None or found.bias is not None:
-        return "float32", 0
-    scale, zero = map(scalar, call.args[1:])
-    if scale is None or zero is None or scale <= 0 or not same_shape(user, found.end):
-        return "float32", 0
-    scale = numpy.float32(scale)
+        return FLOATS
+    step, zero = map(scalar, call.args[1:])
+    if step is None or zero is None or step <= 0 or not same_shape(user, found.end):
+        return FLOATS
+    step = numpy.float32(step)
     if found.code != activation.NONE:
         found.code = activation.CLIP
-        found.low, found.high = (bound if abs(bound) == activation.LARGEST else float(numpy.float32(bound) / scale) for bound in bounds)
+        found.low, found.high = (bound if abs(bound) == activation.LARGEST else float(numpy.float32(bound) / step) for bound in bounds)
     if found.shift is not None:
-        found.shift = found.shift / float(scale)
+        found.shift = found.shift / float(step)
     graph.taken.add(user)
     found.end = user
-    return dtype(call), Operand(int(zero), None, scale)
+    return dtype(call), int(zero), step
 
 
 def _bias_of_integers(found, factor):

@@ -79,7 +79,7 @@ impl Convolution {
             let planes = Planes::of_pixels(geometry, &part.pixels);
             let len = geometry.channels.saturating_mul(planes.plane()).saturating_add(PLANE_SLACK);
             let padded = bytes(len)?;
-            let offsets = bytes(inner * size_of::<usize>())?;
+            let offsets = bytes(inner.saturating_mul(size_of::<usize>()))?;
             let planes = Planes { data: padded.data().cast_const().cast(), ..planes };
             let task = Task {
                 convolution: self,
