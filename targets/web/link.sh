@@ -24,7 +24,7 @@ sysroot=$(rustc --print sysroot)
 host=$(rustc -vV | sed -n 's/^host: //p')
 linker=$sysroot/lib/rustlib/$host/bin/rust-lld
 # The stack is below the data: one that is exhausted traps, and overwrites nothing.
-options=(--no-entry --gc-sections --strip-debug --stack-first -z stack-size=1048576)
+options=(--no-entry --gc-sections --strip-all --stack-first -z stack-size=1048576)
 if [ -n "${ASYNCIFY:-}" ]; then wanted=$output.unchanged; else wanted=$output; fi
 "$linker" -flavor wasm "${options[@]}" "${exports[@]/#/--export=}" "$archive" "$@" -o "$wanted"
 if [ -n "${ASYNCIFY:-}" ]; then

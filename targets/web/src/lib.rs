@@ -31,9 +31,9 @@ pub mod webgpu;
 
 use ferrite_alloc_ext::device::{self, Backend};
 
-/// Runs the constructors of the module, which register its system libraries, registers the back end
-/// of WebGPU, and sends the log to the console. Must be called once, before the first lookup of a
-/// function.
+/// Runs the constructors of the module, which register its system libraries, registers the back
+/// end of WebGPU, and sends the log to the console. Must be called once, before the first lookup of
+/// a function.
 pub fn install() {
     // SAFETY: called once; constructors of compiled code have no requirement but that.
     unsafe { imports::__wasm_call_ctors() };
