@@ -103,6 +103,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("alloc-ext/src/containers/faults.rs", "only in tests"),
     ("core/src/names/name_table/names.rs", "part of each table, whose static is listed"),
     ("targets/host/src/thread_pool/futex/other.rs", "only without futexes"),
+    ("targets/host/src/thread_pool/system/other.rs", "only on systems other than Linux"),
     (
         "targets/host/src/dynamic_lib/program_symbols/",
         "symbols in read-only tables, found without a lock",
@@ -110,6 +111,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("targets/gpu/src/open_once.rs", "after begin_use: a child gets an error"),
     ("targets/gpu/src/module/loading.rs", "after begin_use"),
     ("targets/gpu/src/allocation/", "only of an open device"),
+    ("targets/gpu/src/cuda/cublaslt/context.rs", "only of an open device"),
     ("targets/gpu/src/cuda/platform.rs", "after begin_use"),
     ("targets/gpu/src/cuda/device.rs", "only of an open driver"),
     ("targets/gpu/src/cuda/kernel.rs", "only of a loaded module"),
