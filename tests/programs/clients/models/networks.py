@@ -40,7 +40,10 @@ def libraries(arguments, folder, paths):
         for batch in arguments.batch:
             found[name, batch] = {"ferrite": compiled.library(name, paths[name], batch, folder, arguments.options)}
             if "tvm" in arguments.beside:
-                found[name, batch]["tvm"] = compiled.tvm_library(name, paths[name], batch, folder)
+                try:
+                    found[name, batch]["tvm"] = compiled.tvm_library(name, paths[name], batch, folder)
+                except SystemExit as error:
+                    print(f"TVM's defaults fail: {error}", file=sys.stderr)
             if arguments.compile and "compiled" in arguments.beside:
                 for threads in arguments.threads:
                     process("runtimes.pytorch", name, threads, folder, path=paths[name], batch=batch)
