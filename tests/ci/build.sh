@@ -358,8 +358,8 @@ core 5
 alloc-ext 24
 targets/relax 12
 targets/gpu 11
-capi/legacy 30
-capi/minimal 7
+capi/legacy 23
+capi/minimal 6
 END
 }
 

@@ -3,10 +3,10 @@
 
 usage: import_layers.py [--at-most N] [--list] CRATE_FOLDER...
 
-The table is in the documentation of lib.rs, a row for each layer: `| [`name`] | content |`, without a link
-if it is private. Root modules without a row come last. An
-import is upward if the imported layer has a later row. Test code does not count. The number of levels is the length of the longest
-chain of imports that are not upward. With --at-most, more upward imports are a failure; --list names their files.
+The table is in the documentation of lib.rs, with the names of layers in its first column: `| [`name`], `private` | content |`. Root
+modules without a row come last. An import is upward if the imported layer has a later name. Test code does not count. The number of
+levels is the length of the longest chain of imports that are not upward. With --at-most, more upward imports are a failure; --list names
+their files.
 """
 
 import re
@@ -15,7 +15,8 @@ from pathlib import Path
 
 import import_circles
 
-ROW = re.compile(r"^//! \| \[?`(?:mod@)?(\w+)`\]? ", re.MULTILINE)
+ROW = re.compile(r"^//! \| ([^|]*`[^|]*) \|", re.MULTILINE)
+NAME = re.compile(r"`(?:mod@)?(\w+)`")
 
 
 def imports_between(crate):
@@ -31,7 +32,7 @@ def imports_between(crate):
 
 def reading_order(crate, root):
     """Return the layers in reading order."""
-    rows = re.findall(ROW, root.read_text())
+    rows = [name for row in re.findall(ROW, root.read_text()) for name in re.findall(NAME, row)]
     layers = {path[0] for path, _ in crate.code.values() if path}
     return [name for name in rows if name in layers] + sorted(layers.difference(rows))
 
