@@ -30,7 +30,7 @@ use heap as huge_pages;
 
 // The pool of bare-metal builds is compiled for its tests, so that one test run covers both heaps.
 #[cfg(all(test, any(feature = "std", all(feature = "client", unix))))]
-#[expect(dead_code, reason = "only its tests use it in this build")]
+#[expect(dead_code, unused_imports, reason = "only its tests use it in this build")]
 pub(crate) mod pool;
 
 pub use alloc_error::AllocError;
