@@ -49,8 +49,11 @@ def pytest_sessionfinish():
 
     RECORD["state"] = fast_state.state()
     if path := os.environ.get("FAST_RECORD"):
-        with open(path, "w", encoding="utf-8") as file:
+        # Processes of a parallel run end at the same time: the file is that of one of them.
+        part = f"{path}.{os.getpid()}"
+        with open(part, "w", encoding="utf-8") as file:
             json.dump(RECORD, file)
+        os.replace(part, path)
 
 
 def pytest_report_header():
