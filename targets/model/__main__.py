@@ -21,6 +21,7 @@ import quote
 import signature
 import targets
 import tuning
+import web
 from executable import MAGIC, Executable, Malformed
 from failure import Failure
 from language import chat, command, options
@@ -49,7 +50,7 @@ def arguments():
     parser = argparse.ArgumentParser(prog="ferrite model", description="Compiles a model, and writes a project that runs it.")
     text = "file of ONNX, PyTorch (.pt2) or TensorFlow Lite, Python file that defines `model`, library by export_library, or folder of a language model"
     parser.add_argument("file", type=pathlib.Path, help=text)
-    parser.add_argument("--target", required=True, help=", ".join([*(targets.boards() or ["boards (in a clone of Ferrite)"]), targets.HOST, *targets.DEVICES]))
+    parser.add_argument("--target", required=True, help=", ".join([*(targets.boards() or ["boards (in a clone of Ferrite)"]), targets.HOST, *targets.DEVICES, *targets.WEB]))
     parser.add_argument("-o", "--output", type=pathlib.Path, help="folder of the project; default: NAME-TARGET")
     parser.add_argument("--name", help="name of the model, a C identifier; default: that of the file")
     parser.add_argument("--function", help="function to call; default: main, or the only one")
@@ -63,6 +64,7 @@ def arguments():
     parser.add_argument("--cpu", metavar="NAME", help=text)
     parser.add_argument("--no-kernels", action="store_true", help="code by TVM alone, without Ferrite's kernels for dense operators")
     parser.add_argument("--cublaslt", choices=("float32", "tf32"), nargs="?", const="float32", help=CUBLASLT)
+    parser.add_argument("--no-simd", action="store_true", help="code for web pages without SIMD")
     parser.add_argument("--profile", action="store_true", help="measures each operator on this machine; writes profile.json and profile.svg")
     tuning_arguments(parser.add_argument_group("search for schedules"))
     comparison_arguments(parser.add_argument_group("comparison of results"))
@@ -103,8 +105,9 @@ def language_arguments(group):
 
 def compiled(args, kernels=None, searched=None):
     """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work, `searched` finds schedules for others."""
-    mod = frontend.load(args.file, dict(args.shape), dict(args.value), args.target not in targets.DEVICES, args.weights)
-    target = "c" if args.target in targets.boards() else targets.description(args.target, args.cpu)
+    has_gpu = args.target in targets.DEVICES or targets.WEB.get(args.target) == "webgpu"
+    mod = frontend.load(args.file, dict(args.shape), dict(args.value), not has_gpu, args.weights)
+    target = "c" if args.target in targets.boards() else targets.description(args.target, args.cpu, not args.no_simd)
     return compiler.executable(mod, target, kernels, searched, args.cublaslt)
 
 
@@ -182,6 +185,18 @@ def host(args, name, folder):
     return function, inputs
 
 
+def page(args, name, folder):
+    if args.file.suffix not in frontend.SUFFIXES:
+        raise Failure(f"{args.file} has machine code of a host: give the file that it was compiled from")
+    built = compiled(args)
+    executable = Executable(compiler.serialised(built))
+    targets.check_functions(executable, args.target, set(executable.kernels))
+    function = signature.entry_point(executable, args.function)
+    inputs = signature.inputs(executable, function)
+    web.write(folder, name, args.target, built, executable, function, inputs)
+    return function, inputs
+
+
 def dense_work(executable, args, kernels):
     """Returns a line about the kernels that the model calls."""
     if args.no_kernels:
@@ -206,6 +221,8 @@ def run(args):
             raise Failure("--tune and --records are not for language models, whose kernels have schedules of their own")
         if args.cublaslt:
             raise Failure("--cublaslt is not for language models")
+        if args.target in targets.WEB:
+            raise Failure("language models are not compiled for web pages")
         command.run(args)
         return
     if not args.file.is_file():
@@ -214,6 +231,8 @@ def run(args):
         raise Failure(f"{args.file} is not an .onnx, .pt2, .tflite, .py or .so file")
     if args.cublaslt and args.target != "cuda":
         raise Failure("cuBLASLt runs on NVIDIA's GPUs: give --cublaslt with --target cuda")
+    if args.no_simd and args.target not in targets.WEB:
+        raise Failure(f"--no-simd is for web pages: give it with --target {' or '.join(targets.WEB)}")
     if args.profile and args.target != targets.HOST:
         raise Failure(f"operators are measured on this machine: give --profile with --target {targets.HOST}")
     if (args.check or args.against) and args.target != targets.HOST:
@@ -222,10 +241,12 @@ def run(args):
         check_tuning(args)
         tuning.prepare()
     name = quote.model_name(args.file.stem) if args.name is None else quote.checked_model_name(args.name)
-    folder = args.output or pathlib.Path(f"{name}-{args.target}")
-    function, inputs = (board if args.target in targets.boards() else host)(args, name, folder)
+    folder = args.output or pathlib.Path(f"{name}-{args.target.replace(',', '-')}")
+    write = page if args.target in targets.WEB else board if args.target in targets.boards() else host
+    function, inputs = write(args, name, folder)
     print(f"function     {quote.visible(signature.text(function, inputs))}")
-    print(f"project      {quote.visible(folder)}: run {quote.shell(folder / 'build.sh')} run")
+    start = f"read {quote.shell(folder / 'README.md')}" if args.target in targets.WEB else f"run {quote.shell(folder / 'build.sh')} run"
+    print(f"project      {quote.visible(folder)}: {start}")
 
 
 try:

@@ -21,6 +21,11 @@ def target(cpu=None):
     return {"kind": "llvm", **REASSOCIATION} | ({"mcpu": cpu} if cpu else {})
 
 
+def web(simd):
+    """Returns TVM's target for WebAssembly in web pages."""
+    return {"kind": "llvm", "mtriple": "wasm32-unknown-unknown-wasm", "vector-width": 128, **REASSOCIATION} | ({"mattr": ["+simd128"]} if simd else {})
+
+
 def features():
     """Returns the features of an x86-64 processor by Linux's names."""
     info = pathlib.Path("/proc/cpuinfo")

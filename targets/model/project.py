@@ -16,7 +16,8 @@ TEMPLATES = pathlib.Path(__file__).resolve().parent / "project"
 
 def fill(template, names):
     """Returns a template with each @NAME@ replaced, by its form for the kind of file: strings of models are quoted for it."""
-    quoted = {".c": quote.c_comment, ".h": quote.c_comment, ".md": quote.markdown, ".sh": quote.shell}[pathlib.Path(template).suffix]
+    # Values for JavaScript are literals.
+    quoted = {".c": quote.c_comment, ".h": quote.c_comment, ".md": quote.markdown, ".sh": quote.shell, ".mjs": str, ".mts": str}[pathlib.Path(template).suffix]
     literals = {"FUNCTION": quote.c_literal}
 
     def value(found):

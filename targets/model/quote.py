@@ -3,6 +3,7 @@
 Names come from files of others. What they say becomes text of a comment or of a literal, never code, and never a path.
 """
 
+import json as formats
 import re
 import shlex
 import unicodedata
@@ -81,6 +82,11 @@ def c_literal(text):
 def shell(text):
     """Returns a word of the shell."""
     return shlex.quote(str(text))
+
+
+def json(value):
+    """Returns a literal of JSON, JavaScript and TypeScript, in ASCII."""
+    return formats.dumps(value)
 
 
 def markdown(text):

@@ -1,4 +1,4 @@
-"""The targets of the command: boards with the profile `relax`, hosts, and devices."""
+"""The targets of the command: boards with the profile `relax`, hosts, devices, and web pages."""
 
 import os
 import pathlib
@@ -26,6 +26,8 @@ def clone():
 HOST = "host"
 DEVICES = {"opencl": 4, "cuda": 2}
 """Kinds of devices, each with its number in DLPack."""
+WEB = {"web": "cpu", "web,webgpu": "webgpu"}
+"""Web pages, with the device that runs the kernels."""
 OLDEST_CUDA = "sm_75"
 """The oldest architecture that today's CUDA compiles for. Kernels stay source, which Ferrite compiles for the GPU that it finds."""
 HALVES = ("cortex-m33", "cortex-m4f")
@@ -40,14 +42,19 @@ def boards():
 
 
 def check(name):
-    known = [*boards(), HOST, *DEVICES]
+    known = [*boards(), HOST, *DEVICES, *WEB]
     if name not in known:
         more = "" if clone() else f"; boards need a clone of Ferrite, from which firmware is built: name its folder by the variable FERRITE"
         raise Failure(f"there is no target {name}; targets are: {', '.join(known)}{more}")
+    if name in WEB and not clone():
+        raise Failure("modules for web pages are built from a clone of Ferrite: name its folder by the variable FERRITE")
 
 
-def description(name, cpu=None):
-    """Returns what TVM compiles for on this machine: the target `host`, with LLVM's name of a processor, or a device."""
+def description(name, cpu=None, simd=True):
+    """Returns what TVM compiles for: this machine, with LLVM's name of a processor, a device, or web pages, with or without SIMD."""
+    if name in WEB:
+        page = processor.web(simd)
+        return page if WEB[name] == "cpu" else {"kind": WEB[name], "host": page}
     if name == HOST:
         return processor.target(cpu)
     return {"kind": name, "host": "llvm"} | ({"arch": OLDEST_CUDA} if name == "cuda" else {})

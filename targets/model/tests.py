@@ -279,7 +279,7 @@ class Command(unittest.TestCase):
 
     def test_mistakes_are_explained(self):
         model = FIXTURES.parent / "cnn/digits.onnx"
-        self.fails("no target pdp11; targets are: cortex-m33, cortex-m4f, riscv32, wasm32, host, opencl, cuda", model, "--target", "pdp11")
+        self.fails("no target pdp11; targets are: cortex-m33, cortex-m4f, riscv32, wasm32, host, opencl, cuda, web, web,webgpu", model, "--target", "pdp11")
         self.fails("no file nope.onnx", "nope.onnx", "--target", "cortex-m4f")
         self.fails("is not an .onnx, .pt2, .tflite, .py or .so file", FIXTURES / "cnn/bytecode.vm", "--target", "cortex-m4f")
         self.fails("machine code of a host", FIXTURES / "cnn/bytecode.so", "--target", "cortex-m4f")
@@ -294,6 +294,9 @@ class Command(unittest.TestCase):
         self.fails("are not for language models", FIXTURES, "--target", "host", "--tune", "1")
         self.fails("argument --tune: it is not a time", model, "--target", "host", "--tune", "0")
         self.fails("give --cublaslt with --target cuda", model, "--target", "host", "--cublaslt")
+        self.fails("give it with --target web or web,webgpu", model, "--target", "host", "--no-simd")
+        self.fails("are not compiled for web pages", FIXTURES, "--target", "web")
+        self.fails("machine code of a host", FIXTURES / "cnn/bytecode.so", "--target", "web")
         self.fails("is not like x=1,3,32,32", model, "--target", "host", "--shape", "x")
 
     def test_a_library_becomes_a_project_for_this_machine(self):

@@ -20,9 +20,15 @@ imports=(TVMFFIWasmFunctionDeleter TVMFFIWasmSafeCall __console_log)
 # Features that rustc enables by default for this target; older versions of Binaryen do not.
 features=(--enable-bulk-memory --enable-mutable-globals --enable-nontrapping-float-to-int --enable-sign-ext)
 
+die() {
+  echo "error: $1" >&2
+  exit 1
+}
+command -v rustc >/dev/null || die "rustc is missing, whose linker makes the module: install Rust by rustup"
 sysroot=$(rustc --print sysroot)
 host=$(rustc -vV | sed -n 's/^host: //p')
 linker=$sysroot/lib/rustlib/$host/bin/rust-lld
+[ -x "$linker" ] || die "there is no $linker: install Rust by rustup, whose toolchains have it"
 # The stack is below the data: one that is exhausted traps, and overwrites nothing.
 options=(--no-entry --gc-sections --strip-all --stack-first -z stack-size=1048576)
 if [ -n "${ASYNCIFY:-}" ]; then wanted=$output.unchanged; else wanted=$output; fi

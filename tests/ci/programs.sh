@@ -90,13 +90,15 @@ check_relax-tvm-tests() {
 }
 
 # TVM's JavaScript runtime, two releases from npm, with its own tests from FERRITE_TVM_GIT, on the
-# library for web pages: without a model, with the models of tests/programs/relax, with asyncify
-# needs: node npm wasm-opt wasm32-unknown-unknown
-# for: core alloc-ext capi targets/relax targets/gpu targets/web tests/programs/web
+# library for web pages: without a model, with the models of tests/programs/relax, with asyncify,
+# with models that `ferrite model` compiles
+# needs: node npm wasm-opt wheel wasm32-unknown-unknown
+# for: core alloc-ext capi targets/relax targets/gpu targets/web targets/model tests/programs/web
 check_web() {
+  build_wheel
   cargo rustc -p ferrite-ffi-capi --locked --no-default-features --features web,ferrite-ffi-web/testing \
     --profile mcu --target wasm32-unknown-unknown --crate-type staticlib
-  tests/programs/web/run.sh "$target/wasm32-unknown-unknown/mcu/libtvm_ffi.a"
+  tests/programs/web/run.sh "$target/wasm32-unknown-unknown/mcu/libtvm_ffi.a" "$target"/wheels/*.whl
 }
 
 # classes and functions of a library in Rust, used from Python, C++ and C

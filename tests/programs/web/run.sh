@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# usage: run.sh ARCHIVE
+# usage: run.sh ARCHIVE WHEEL
 #
 # Runs TVM's JavaScript runtime (tvmjs), releases 0.27.0-dev0 and 0.28.0-dev0, on modules that
 # targets/web/link.sh makes of ARCHIVE, the libtvm_ffi.a of the features `web` and `testing`: its
-# own tests with and without asyncify, the models of ../relax, webgpu.js and behaviour.js.
-# FERRITE_TVM_GIT names a git directory with the tests, which no package contains. The last line is
-# the sum.
+# own tests with and without asyncify, the models of ../relax, webgpu.js, behaviour.js, and
+# ../clients/web with the wheel of targets/host/python. FERRITE_TVM_GIT names a git directory with
+# the tests, which no package contains. The last line is the sum.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 source "$root/tests/conformance/upstream/support/cache.sh"
@@ -65,7 +65,7 @@ fail() {
   tail -n 40 "$work/log" | cut -c 1-300
 }
 
-[ $# -eq 1 ] && [ -f "$1" ] || die "usage: run.sh ARCHIVE"
+[ $# -eq 2 ] && [ -f "$1" ] && [ -f "$2" ] || die "usage: run.sh ARCHIVE WHEEL"
 archive=$(realpath "$1")
 need node "apt-get install nodejs"
 need npm "apt-get install npm"
@@ -90,5 +90,10 @@ for release in 0.27 0.28; do
     run_program behaviour.js "$release" "$modules/tvmjs_runtime.wasm"
   done
 done
+if TVMJS=$packages FERRITE_WEB=$archive "$here/../clients/run.sh" "$2" web; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+fi
 echo "web: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

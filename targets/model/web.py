@@ -1,0 +1,141 @@
+"""Links a model for web pages: a WebAssembly of the library with the kernels, and a JavaScript module with types."""
+
+import gzip
+import math
+import os
+import pathlib
+import subprocess
+import tempfile
+
+import project
+import quote
+import signature
+import targets
+from executable import BYTECODE
+from failure import Failure
+
+TRIPLE = "wasm32-unknown-unknown"
+ARRAYS = {
+    "float32": "Float32Array",
+    "float64": "Float64Array",
+    "float16": "Uint16Array",
+    "bfloat16": "Uint16Array",
+    "int8": "Int8Array",
+    "int16": "Int16Array",
+    "int32": "Int32Array",
+    "int64": "BigInt64Array",
+    "uint8": "Uint8Array",
+    "uint16": "Uint16Array",
+    "uint32": "Uint32Array",
+    "uint64": "BigUint64Array",
+    "bool": "Uint8Array",
+}
+"""Arrays of JavaScript by element type; halves are their bits."""
+
+
+def archive():
+    """Returns the path of the library for WebAssembly: built from the clone, or named by the variable FERRITE_WEB."""
+    if named := os.environ.get("FERRITE_WEB"):
+        if not pathlib.Path(named).is_file():
+            raise Failure(f"FERRITE_WEB={named} is not a file")
+        return pathlib.Path(named)
+    root = targets.clone()
+    folder = pathlib.Path(os.environ.get("CARGO_TARGET_DIR") or root / "target") / "model"
+    command = [os.environ.get("CARGO", "cargo"), "rustc", "--quiet", "--manifest-path", root / "Cargo.toml", "--target-dir", folder]
+    command += ["-p", "ferrite-ffi-capi", "--no-default-features", "--features", "web", "--profile", "mcu"]
+    try:
+        outcome = subprocess.run([*command, "--target", TRIPLE, "--crate-type", "staticlib"]).returncode
+    except FileNotFoundError:
+        raise Failure("cargo is missing: install Rust, or name it by the variable CARGO") from None
+    if outcome:
+        raise Failure(f"the library could not be built, see above: rustup target add {TRIPLE}")
+    return folder / TRIPLE / "mcu/libtvm_ffi.a"
+
+
+def link(output, library, objects):
+    """Links the library and objects, and returns the size of the result."""
+    script = targets.clone() / "targets/web/link.sh"
+    outcome = subprocess.run([script, output, library, *objects], capture_output=True, text=True)
+    if outcome.returncode:
+        raise Failure(f"the model cannot be linked: {outcome.stderr.strip().removeprefix('error: ')}")
+    return output.stat().st_size
+
+
+def export(executable, output, library):
+    """Writes TVM's executable as a WebAssembly."""
+
+    def linked(path, objects, **_):
+        link(pathlib.Path(path), library, objects)
+
+    linked.object_format = "o"
+    # TVM chooses the format of its result by the suffix.
+    executable.export_library(str(output), fcompile=linked)
+
+
+def described(executable):
+    """Returns the inputs of each function that a page can call, by its name."""
+    found, failures = {}, []
+    for function in executable.functions:
+        if function.kind != BYTECODE:
+            continue
+        try:
+            inputs = signature.inputs(executable, function)
+            found[function.name] = [{"name": one.name, "dtype": str(one.dtype), "shape": one.shape} for one in inputs]
+            check_inputs(inputs)
+        except Failure as failure:
+            failures.append(failure)
+            found.pop(function.name, None)
+    if not found:
+        raise failures[0]
+    return found
+
+
+def check_inputs(inputs):
+    for one in inputs:
+        if str(one.dtype) not in ARRAYS:
+            raise Failure(f"JavaScript has no array for the input {one}")
+
+
+def calls(functions, first):
+    """Yields the declarations of `run` in TypeScript; the name of the first function may be left out."""
+    for name in sorted(functions, key=lambda name: name != first):
+        inputs = "; ".join(f"{quote.json(one['name'])}: {ARRAYS[one['dtype']]}" for one in functions[name])
+        yield f"  run(inputs: {{ {inputs} }}, name{'?' * (name == first)}: {quote.json(name)}): Promise<Result>;"
+
+
+def example(inputs):
+    """Returns inputs of a function in JavaScript."""
+    return "{ " + ", ".join(f"{quote.json(one.name)}: new {ARRAYS[str(one.dtype)]}({math.prod(one.shape)})" for one in inputs) + " }"
+
+
+def write(folder, name, target, built, executable, function, inputs):
+    """Writes the folder of a model, and prints the sizes of its parts."""
+    functions = described(executable)
+    library = archive()
+    folder.mkdir(parents=True, exist_ok=True)
+    output = folder / "model.wasm"
+    export(built, output, library)
+    names = {
+        "NAME": name,
+        "TARGET": target,
+        "ENTRY": quote.json(function.name),
+        "DEVICE": quote.json(targets.WEB[target]),
+        "FUNCTIONS": quote.json(functions),
+        "ARRAYS": quote.json({dtype: ARRAYS[dtype] for dtype in sorted(ARRAYS)}),
+        "CALLS": "\n".join(calls(functions, function.name)),
+        "EXAMPLE": example(inputs),
+        "SIGNATURE": signature.text(function, inputs),
+    }
+    templates = {"model.mjs": "web.mjs", "model.d.mts": "web.d.mts", "README.md": "web.md"}
+    project.write(folder, {file: project.fill(template, names) for file, template in templates.items()})
+    print_sizes(output, executable.weight_bytes, library)
+
+
+def print_sizes(output, weights, library):
+    with tempfile.TemporaryDirectory() as folder:
+        alone = link(pathlib.Path(folder) / "library.wasm", library, [])
+    data = output.read_bytes()
+    print(f"library      {alone} bytes")
+    print(f"weights      {weights} bytes")
+    print(f"kernels      {len(data) - alone - weights} bytes, with the functions that call them")
+    print(f"model.wasm   {len(data)} bytes, {len(gzip.compress(data, 9))} by gzip -9")

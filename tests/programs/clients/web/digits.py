@@ -1,0 +1,107 @@
+"""Digits that the command compiles for web pages are right in Node, under both releases of TVM's JavaScript runtime in the folder TVMJS.
+
+FERRITE_WEB names the library."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+HERE = pathlib.Path(__file__).parent
+TVMJS = pathlib.Path(os.environ["TVMJS"])
+MODEL = ROOT / "tests/programs/relax/cnn/digits.onnx"
+SOURCE = """
+import tvm
+from tvm import relax
+
+def add(builder, name, x, y):
+    with builder.function(name, [x, y]):
+        builder.emit_func_output(relax.Tuple([relax.op.add(x, y), relax.op.multiply(x, y)]))
+
+builder = relax.BlockBuilder()
+for name, dtype in ("wide", "int64"), ("halves", "float16"):
+    add(builder, name, *(relax.Var(name, relax.TensorType((2, 3), dtype)) for name in ("x", "second one")))
+model = builder.get()
+"""
+TYPED = """
+import { load, type Tensor } from "./model.mjs";
+
+export async function sums(tvmjs: object): Promise<BigInt64Array> {
+  const model = await load(tvmjs, { wasm: new Uint8Array(8) });
+  const inputs = { x: new BigInt64Array(6), "second one": new BigInt64Array(6) };
+  const [sum] = await model.run(inputs, "wide") as Tensor[];
+  // @ts-expect-error: an array of another type
+  await model.run({ x: new Float32Array(6), "second one": new BigInt64Array(6) }, "wide");
+  // @ts-expect-error: a function that the model lacks
+  await model.run(inputs, "absent");
+  return sum.data as BigInt64Array;
+}
+"""
+
+
+def compiled(model, target, folder, *options, **variables):
+    """Runs the command, and returns what it prints."""
+    command = [sys.executable, "-B", ROOT / "targets/model", model, "--target", target, "-o", folder, *options]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **variables})
+    print(done.stdout)
+    return done.returncode, done.stdout
+
+
+def run(program, *arguments):
+    for release in "0.27", "0.28":
+        subprocess.run(["node", HERE / program, TVMJS / f"tvmjs-{release}.js", *arguments], check=True)
+
+
+def check_digits(place):
+    data = (ROOT / "tests/programs/aot/cnn_f32/data.h").read_text()
+    pictures, labels = place / "pictures.json", place / "labels.json"
+    for file, array in (pictures, "x"), (labels, "label"):
+        numbers = re.search(rf"\bcnn_f32_{array}\[\d*\] = {{([^}}]*)}}", data)[1]
+        file.write_text(str([float(number) for number in re.findall(r"[-+.\de]+", numbers)]))
+    for name, *options in ("simd",), ("plain", "--no-simd"):
+        status, output = compiled(MODEL, "web", place / name, *options)
+        assert status == 0 and "main(x: float32[1, 1, 8, 8])" in output, output
+        size = (place / name / "model.wasm").stat().st_size
+        parts = [int(number) for number in re.findall(r"^(?:library|weights|kernels) +(\d+) bytes", output, re.M)]
+        assert sum(parts) == size and all(parts), output
+        run("digits.mjs", place / name, pictures, labels)
+
+
+def check_types(place):
+    source = place / "several.py"
+    source.write_text(SOURCE)
+    status, output = compiled(source, "web", place / "several", "--function", "halves")
+    assert status == 0, output
+    run("types.mjs", place / "several")
+    (place / "several/page.mts").write_text(TYPED)
+    compiler = TVMJS / "node_modules/.bin/tsc"
+    options = ["--strict", "--noEmit", "--target", "es2022", "--module", "nodenext"]
+    subprocess.run([compiler, *options, place / "several/page.mts"], check=True)
+
+
+def check_webgpu(place):
+    status, output = compiled(MODEL, "web,webgpu", place / "webgpu")
+    assert status == 0, output
+    run("no_webgpu.mjs", place / "webgpu")
+
+
+def check_mistakes(place):
+    rustc = place / "bin/rustc"
+    rustc.parent.mkdir()
+    rustc.write_text("#!/bin/sh\necho host: nowhere\n")
+    rustc.chmod(0o755)
+    for variable, value, message in (
+        ("FERRITE_WEB", place / "absent.a", "absent.a is not a file"),
+        ("FERRITE_WEB", MODEL, "the model cannot be linked: .*digits.onnx"),
+        ("PATH", f"{rustc.parent}:{os.environ['PATH']}", "the model cannot be linked: there is no .*/rust-lld"),
+    ):
+        status, output = compiled(MODEL, "web", place / "wrong", **{variable: str(value)})
+        assert status == 1 and re.search(message, output) and "Traceback" not in output, output
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for check in check_digits, check_types, check_webgpu, check_mistakes:
+        check(pathlib.Path(folder))
