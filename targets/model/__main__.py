@@ -186,6 +186,8 @@ def host(args, name, folder):
 
 
 def page(args, name, folder):
+    if args.input:
+        raise Failure("pages give their own inputs: leave out --input")
     if args.file.suffix not in frontend.SUFFIXES:
         raise Failure(f"{args.file} has machine code of a host: give the file that it was compiled from")
     built = compiled(args)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Tests of `ferrite model` with names that try to become code: what it writes is compiled and run. Prints the sum at the end."""
 
+import json
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import project
 import quote
 import signature
 import targets
+import web
 from executable import BYTECODE, Executable, Malformed, as_c
 from failure import Failure
 
@@ -94,6 +97,16 @@ class Hostile(unittest.TestCase):
         self.compiles(self.folder / "board", "main.c", board=firmware)
         project.write_host(self.folder / "device", "m", "opencl", FIXTURE / "bytecode.so", function, inputs, [])
         self.compiles(self.folder / "device", "main.c", "inputs.c")
+
+    def test_modules_for_pages_have_names_as_literals(self):
+        for text in TEXTS:
+            data, function, inputs = hostile(text)
+            files = web.files("m", "web", Executable(data), function, inputs)
+            [functions] = re.findall(r"^export const functions = (.*);$", files["model.mjs"], re.M)
+            expected = {"name": text, "dtype": "float32", "shape": [1, 1, 8, 8]}
+            self.assertEqual(json.loads(functions), {text: [expected]})
+            call = f"  run(inputs: {{ {json.dumps(text)}: Float32Array }}, name?: {json.dumps(text)}): Promise<Result>;"
+            self.assertIn(call, files["model.d.mts"].splitlines())
 
     def test_folders_in_scripts_are_words(self):
         _, function, inputs = hostile("f")

@@ -1,12 +1,12 @@
-"""Makes identifiers, and quotes names of models for C, the shell, Markdown and terminals: the only place that does.
+"""Makes identifiers, and quotes names of models for C, the shell, Markdown, JavaScript and terminals: the only place that does.
 
 Names come from files of others. What they say becomes text of a comment or of a literal, never code, and never a path.
 """
 
-import json as formats
 import re
 import shlex
 import unicodedata
+from json import dumps
 
 from failure import Failure
 
@@ -86,7 +86,7 @@ def shell(text):
 
 def json(value):
     """Returns a literal of JSON, JavaScript and TypeScript, in ASCII."""
-    return formats.dumps(value)
+    return dumps(value)
 
 
 def markdown(text):

@@ -297,6 +297,7 @@ class Command(unittest.TestCase):
         self.fails("give it with --target web or web,webgpu", model, "--target", "host", "--no-simd")
         self.fails("are not compiled for web pages", FIXTURES, "--target", "web")
         self.fails("machine code of a host", FIXTURES / "cnn/bytecode.so", "--target", "web")
+        self.fails("leave out --input", model, "--target", "web", "--input", "x.npy")
         self.fails("is not like x=1,3,32,32", model, "--target", "host", "--shape", "x")
 
     def test_a_library_becomes_a_project_for_this_machine(self):

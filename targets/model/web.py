@@ -34,7 +34,7 @@ ARRAYS = {
 
 
 def archive():
-    """Returns the path of the library for WebAssembly: built from the clone, or named by the variable FERRITE_WEB."""
+    """Returns the path of the library for WebAssembly: built from the clone, unless the variable FERRITE_WEB names it."""
     if named := os.environ.get("FERRITE_WEB"):
         if not pathlib.Path(named).is_file():
             raise Failure(f"FERRITE_WEB={named} is not a file")
@@ -108,26 +108,31 @@ def example(inputs):
     return "{ " + ", ".join(f"{quote.json(one.name)}: new {ARRAYS[str(one.dtype)]}({math.prod(one.shape)})" for one in inputs) + " }"
 
 
-def write(folder, name, target, built, executable, function, inputs):
-    """Writes the folder of a model, and prints the sizes of its parts."""
+def files(name, target, executable, function, inputs):
+    """Returns the files in text of a model's folder."""
     functions = described(executable)
-    library = archive()
-    folder.mkdir(parents=True, exist_ok=True)
-    output = folder / "model.wasm"
-    export(built, output, library)
     names = {
         "NAME": name,
         "TARGET": target,
         "ENTRY": quote.json(function.name),
         "DEVICE": quote.json(targets.WEB[target]),
         "FUNCTIONS": quote.json(functions),
-        "ARRAYS": quote.json({dtype: ARRAYS[dtype] for dtype in sorted(ARRAYS)}),
+        "ARRAYS": quote.json(ARRAYS),
         "CALLS": "\n".join(calls(functions, function.name)),
         "EXAMPLE": example(inputs),
         "SIGNATURE": signature.text(function, inputs),
     }
     templates = {"model.mjs": "web.mjs", "model.d.mts": "web.d.mts", "README.md": "web.md"}
-    project.write(folder, {file: project.fill(template, names) for file, template in templates.items()})
+    return {file: project.fill(template, names) for file, template in templates.items()}
+
+
+def write(folder, name, target, built, executable, function, inputs):
+    """Writes the folder of a model, and prints the sizes of its parts."""
+    texts = files(name, target, executable, function, inputs)
+    library = archive()
+    project.write(folder, texts)
+    output = folder / "model.wasm"
+    export(built, output, library)
     print_sizes(output, executable.weight_bytes, library)
 
 

@@ -94,11 +94,17 @@ check_relax-tvm-tests() {
 # with models that `ferrite model` compiles
 # needs: node npm wasm-opt wheel wasm32-unknown-unknown
 # for: core alloc-ext capi targets/relax targets/gpu targets/web targets/model tests/programs/web
-check_web() {
+check_web() { web_programs; }
+
+# kernels and models on WebGPU in pages of Chromium
+# needs: chromium node npm wheel wasm32-unknown-unknown; for: targets/web targets/model tests/programs/web
+check_web-pages() { CLIENT_SECONDS=900 web_programs --pages; }
+
+web_programs() { # web_programs [--pages]
   build_wheel
   cargo rustc -p ferrite-ffi-capi --locked --no-default-features --features web,ferrite-ffi-web/testing \
     --profile mcu --target wasm32-unknown-unknown --crate-type staticlib
-  tests/programs/web/run.sh "$target/wasm32-unknown-unknown/mcu/libtvm_ffi.a" "$target"/wheels/*.whl
+  tests/programs/web/run.sh "$@" "$target/wasm32-unknown-unknown/mcu/libtvm_ffi.a" "$target"/wheels/*.whl
 }
 
 # classes and functions of a library in Rust, used from Python, C++ and C

@@ -80,7 +80,6 @@ class Model {
     const copy = DEVICE === "cpu" ? result : this.#tvm.empty(result.shape, result.dtype, this.#tvm.cpu()).copyFrom(result);
     return this.#tvm.detachFromCurrentScope(copy);
   }
-
 }
 
 function checkArray({ name, dtype, shape }, array) {

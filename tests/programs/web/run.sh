@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# usage: run.sh ARCHIVE WHEEL
+# usage: run.sh [--pages] ARCHIVE WHEEL
 #
 # Runs TVM's JavaScript runtime (tvmjs), releases 0.27.0-dev0 and 0.28.0-dev0, on modules that
 # targets/web/link.sh makes of ARCHIVE, the libtvm_ffi.a of the features `web` and `testing`: its
 # own tests with and without asyncify, the models of ../relax, webgpu.js, behaviour.js, and
 # ../clients/web with the wheel of targets/host/python. FERRITE_TVM_GIT names a git directory with
-# the tests, which no package contains. The last line is the sum.
+# the tests, which no package contains. With --pages, those of Chromium instead: chromium.js and
+# ../clients/web_pages. The last line is the sum.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 source "$root/tests/conformance/upstream/support/cache.sh"
@@ -58,6 +59,28 @@ run_program() { # run_program PROGRAM RELEASE MODULE
   fi
 }
 
+run_in_node() { # under both releases, with and without asyncify
+  need wasm-opt "apt-get install binaryen"
+  unpack_tvm "$revision" "$work" web/src web/tests/node web/tests/typescript_transformer.cjs web/jest.config.js
+  ln -s "$packages/node_modules" "$work/web/node_modules"
+  ASYNCIFY=1 link_modules "$work/asyncify"
+  local release modules
+  for release in 0.27 0.28; do
+    for modules in "$work/modules" "$work/asyncify"; do
+      run_suites "$release" "$modules"
+      run_program models.js "$release" "$modules/models.wasm"
+      run_program webgpu.js "$release" "$modules/webgpu.wasm"
+      run_program behaviour.js "$release" "$modules/tvmjs_runtime.wasm"
+    done
+  done
+}
+
+run_in_pages() {
+  need chromium "apt-get install chromium"
+  run_program chromium.js 0.27 "$work/modules/webgpu.wasm"
+  run_program chromium.js 0.28 "$work/modules/webgpu.wasm"
+}
+
 fail() {
   failed=$((failed + 1))
   echo "FAILED  $1"
@@ -65,32 +88,26 @@ fail() {
   tail -n 40 "$work/log" | cut -c 1-300
 }
 
-[ $# -eq 2 ] && [ -f "$1" ] && [ -f "$2" ] || die "usage: run.sh ARCHIVE WHEEL"
+pages=
+if [ "${1:-}" = --pages ]; then
+  pages=_pages
+  shift
+fi
+[ $# -eq 2 ] && [ -f "$1" ] && [ -f "$2" ] || die "usage: run.sh [--pages] ARCHIVE WHEEL"
 archive=$(realpath "$1")
 need node "apt-get install nodejs"
 need npm "apt-get install npm"
-need wasm-opt "apt-get install binaryen"
 open_cache
 packages=$cache/web-$(key <"$here/package.json")
 once "$packages" install_packages
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unpack_tvm "$revision" "$work" web/src web/tests/node web/tests/typescript_transformer.cjs web/jest.config.js
-ln -s "$packages/node_modules" "$work/web/node_modules"
 link_modules "$work/modules"
-ASYNCIFY=1 link_modules "$work/asyncify"
 
 passed=0
 failed=0
-for release in 0.27 0.28; do
-  for modules in "$work/modules" "$work/asyncify"; do
-    run_suites "$release" "$modules"
-    run_program models.js "$release" "$modules/models.wasm"
-    run_program webgpu.js "$release" "$modules/webgpu.wasm"
-    run_program behaviour.js "$release" "$modules/tvmjs_runtime.wasm"
-  done
-done
-if TVMJS=$packages FERRITE_WEB=$archive "$here/../clients/run.sh" "$2" web; then
+if [ "$pages" ]; then run_in_pages; else run_in_node; fi
+if TVMJS=$packages FERRITE_WEB=$archive "$here/../clients/run.sh" "$2" "web$pages"; then
   passed=$((passed + 1))
 else
   failed=$((failed + 1))

@@ -55,12 +55,18 @@ def run(program, *arguments):
         subprocess.run(["node", HERE / program, TVMJS / f"tvmjs-{release}.js", *arguments], check=True)
 
 
-def check_digits(place):
+def write_pictures(place):
+    """Writes the pictures of digits and their labels, and returns both files."""
     data = (ROOT / "tests/programs/aot/cnn_f32/data.h").read_text()
-    pictures, labels = place / "pictures.json", place / "labels.json"
-    for file, array in (pictures, "x"), (labels, "label"):
+    files = place / "pictures.json", place / "labels.json"
+    for file, array in zip(files, ("x", "label")):
         numbers = re.search(rf"\bcnn_f32_{array}\[\d*\] = {{([^}}]*)}}", data)[1]
         file.write_text(str([float(number) for number in re.findall(r"[-+.\de]+", numbers)]))
+    return files
+
+
+def check_digits(place):
+    pictures, labels = write_pictures(place)
     for name, *options in ("simd",), ("plain", "--no-simd"):
         status, output = compiled(MODEL, "web", place / name, *options)
         assert status == 0 and "main(x: float32[1, 1, 8, 8])" in output, output
@@ -102,6 +108,7 @@ def check_mistakes(place):
         assert status == 1 and re.search(message, output) and "Traceback" not in output, output
 
 
-with tempfile.TemporaryDirectory() as folder:
-    for check in check_digits, check_types, check_webgpu, check_mistakes:
-        check(pathlib.Path(folder))
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        for check in check_digits, check_types, check_webgpu, check_mistakes:
+            check(pathlib.Path(folder))

@@ -1,0 +1,23 @@
+// usage: node pages.js TVMJS FOLDER PICTURES LABELS
+//
+// Classifies pictures in a page of Chromium by the model in a folder.
+"use strict";
+const assert = require("assert");
+const path = require("path");
+const { runPage } = require("../../web/browser.js");
+
+const [, , runtime, folder, pictures, labels] = process.argv;
+const files = {
+  "page.html": path.join(__dirname, "page.html"),
+  "tvmjs.js": runtime,
+  "model.mjs": path.join(folder, "model.mjs"),
+  "model.wasm": path.join(folder, "model.wasm"),
+  "pictures.json": pictures,
+};
+
+runPage(path.dirname(runtime), files).then(({ inTurn, together }) => {
+  const expected = require(path.resolve(labels));
+  assert.deepStrictEqual(inTurn, expected);
+  assert.deepStrictEqual(together, expected);
+  console.log(`${expected.length} of ${expected.length} digits right in a page`);
+});
