@@ -3,13 +3,13 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`imports`] | functions that JavaScript provides |
-//! | [`callback`] | function objects that call JavaScript |
-//! | [`memory`] | memory blocks that JavaScript allocates |
-//! | [`last_error`] | the raised error as a C string |
-//! | [`functions`] | global functions `tvmjs.*` |
-//! | [`log`] | the library's log on the console |
-//! | [`webgpu`] | WebGPU devices and modules, by functions that JavaScript registers |
+//! | `imports` | functions that JavaScript provides |
+//! | `callback` | function objects that call JavaScript |
+//! | `memory` | memory blocks that JavaScript allocates |
+//! | `last_error` | the raised error as a C string |
+//! | `functions` | global functions `tvmjs.*` |
+//! | `log` | the library's log on the console |
+//! | `webgpu` | WebGPU devices and modules, by functions that JavaScript registers |
 //! | `testing` | functions of upstream's tests, with the feature `testing` |
 //!
 //! `ferrite-ffi-capi` exports the C symbols, with the feature `web`. One WebAssembly instance is
