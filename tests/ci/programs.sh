@@ -97,7 +97,8 @@ check_relax-tvm-tests() {
 check_web() { web_programs; }
 
 # kernels and models on WebGPU in pages of Chromium
-# needs: chromium node npm wheel wasm32-unknown-unknown; for: targets/web targets/model tests/programs/web
+# needs: chromium node npm wheel wasm32-unknown-unknown
+# for: targets/web targets/model tests/programs/web
 check_web-pages() { CLIENT_SECONDS=900 web_programs --pages; }
 
 web_programs() { # web_programs [--pages]
