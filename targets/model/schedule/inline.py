@@ -28,9 +28,21 @@ def is_inlined(schedule, stage):
     costs, branches = calls(block)
     once = [is_once(block, reader) for reader in readers]
     if costs:
-        return len(readers) == 1 and once[0]
+        return len(readers) == 1 and once[0] and not is_argument(block, readers[0])
     # A window reads an element several times, and would branch each time.
     return not branches or all(map(is_injective, readers)) or all(once)
+
+
+def is_argument(block, reader):
+    """Returns `true` if the reader calls a function of the block's result: TVM's analysis cannot nest the polynomials of functions."""
+    result, arguments = block.writes[0].source, []
+
+    def collect(call):
+        if getattr(call.op, "name", "").rpartition(".")[2] not in FREE:
+            tvm_ffi.structural_walk(call.args, (ir.TensorLoad, lambda load: arguments.append(load.source)))
+
+    tvm_ffi.structural_walk(reader.body, (ir.Call, collect))
+    return any(source.same_as(result) for source in arguments)
 
 
 def is_injective(block):

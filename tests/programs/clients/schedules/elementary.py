@@ -79,6 +79,8 @@ def nesting():
     result = applied(lambda v: op.tanh(op.exp(op.sigmoid(op.erf(v)))), x)
     inner = numpy.vectorize(math.erf)(x.astype("float64"))
     numpy.testing.assert_allclose(result, numpy.tanh(numpy.exp(1 / (1 + numpy.exp(-inner)))), rtol=1e-6)
+    square = applied(lambda v: op.tanh(op.multiply(op.sigmoid(v), op.sigmoid(v))), x)
+    numpy.testing.assert_allclose(square, numpy.tanh((1 / (1 + numpy.exp(-x.astype("float64")))) ** 2), rtol=1e-6)
     padded = applied(lambda v: op.exp(op.nn.pad(op.tanh(op.reshape(v, (7, 143))), [0, 0, 1, 1])), x)
     expected = numpy.exp(numpy.pad(numpy.tanh(x.reshape(7, 143)), [(0, 0), (1, 1)]))
     numpy.testing.assert_allclose(padded, expected, rtol=1e-6)
