@@ -105,6 +105,22 @@ unsafe fn launch(lambda: ParallelLambda, data: *mut c_void, num_task: i32) -> Re
         // SAFETY: the caller guarantees `lambda` and `data`.
         return unsafe { run_single(lambda, data) };
     }
+    // SAFETY: as the caller guarantees.
+    unsafe { launch_team(lambda, data, asked, wanted) }
+}
+
+/// Runs a launch of `asked` tasks, or of up to `wanted` tasks if `asked` is 0. Not inlined, so that
+/// a launch of one task saves no registers for it.
+///
+/// # Safety
+/// Same requirements as [`Launcher::launch`].
+#[inline(never)]
+unsafe fn launch_team(
+    lambda: ParallelLambda,
+    data: *mut c_void,
+    asked: usize,
+    wanted: usize,
+) -> Result<()> {
     let team = Team::reserve(wanted - 1);
     let tasks = team.len() + 1;
     ensure!(
