@@ -72,6 +72,19 @@ def export(executable, output, library):
     executable.export_library(str(output), fcompile=linked)
 
 
+def describe(path, description):
+    """Adds the description of a model to its WebAssembly, as a custom section."""
+    name, text = b"ferrite.model", quote.json(description).encode()
+    content = bytes([len(name)]) + name + text
+    with path.open("ab") as module:
+        module.write(b"\0" + leb128(len(content)) + content)
+
+
+def leb128(number):
+    """Returns a number as WebAssembly encodes sizes: seven bits in each byte."""
+    return bytes([number & 127 | 128]) + leb128(number >> 7) if number > 127 else bytes([number])
+
+
 def described(executable):
     """Returns the inputs of each function that a page can call, by its name."""
     found, failures = {}, []
@@ -133,6 +146,8 @@ def write(folder, name, target, built, executable, function, inputs):
     project.write(folder, texts)
     output = folder / "model.wasm"
     export(built, output, library)
+    functions = {name: {"inputs": inputs} for name, inputs in described(executable).items()}
+    describe(output, {"device": targets.WEB[target], "entry": function.name, "functions": functions})
     print_sizes(output, executable.weight_bytes, library)
 
 
