@@ -3,39 +3,38 @@ import { ModelError, NoWebGPUError } from "./errors.mjs";
 import { Instance, Ref, TYPE } from "./instance.mjs";
 import { compile, describe } from "./source.mjs";
 import { CPU, WEBGPU, asArray, bytesOf, checkArray, empty, inspect } from "./tensor.mjs";
+import { Gpu, requestDevice } from "./webgpu.mjs";
 
 /** Kind of the machine's allocators, which keep freed memory. */
 const POOLED = 2;
 
 export class Model {
-  /** Loads a model from an address, a response, bytes or a module, or the one of `{ cpu, webgpu }` for the device. */
-  static async load(source, { device = "auto", memoryLimit, signal } = {}) {
-    const module = await compile(source, signal);
-    const description = describe(module);
-    if (device !== "auto" && device !== description.device) {
-      throw new ModelError("ValueError", `The model is for the device ${description.device}, not ${device}`);
+  /** Loads a model from an address, a response, bytes or a module, or from the first of `{ webgpu, cpu }` that the page can run. */
+  static async load(source, options = {}) {
+    const { device = "auto" } = options;
+    if (Object.getPrototypeOf(source) !== Object.prototype) return start(source, device, options);
+    const choices = device === "auto" ? ["webgpu", "cpu"].filter((one) => source[one]) : [device];
+    for (const choice of choices) {
+      try {
+        return await start(source[choice], choice, options);
+      } catch (error) {
+        if (!(error instanceof NoWebGPUError) || choice === choices.at(-1)) throw error;
+      }
     }
-    const instance = await Instance.start(module);
-    if (memoryLimit !== undefined) instance.global("ferrite.web.set_memory_limit", memoryLimit);
-    return new Model(instance, description);
+    throw new TypeError("The source has neither webgpu nor cpu");
   }
 
   #instance;
+  #gpu;
   #description;
-  #device;
   #machine;
   /** Functions and the tensors of their inputs, by name. */
   #called = new Map();
-  #disposed = false;
 
-  constructor(instance, description) {
+  constructor(instance, gpu, description) {
     this.#instance = instance;
+    this.#gpu = gpu;
     this.#description = description;
-    this.#device = CPU;
-    const library = instance.global("ffi.SystemLib");
-    this.#machine = instance.method(library, "vm_load_executable");
-    library.dispose();
-    instance.method(this.#machine, "vm_initialization", this.#device, 0, POOLED, CPU, 0, POOLED);
   }
 
   /** `cpu` or `webgpu`. */
@@ -50,40 +49,60 @@ export class Model {
 
   /** Calls a function with arrays by the names of its inputs. Returns tensors by the names of its outputs. */
   async run(inputs, name = this.#description.entry) {
-    if (this.#disposed) throw new ModelError("DisposedError", "The model is disposed");
+    if (!this.#instance) throw new ModelError("DisposedError", "The model is disposed");
     if (!Object.hasOwn(this.functions, name)) throw new TypeError(`The model has no function ${name}`);
     const declared = this.functions[name];
     declared.inputs.forEach((input) => checkArray(input, inputs?.[input.name]));
-    const { body, tensors } = this.#prepared(name, declared);
-    declared.inputs.forEach((input, at) => this.#upload(tensors[at], inputs[input.name]));
-    return named(declared, await this.#read(this.#instance.call(body, ...tensors)));
+    return named(declared, await this.#complete(() => this.#call(name, declared, inputs)));
   }
 
-  /** Releases the model. Calls under way end, and others are errors. */
+  /** Releases the model. Calls under way and later ones are errors. */
   dispose() {
-    this.#disposed = true;
+    this.#gpu?.dispose();
     this.#called.clear();
-    this.#instance = this.#machine = undefined;
+    this.#instance = this.#gpu = this.#machine = undefined;
   }
 
   static {
     if (Symbol.dispose) this.prototype[Symbol.dispose] = this.prototype.dispose;
   }
 
-  /** Returns a function and tensors for its inputs, which all calls use: a call has read them when it ends. */
-  #prepared(name, { inputs }) {
-    let found = this.#called.get(name);
-    if (!found) {
-      const tensors = inputs.map((input) => empty(this.#instance, this.#device, input));
-      found = { body: this.#instance.lookUpIn(this.#machine, name), tensors };
-      this.#called.set(name, found);
-    }
-    return found;
+  /** Makes the machine, which uploads weights, and the pipelines. */
+  initialize() {
+    return this.#complete(() => {
+      const instance = this.#instance;
+      const library = instance.global("ffi.SystemLib");
+      this.#machine = instance.method(library, "vm_load_executable");
+      library.dispose();
+      instance.method(this.#machine, "vm_initialization", this.#deviceType, 0, POOLED, CPU, 0, POOLED);
+      return this.#gpu?.pipelines.prepare(this.#machine);
+    });
   }
 
-  #upload(tensor, array) {
-    const { data, offset } = inspect(tensor);
-    this.#instance.bytes.set(bytesOf(array), data + offset);
+  get #deviceType() {
+    return this.#gpu ? WEBGPU : CPU;
+  }
+
+  async #complete(call) {
+    return this.#gpu ? this.#gpu.complete(call) : call();
+  }
+
+  #call(name, { inputs }, arrays) {
+    let found = this.#called.get(name);
+    if (!found) this.#called.set(name, (found = this.#prepare(name, inputs)));
+    inputs.forEach((input, at) => this.#upload(found.places[at], bytesOf(arrays[input.name])));
+    return this.#read(this.#instance.call(found.body, ...found.tensors));
+  }
+
+  /** Returns a function and tensors for its inputs, which all calls use: a call has read them when it ends. */
+  #prepare(name, inputs) {
+    const tensors = inputs.map((input) => empty(this.#instance, this.#deviceType, input));
+    return { body: this.#instance.lookUpIn(this.#machine, name), tensors, places: tensors.map(inspect) };
+  }
+
+  #upload({ data, offset }, bytes) {
+    if (this.#gpu) this.#gpu.upload(data, offset, bytes);
+    else this.#instance.bytes.set(bytes, data + offset);
   }
 
   /** Returns a result as arrays of JavaScript, and releases it. */
@@ -104,9 +123,36 @@ export class Model {
   }
 
   async #download(tensor) {
-    const { shape, dtype, data, offset, size } = inspect(tensor);
-    const buffer = this.#instance.bytes.slice(data + offset, data + offset + size).buffer;
-    return { shape, dtype, data: asArray(dtype, buffer) };
+    const { device, data, offset, shape, dtype, size } = inspect(tensor);
+    if (device === WEBGPU) return { shape, dtype, data: asArray(dtype, await this.#gpu.read(data, offset, size)) };
+    const instance = this.#instance;
+    // The model may have copied the result from the GPU.
+    if (this.#gpu) await this.#gpu.copied();
+    return { shape, dtype, data: asArray(dtype, instance.bytes.slice(data + offset, data + offset + size).buffer) };
+  }
+}
+
+/** Starts a model; a GPU that is asked for is requested before the download. */
+async function start(source, device, { gpu, memoryLimit, signal }) {
+  if (source === undefined) throw new TypeError(`The source has no model for the device ${device}`);
+  let owned;
+  const request = async () => gpu ?? (owned ??= await requestDevice());
+  try {
+    if (device === "webgpu") await request();
+    const module = await compile(source, signal);
+    const description = describe(module);
+    if (device !== "auto" && device !== description.device) {
+      throw new ModelError("ValueError", `The model is for the device ${description.device}, not ${device}`);
+    }
+    const instance = await Instance.start(module);
+    if (memoryLimit !== undefined) instance.global("ferrite.web.set_memory_limit", memoryLimit);
+    const found = description.device === "webgpu" ? new Gpu(instance, await request(), Boolean(owned)) : undefined;
+    const model = new Model(instance, found, description);
+    await model.initialize();
+    return model;
+  } catch (error) {
+    owned?.destroy();
+    throw error;
   }
 }
 

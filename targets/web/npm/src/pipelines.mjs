@@ -1,0 +1,119 @@
+// Kernels in WGSL: their pipelines, and launches.
+import { ModelError, NoWebGPUError } from "./errors.mjs";
+
+/** Bytes of scalar arguments in the launches between two submissions. */
+const SCALARS = 1 << 16;
+/** Largest number of work groups in a dimension. */
+const GROUPS = 65535;
+const DIMENSIONS = ["blockIdx.x", "blockIdx.y", "blockIdx.z"];
+const ACCESS = "paramWriteAccess:";
+
+export class Pipelines {
+  #instance;
+  #gpu;
+  /** Scalar arguments of launches that are not submitted. */
+  #staged = new ArrayBuffer(SCALARS);
+  #used = 0;
+  #scalars;
+  #alignment;
+
+  constructor(instance, gpu) {
+    this.#instance = instance;
+    this.#gpu = gpu;
+    this.#alignment = gpu.device.limits.minUniformBufferOffsetAlignment ?? 256;
+    this.#scalars = gpu.device.createBuffer({ size: SCALARS, usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST });
+  }
+
+  /** Makes the pipelines of a module's kernels, which the GPU compiles in parallel. */
+  async prepare(module) {
+    const instance = this.#instance;
+    const find = (name) => instance.global("ffi.ModuleGetFunction", module, name, true);
+    const map = find("webgpu.get_fmap");
+    if (!map) return;
+    const [shader, update] = [find("webgpu.get_shader"), find("webgpu.update_prebuild")];
+    const kernels = Object.values(JSON.parse(instance.call(map)));
+    await Promise.all(kernels.map(async (kernel) => {
+      const { descriptor, launcher } = this.#describe(kernel, instance.call(shader, kernel.name));
+      const launch = launcher(await this.#compiled(kernel, descriptor));
+      instance.call(update, kernel.name, launch);
+      launch.dispose();
+    }));
+    [map, shader, update].forEach((one) => one.dispose());
+  }
+
+  /** Makes a kernel at its first launch. */
+  create(kernel, code) {
+    const { descriptor, launcher } = this.#describe(kernel, code);
+    return launcher(this.#gpu.device.createComputePipeline(descriptor));
+  }
+
+  /** Writes the scalar arguments of all launches since the last submission. */
+  writeScalars() {
+    if (this.#used) this.#gpu.device.queue.writeBuffer(this.#scalars, 0, this.#staged, 0, this.#used);
+    this.#used = 0;
+  }
+
+  dispose() {
+    this.#scalars.destroy();
+  }
+
+  async #compiled({ name }, descriptor) {
+    try {
+      return await this.#gpu.device.createComputePipelineAsync(descriptor);
+    } catch (error) {
+      throw this.#gpu.lost ?? new ModelError("GPUError", `The GPU does not compile the kernel ${name}: ${error.message}`, { cause: error });
+    }
+  }
+
+  #describe({ name, arg_types: types, launch_param_tags: tags }, code) {
+    const { device } = this.#gpu;
+    if (/^\s*enable f16/m.test(code) && !device.features?.has("shader-f16")) {
+      throw new NoWebGPUError(`The page's GPU has no shader-f16, which the kernel ${name} needs`);
+    }
+    const writes = JSON.parse(tags.find((tag) => tag.startsWith(ACCESS)).slice(ACCESS.length));
+    const kinds = [...writes.map((write) => (write ? "storage" : "read-only-storage")), "uniform"];
+    const entries = kinds.map((type, binding) => ({ binding, visibility: GPUShaderStage.COMPUTE, buffer: { type } }));
+    const layout = device.createBindGroupLayout({ entries });
+    const descriptor = {
+      layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+      compute: { module: device.createShaderModule({ code }), entryPoint: name },
+    };
+    const extents = tags.filter((tag) => !tag.startsWith(ACCESS));
+    return { descriptor, launcher: (pipeline) => this.#launcher({ types, extents, layout, pipeline }) };
+  }
+
+  /** Returns the function that launches a kernel: its arguments are the kernel's, and an extent for each tag. */
+  #launcher({ types, extents, layout, pipeline }) {
+    const at = types.map((_, index) => index);
+    const buffers = at.filter((index) => types[index] === "handle");
+    const scalars = at.filter((index) => types[index] !== "handle");
+    const grid = DIMENSIONS.map((tag) => extents.indexOf(tag)).map((index) => (index < 0 ? -1 : types.length + index));
+    return this.#instance.callback((args) => {
+      const number = (index) => this.#instance.number(args, index);
+      const [x, y, z] = grid.map((index) => (index < 0 ? 1 : number(index)));
+      if (z !== 1) throw new RangeError("Kernels for WebGPU use the third dimension of the grid for large first ones");
+      const offset = this.#stage(scalars.map((index) => [types[index], number(index)]), x);
+      const resources = [...buffers.map((index) => ({ buffer: this.#gpu.buffer(number(index)) })), { buffer: this.#scalars, offset, size: 4 * (scalars.length + 1) }];
+      const pass = this.#gpu.pass();
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, this.#gpu.device.createBindGroup({ layout, entries: resources.map((resource, binding) => ({ binding, resource })) }));
+      const layers = Math.ceil(x / GROUPS);
+      pass.dispatchWorkgroups(layers > 1 ? Math.ceil(x / layers) : x, y, layers || 1);
+    });
+  }
+
+  /** Stages the scalar arguments of a launch, and the first extent of its grid. Returns their offset. */
+  #stage(scalars, extent) {
+    const bytes = 4 * (scalars.length + 1);
+    if (this.#used + bytes > SCALARS) this.#gpu.flush();
+    const offset = this.#used;
+    const view = new DataView(this.#staged, offset, bytes);
+    scalars.forEach(([type, value], at) => {
+      if (type.startsWith("float")) view.setFloat32(4 * at, value, true);
+      else view.setUint32(4 * at, value, true);
+    });
+    view.setUint32(4 * scalars.length, extent, true);
+    this.#used += Math.ceil(bytes / this.#alignment) * this.#alignment;
+    return offset;
+  }
+}

@@ -1,0 +1,195 @@
+// A WebGPU device of an instance: buffers by number, copies, and launches.
+//
+// A page cannot wait in the middle of a call. So commands are collected and submitted when the call ends, and bytes of
+// read backs arrive later.
+import { DeviceLostError, ModelError, NoWebGPUError, OutOfMemoryError } from "./errors.mjs";
+import { Pipelines } from "./pipelines.mjs";
+
+const FEATURES = ["shader-f16", "subgroups", "timestamp-query"];
+const LIMITS = [
+  "maxBufferSize", "maxComputeInvocationsPerWorkgroup", "maxComputeWorkgroupSizeX", "maxComputeWorkgroupSizeY", "maxComputeWorkgroupSizeZ",
+  "maxComputeWorkgroupStorageSize", "maxStorageBufferBindingSize", "maxStorageBuffersPerShaderStage",
+];
+
+/** Requests the page's fastest device, with all that its adapter allows. */
+export async function requestDevice() {
+  const adapter = await globalThis.navigator?.gpu?.requestAdapter({ powerPreference: "high-performance" });
+  if (!adapter) throw new NoWebGPUError("This page has no WebGPU, which the model needs");
+  return adapter.requestDevice({
+    requiredFeatures: FEATURES.filter((feature) => adapter.features.has(feature)),
+    requiredLimits: Object.fromEntries(LIMITS.map((limit) => [limit, adapter.limits[limit]])),
+  });
+}
+
+/** Copies and buffers have sizes in words. */
+const words = (bytes) => Math.max(4, Math.ceil(bytes / 4) * 4);
+
+export class Gpu {
+  #instance;
+  #isOwned;
+  #buffers = [undefined];
+  #free = [];
+  /** Buffers that submitted commands may use until the next `flush`. */
+  #freed = [];
+  #encoder;
+  #pass;
+  /** Copies to main memory that the model has begun. */
+  #copies = new Set();
+  /** Functions that reject the calls under way. */
+  #underWay = new Set();
+
+  /** An owned device ends with the instance. */
+  constructor(instance, device, isOwned) {
+    this.#instance = instance;
+    this.#isOwned = isOwned;
+    this.device = device;
+    this.pipelines = new Pipelines(instance, this);
+    device.lost.then(({ message, reason }) => this.#lose(new DeviceLostError(`The GPU was lost (${reason}): ${message}`)));
+    this.#register();
+  }
+
+  /** Runs a call, and returns its result when the commands in it are complete. */
+  complete(call) {
+    if (this.lost) return Promise.reject(this.lost);
+    return new Promise((resolve, reject) => {
+      this.#underWay.add(reject);
+      this.#guarded(call).then(resolve, reject).finally(() => this.#underWay.delete(reject));
+    });
+  }
+
+  allocate(bytes) {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
+    if (bytes > Math.min(maxBufferSize ?? bytes, maxStorageBufferBindingSize ?? bytes)) {
+      throw new OutOfMemoryError(`The GPU has no buffers of ${bytes} bytes`);
+    }
+    const number = this.#free.pop() ?? this.#buffers.length;
+    const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
+    this.#buffers[number] = this.device.createBuffer({ size: words(bytes), usage: STORAGE | COPY_SRC | COPY_DST });
+    return number;
+  }
+
+  buffer(number) {
+    return this.#buffers[number];
+  }
+
+  upload(number, offset, bytes) {
+    this.flush();
+    let data = bytes;
+    if (bytes.length % 4) {
+      data = new Uint8Array(words(bytes.length));
+      data.set(bytes);
+    }
+    this.device.queue.writeBuffer(this.#buffers[number], offset, data);
+  }
+
+  /** Returns bytes of a buffer, as they are after all commands so far. */
+  async read(number, offset, bytes) {
+    const size = words(bytes);
+    const target = this.device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
+    this.encoder().copyBufferToBuffer(this.#buffers[number], offset, target, 0, size);
+    this.flush();
+    try {
+      await target.mapAsync(GPUMapMode.READ);
+      return target.getMappedRange().slice(0, bytes);
+    } finally {
+      target.destroy();
+    }
+  }
+
+  /** Waits for the copies to main memory that the model has begun. */
+  async copied() {
+    await Promise.all(this.#copies);
+  }
+
+  encoder() {
+    this.#pass?.end();
+    this.#pass = undefined;
+    this.#encoder ??= this.device.createCommandEncoder();
+    return this.#encoder;
+  }
+
+  /** Returns the pass of all launches since the last copy. */
+  pass() {
+    this.#pass ??= this.encoder().beginComputePass();
+    return this.#pass;
+  }
+
+  /** Submits the commands. */
+  flush() {
+    if (this.#encoder) {
+      this.pipelines.writeScalars();
+      this.device.queue.submit([this.encoder().finish()]);
+      this.#encoder = undefined;
+    }
+    this.#freed.splice(0).forEach((buffer) => buffer.destroy());
+  }
+
+  dispose() {
+    this.#lose(new ModelError("DisposedError", "The model is disposed"));
+    this.#buffers.forEach((buffer) => buffer?.destroy());
+    this.pipelines.dispose();
+    if (this.#isOwned) this.device.destroy();
+  }
+
+  /** Runs a call in scopes of errors, which WebGPU reports later. */
+  async #guarded(call) {
+    this.device.pushErrorScope("out-of-memory");
+    this.device.pushErrorScope("validation");
+    let result;
+    let errors;
+    try {
+      result = call();
+    } finally {
+      this.flush();
+      errors = Promise.all([this.device.popErrorScope(), this.device.popErrorScope()]);
+    }
+    // Both are awaited, so that an error in one does not leave the other unhandled.
+    const [outcome, found] = await Promise.allSettled([result, errors]);
+    const [invalid, exhausted] = found.value ?? [];
+    if (exhausted) throw new OutOfMemoryError(`The GPU has no memory: ${exhausted.message}`);
+    if (invalid) throw new ModelError("GPUError", invalid.message);
+    if (outcome.status === "fulfilled") return outcome.value;
+    throw outcome.reason;
+  }
+
+  #lose(error) {
+    this.lost ??= error;
+    this.#underWay.forEach((reject) => reject(this.lost));
+  }
+
+  /** Registers the functions by which the library uses the device. */
+  #register() {
+    const instance = this.#instance;
+    const operations = {
+      deviceAllocDataSpace: (bytes) => this.allocate(bytes),
+      deviceFreeDataSpace: (number) => this.#release(number),
+      deviceCopyToGPU: (address, number, offset, bytes) => this.upload(number, offset, instance.bytes.subarray(address, address + bytes)),
+      deviceCopyFromGPU: (number, offset, address, bytes) => this.#copyToMemory(number, offset, address, bytes),
+      deviceCopyWithinGPU: (from, fromOffset, to, toOffset, bytes) => {
+        this.encoder().copyBufferToBuffer(this.#buffers[from], fromOffset, this.#buffers[to], toOffset, words(bytes));
+      },
+    };
+    instance.register("wasm.WebGPUDeviceAPI", (args) => {
+      const operation = operations[instance.string(args, 0)];
+      return instance.callback((values, count) => operation(...Array.from({ length: count }, (_, at) => instance.number(values, at))));
+    });
+    instance.register("wasm.WebGPUCreateShader", (args) => this.pipelines.create(JSON.parse(instance.string(args, 0)), instance.string(args, 1)));
+    // The argument owns the targets of copies.
+    instance.register("__async.wasm.WebGPUWaitForTasks", (args) => {
+      const owner = instance.object(args, 0);
+      this.copied().catch(() => {}).then(() => owner.dispose());
+    });
+  }
+
+  #release(number) {
+    this.#freed.push(this.#buffers[number]);
+    this.#buffers[number] = undefined;
+    this.#free.push(number);
+  }
+
+  #copyToMemory(number, offset, address, bytes) {
+    const copy = this.read(number, offset, bytes).then((data) => this.#instance.bytes.set(new Uint8Array(data), address));
+    this.#copies.add(copy);
+    copy.catch(() => {}).then(() => this.#copies.delete(copy));
+  }
+}
