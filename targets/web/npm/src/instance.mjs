@@ -2,12 +2,21 @@
 import { ModelError, OutOfMemoryError } from "./errors.mjs";
 
 /** Type indices of values. */
-export const TYPE = { NONE: 0, INT: 1, BOOL: 2, FLOAT: 3, DEVICE: 6, RAW_STRING: 8, SMALL_STRING: 11, OBJECT: 64, STRING: 65, FUNCTION: 68, TENSOR: 70, ARRAY: 71 };
+const NONE = 0;
+const INT = 1;
+const FLOAT = 3;
+const RAW_STRING = 8;
+const SMALL_STRING = 11;
+const OBJECT = 64;
+const STRING = 65;
+const FUNCTION = 68;
+export const TENSOR = 70;
+export const ARRAY = 71;
 
 /** Bytes of a value: a type index, the length of a small string, and eight bytes. */
 const VALUE = 16;
 /** Bytes of an object's header. */
-export const HEADER = 24;
+const HEADER = 24;
 
 /** An owned object. */
 export class Ref {
@@ -17,16 +26,13 @@ export class Ref {
     this.type = type;
   }
 
-  dispose() {
-    if (this.handle && !this.instance.ended) this.instance.exports.TVMFFIObjectDecRef(this.handle);
-    this.handle = 0;
+  /** Address of the fields. */
+  get fields() {
+    return this.handle + HEADER;
   }
-}
 
-/** A device as an argument. */
-export class Device {
-  constructor(type) {
-    this.type = type;
+  dispose() {
+    if (!this.instance.ended) this.instance.exports.TVMFFIObjectDecRef(this.handle);
   }
 }
 
@@ -34,11 +40,10 @@ export class Instance {
   static async start(module) {
     const instance = new Instance();
     try {
-      const { exports } = await WebAssembly.instantiate(module, { env: instance.#imports() });
-      instance.exports = exports;
+      ({ exports: instance.exports } = await WebAssembly.instantiate(module, { env: instance.#imports() }));
     } catch (error) {
       if (error instanceof RangeError) throw new OutOfMemoryError(error.message, { cause: error });
-      throw new ModelError("LinkError", `The module is not one of this version: ${error.message}`, { cause: error });
+      throw new ModelError("LinkError", `The module is not of this version: ${error.message}`, { cause: error });
     }
     instance.#enter(() => instance.exports._initialize());
     return instance;
@@ -47,73 +52,62 @@ export class Instance {
   /** Error that ended the instance. */
   ended;
   #view;
-  #bytes;
+  #strings = new Map();
+  #functions = new Map();
   #callbacks = [];
   #free = [];
-  #functions = new Map();
   #thrown;
   #lastLine = "";
 
+  /** View of the memory, which has another buffer when it has grown. */
   get view() {
-    this.#renew();
+    const { buffer } = this.exports.memory;
+    if (this.#view?.buffer !== buffer) this.#view = new DataView(buffer);
     return this.#view;
   }
 
-  get bytes() {
-    this.#renew();
-    return this.#bytes;
+  bytes(address, length) {
+    return new Uint8Array(this.view.buffer, address, length);
+  }
+
+  word(address) {
+    return this.view.getUint32(address, true);
   }
 
   /** Calls a global function, which is looked up once. */
   global(name, ...args) {
-    let found = this.#functions.get(name);
-    if (!found) this.#functions.set(name, (found = this.#lookUp(name)));
-    return this.call(found, ...args);
+    if (!this.#functions.has(name)) this.#functions.set(name, this.#lookUp(name));
+    return this.call(this.#functions.get(name), ...args);
+  }
+
+  /** Returns a function of a module, or undefined. */
+  find(module, name) {
+    return this.global("ffi.ModuleGetFunction", module, name, 1);
   }
 
   /** Calls a function of a module. */
   method(module, name, ...args) {
-    const found = this.lookUpIn(module, name);
-    try {
-      return this.call(found, ...args);
-    } finally {
-      found.dispose();
-    }
-  }
-
-  lookUpIn(module, name) {
-    const found = this.global("ffi.ModuleGetFunction", module, name, true);
-    if (!found) throw new ModelError("AttributeError", `The module has no function ${name}`);
-    return found;
+    const found = this.find(module, name);
+    const result = this.call(found, ...args);
+    found.dispose();
+    return result;
   }
 
   /** Calls a function. Returns a number, a string, an owned `Ref`, or undefined for None. */
   call({ handle }, ...args) {
-    const strings = args.map((arg) => (typeof arg === "string" ? new TextEncoder().encode(`${arg}\0`) : undefined));
-    const count = VALUE * (args.length + 1);
-    return this.#withBlock(strings.reduce((sum, string) => sum + (string?.length ?? 0), count), (block) => {
-      let next = block + count;
-      args.forEach((arg, at) => {
-        this.#store(block + VALUE * (at + 1), arg, next);
-        if (strings[at]) this.bytes.set(strings[at], next);
-        next += strings[at]?.length ?? 0;
-      });
-      this.view.setInt32(block, TYPE.NONE, true);
-      this.view.setBigInt64(block + 8, 0n, true);
+    return this.#withBlock(VALUE * (args.length + 1), (block) => {
+      this.#store(block);
+      args.forEach((arg, at) => this.#store(block + VALUE * (at + 1), arg));
       this.#check(() => this.exports.TVMFFIFunctionCall(handle, block + VALUE, args.length, block));
       return this.#take(block);
     });
   }
 
-  /** Makes a function object of `(args) => number | Ref | undefined`; `number`, `string` and `object` read the arguments. */
+  /** Makes a function object of `(args, count) => value`; `number`, `string` and `object` read the arguments. */
   callback(body) {
     const index = this.#free.pop() ?? this.#callbacks.length + 1;
     this.#callbacks[index - 1] = body;
-    const handle = this.#withBlock(4, (block) => {
-      this.#check(() => this.exports.TVMFFIWasmFunctionCreate(index, block));
-      return this.view.getUint32(block, true);
-    });
-    return new Ref(this, handle, TYPE.FUNCTION);
+    return this.#made((out) => this.exports.TVMFFIWasmFunctionCreate(index, out));
   }
 
   /** Makes a function a global one. */
@@ -123,29 +117,28 @@ export class Instance {
     made.dispose();
   }
 
-  /** Reads an argument of a callback as a number; addresses are positive. */
-  number(args, at) {
-    const place = args + VALUE * at;
-    const { view } = this;
-    if (view.getInt32(place, true) === TYPE.FLOAT) return view.getFloat64(place + 8, true);
-    return view.getInt32(place, true) === TYPE.INT ? Number(view.getBigInt64(place + 8, true)) : view.getUint32(place + 8, true);
+  /** Reads a value as a number: an argument of a callback. */
+  number(values, at) {
+    const place = values + VALUE * at;
+    const type = this.word(place);
+    if (type === FLOAT) return this.view.getFloat64(place + 8, true);
+    return this.word(place + 8) + (type === INT ? this.view.getInt32(place + 12, true) * 2 ** 32 : 0);
   }
 
-  string(args, at) {
-    const place = args + VALUE * at;
-    const type = this.view.getInt32(place, true);
-    if (type === TYPE.SMALL_STRING) return this.#decode(place + 8, this.view.getUint32(place + 4, true));
-    const address = this.view.getUint32(place + 8, true);
-    if (type === TYPE.RAW_STRING) return this.#terminated(address);
-    return this.#decode(this.view.getUint32(address + HEADER, true), this.view.getUint32(address + HEADER + 4, true));
+  string(values, at) {
+    const place = values + VALUE * at;
+    const type = this.word(place);
+    if (type === SMALL_STRING) return this.#decode(place + 8, this.word(place + 4));
+    const address = this.word(place + 8);
+    return type === RAW_STRING ? this.#terminated(address) : this.#decode(this.word(address + HEADER), this.word(address + HEADER + 4));
   }
 
-  /** Returns an object among the arguments of a callback, with a reference of the caller. */
-  object(args, at) {
-    const place = args + VALUE * at;
-    const handle = this.view.getUint32(place + 8, true);
+  /** Returns an object with a reference of the caller. */
+  object(values, at) {
+    const place = values + VALUE * at;
+    const handle = this.word(place + 8);
     this.exports.TVMFFIObjectIncRef(handle);
-    return new Ref(this, handle, this.view.getInt32(place, true));
+    return new Ref(this, handle, this.word(place));
   }
 
   #imports() {
@@ -169,28 +162,33 @@ export class Instance {
       return 0;
     } catch (error) {
       this.#thrown = error;
-      this.#withTerminated("JSCallbackError", (kind) =>
-        this.#withTerminated(String(error?.message), (message) => this.exports.TVMFFIErrorSetRaisedFromCStr(kind, message)));
+      const kind = this.#intern("JSCallbackError");
+      this.exports.TVMFFIErrorSetRaisedFromCStr(kind, kind);
       return -1;
     }
   }
 
   #lookUp(name) {
-    const handle = this.#withName(name, (array) => {
-      this.#check(() => this.exports.TVMFFIFunctionGetGlobal(array, array));
-      return this.view.getUint32(array, true);
+    const found = this.#made((out) => this.#withName(name, (array) => this.exports.TVMFFIFunctionGetGlobal(array, out)));
+    if (!found.handle) throw new ModelError("AttributeError", `The library has no function ${name}`);
+    return found;
+  }
+
+  /** Returns the function that a call stores. */
+  #made(body) {
+    return this.#withBlock(4, (out) => {
+      this.#check(() => body(out));
+      return new Ref(this, this.word(out), FUNCTION);
     });
-    if (!handle) throw new ModelError("AttributeError", `The library has no function ${name}`);
-    return new Ref(this, handle, TYPE.FUNCTION);
   }
 
   /** Runs a call whose status says whether an error is raised. */
   #check(body) {
     if (this.#enter(body) === 0) return;
-    const [, kind, message] = /^(\w+): ([^]*)$/.exec(this.#terminated(this.exports.TVMFFIWasmGetLastError())) ?? [];
-    const thrown = this.#thrown;
-    this.#thrown = undefined;
-    if (kind === "JSCallbackError" && thrown) throw thrown;
+    const text = this.#terminated(this.exports.TVMFFIWasmGetLastError());
+    const [, kind, message] = /^(\w+): ([^]*)$/.exec(text) ?? [text, "Error", text];
+    // The error of a callback, in place of the library's.
+    if (kind === "JSCallbackError") throw this.#thrown;
     throw kind === "MemoryError" ? new OutOfMemoryError(message) : new ModelError(kind, message);
   }
 
@@ -200,14 +198,19 @@ export class Instance {
     try {
       return body();
     } catch (error) {
-      this.ended = new ModelError("Trap", `The model ended: ${this.#lastLine || error.message}. Load it again`, { cause: error });
+      this.ended = new ModelError("Trap", `The model ended: ${this.#lastLine || error.message}`, { cause: error });
       throw this.ended;
     }
   }
 
-  #withBlock(bytes, body) {
+  #allocate(bytes) {
     const block = this.#enter(() => this.exports.TVMWasmAllocSpace(bytes));
     if (!block) throw new OutOfMemoryError(`There is no memory for ${bytes} bytes`);
+    return block;
+  }
+
+  #withBlock(bytes, body) {
+    const block = this.#allocate(bytes);
     try {
       return body(block);
     } finally {
@@ -215,66 +218,55 @@ export class Instance {
     }
   }
 
-  #withTerminated(string, body) {
-    const encoded = new TextEncoder().encode(`${string}\0`);
-    return this.#withBlock(encoded.length, (block) => {
-      this.bytes.set(encoded, block);
-      return body(block, encoded.length - 1);
+  /** Passes a name as a byte array. */
+  #withName(name, body) {
+    return this.#withBlock(8, (array) => {
+      this.#write(array, this.#intern(name), name.length);
+      return body(array);
     });
   }
 
-  /** Passes a string as a byte array. */
-  #withName(name, body) {
-    return this.#withTerminated(name, (block, length) => this.#withBlock(8, (array) => {
-      this.view.setUint32(array, block, true);
-      this.view.setUint32(array + 4, length, true);
-      return body(array);
-    }));
+  /** Returns the address of a zero-terminated string: a name of the library or the model, which stays. */
+  #intern(string) {
+    let address = this.#strings.get(string);
+    if (!address) {
+      const encoded = new TextEncoder().encode(`${string}\0`);
+      address = this.#allocate(encoded.length);
+      this.bytes(address, encoded.length).set(encoded);
+      this.#strings.set(string, address);
+    }
+    return address;
   }
 
-  /** Stores a value; an object as a reference. */
-  #store(place, value, string) {
-    const { view } = this;
-    const set = (type, low, high = 0) => {
-      view.setInt32(place, type, true);
-      view.setInt32(place + 4, 0, true);
-      view.setUint32(place + 8, low, true);
-      view.setInt32(place + 12, high, true);
-    };
-    if (value === undefined || value === null) set(TYPE.NONE, 0);
-    else if (typeof value === "boolean") set(TYPE.BOOL, Number(value));
-    else if (typeof value === "string") set(TYPE.RAW_STRING, string);
-    else if (value instanceof Ref) set(value.type, value.handle);
-    else if (value instanceof Device) set(TYPE.DEVICE, value.type);
-    else set(TYPE.INT, value, Math.floor(value / 2 ** 32));
+  #write(address, ...words) {
+    words.forEach((word, at) => this.view.setUint32(address + 4 * at, word, true));
+  }
+
+  /** Stores a value: an integer, a string, an object or a device with its type, or None. */
+  #store(place, value) {
+    if (typeof value === "number") this.#write(place, INT, 0, value, Math.floor(value / 2 ** 32));
+    else if (typeof value === "string") this.#write(place, RAW_STRING, 0, this.#intern(value), 0);
+    else this.#write(place, value?.type ?? NONE, 0, value?.handle ?? 0, 0);
   }
 
   /** Takes the value of a result. */
   #take(place) {
-    const type = this.view.getInt32(place, true);
-    if (type === TYPE.NONE) return undefined;
-    if (type === TYPE.SMALL_STRING) return this.string(place, 0);
-    if (type < TYPE.OBJECT) return this.number(place, 0);
-    const owned = new Ref(this, this.view.getUint32(place + 8, true), type);
-    if (type !== TYPE.STRING) return owned;
+    const type = this.word(place);
+    if (type === NONE) return undefined;
+    if (type === SMALL_STRING) return this.string(place, 0);
+    if (type < OBJECT) return this.number(place, 0);
+    const owned = new Ref(this, this.word(place + 8), type);
+    if (type !== STRING) return owned;
     const string = this.string(place, 0);
     owned.dispose();
     return string;
   }
 
   #decode(address, length) {
-    return new TextDecoder().decode(this.bytes.subarray(address, address + length));
+    return new TextDecoder().decode(this.bytes(address, length));
   }
 
   #terminated(address) {
-    return this.#decode(address, this.bytes.indexOf(0, address) - address);
-  }
-
-  /** Memory that has grown has a new buffer. */
-  #renew() {
-    const { buffer } = this.exports.memory;
-    if (this.#view?.buffer === buffer) return;
-    this.#view = new DataView(buffer);
-    this.#bytes = new Uint8Array(buffer);
+    return this.#decode(address, this.bytes(address).indexOf(0));
   }
 }

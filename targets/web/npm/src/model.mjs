@@ -1,6 +1,6 @@
 // Models, which a page loads and calls.
 import { ModelError, NoWebGPUError } from "./errors.mjs";
-import { Instance, Ref, TYPE } from "./instance.mjs";
+import { ARRAY, Instance, Ref, TENSOR } from "./instance.mjs";
 import { compile, describe } from "./source.mjs";
 import { CPU, WEBGPU, asArray, bytesOf, checkArray, empty, inspect } from "./tensor.mjs";
 import { Gpu, requestDevice } from "./webgpu.mjs";
@@ -56,10 +56,26 @@ export class Model {
     return named(declared, await this.#complete(() => this.#call(name, declared, inputs)));
   }
 
+  /** Runs a function several times, and returns the mean calls and times of its operators, or of its kernels on WebGPU. */
+  async profile(inputs, name, runs = 10) {
+    const { profileKernels, profileOperators } = await import("./profile.mjs");
+    if (this.#gpu) return profileKernels(this.#gpu, () => this.run(inputs, name), runs);
+    // A machine keeps its instrument, so another one has it.
+    const measured = new Model(this.#instance, undefined, this.#description);
+    await measured.initialize();
+    try {
+      return await profileOperators(this.#instance, measured.#machine, () => measured.run(inputs, name), runs);
+    } finally {
+      measured.dispose();
+    }
+  }
+
   /** Releases the model. Calls under way and later ones are errors. */
   dispose() {
-    this.#gpu?.dispose();
+    for (const { body, tensors } of this.#called.values()) [body, ...tensors].forEach((one) => one.dispose());
+    this.#machine?.dispose();
     this.#called.clear();
+    this.#gpu?.dispose();
     this.#instance = this.#gpu = this.#machine = undefined;
   }
 
@@ -97,20 +113,20 @@ export class Model {
   /** Returns a function and tensors for its inputs, which all calls use: a call has read them when it ends. */
   #prepare(name, inputs) {
     const tensors = inputs.map((input) => empty(this.#instance, this.#deviceType, input));
-    return { body: this.#instance.lookUpIn(this.#machine, name), tensors, places: tensors.map(inspect) };
+    return { body: this.#instance.find(this.#machine, name), tensors, places: tensors.map(inspect) };
   }
 
   #upload({ data, offset }, bytes) {
     if (this.#gpu) this.#gpu.upload(data, offset, bytes);
-    else this.#instance.bytes.set(bytes, data + offset);
+    else this.#instance.bytes(data + offset, bytes.length).set(bytes);
   }
 
   /** Returns a result as arrays of JavaScript, and releases it. */
   async #read(value) {
     if (!(value instanceof Ref)) return value;
     try {
-      if (value.type === TYPE.ARRAY) return await Promise.all(this.#elements(value).map((element) => this.#read(element)));
-      if (value.type === TYPE.TENSOR) return await this.#download(value);
+      if (value.type === ARRAY) return await Promise.all(this.#elements(value).map((element) => this.#read(element)));
+      if (value.type === TENSOR) return await this.#download(value);
       throw new ModelError("TypeError", "The function returns an object that is not a tensor");
     } finally {
       value.dispose();
@@ -124,11 +140,11 @@ export class Model {
 
   async #download(tensor) {
     const { device, data, offset, shape, dtype, size } = inspect(tensor);
-    if (device === WEBGPU) return { shape, dtype, data: asArray(dtype, await this.#gpu.read(data, offset, size)) };
+    if (device === WEBGPU) return { shape, dtype, data: asArray(dtype, await this.#gpu.read(this.#gpu.buffer(data), offset, size)) };
     const instance = this.#instance;
     // The model may have copied the result from the GPU.
     if (this.#gpu) await this.#gpu.copied();
-    return { shape, dtype, data: asArray(dtype, instance.bytes.slice(data + offset, data + offset + size).buffer) };
+    return { shape, dtype, data: asArray(dtype, instance.bytes(data + offset, size).slice().buffer) };
   }
 }
 

@@ -27,18 +27,14 @@ export class Pipelines {
   /** Makes the pipelines of a module's kernels, which the GPU compiles in parallel. */
   async prepare(module) {
     const instance = this.#instance;
-    const find = (name) => instance.global("ffi.ModuleGetFunction", module, name, true);
-    const map = find("webgpu.get_fmap");
-    if (!map) return;
-    const [shader, update] = [find("webgpu.get_shader"), find("webgpu.update_prebuild")];
-    const kernels = Object.values(JSON.parse(instance.call(map)));
+    if (!instance.find(module, "webgpu.get_fmap")) return;
+    const kernels = Object.values(JSON.parse(instance.method(module, "webgpu.get_fmap")));
     await Promise.all(kernels.map(async (kernel) => {
-      const { descriptor, launcher } = this.#describe(kernel, instance.call(shader, kernel.name));
+      const { descriptor, launcher } = this.#describe(kernel, instance.method(module, "webgpu.get_shader", kernel.name));
       const launch = launcher(await this.#compiled(kernel, descriptor));
-      instance.call(update, kernel.name, launch);
+      instance.method(module, "webgpu.update_prebuild", kernel.name, launch);
       launch.dispose();
     }));
-    [map, shader, update].forEach((one) => one.dispose());
   }
 
   /** Makes a kernel at its first launch. */
@@ -79,11 +75,11 @@ export class Pipelines {
       compute: { module: device.createShaderModule({ code }), entryPoint: name },
     };
     const extents = tags.filter((tag) => !tag.startsWith(ACCESS));
-    return { descriptor, launcher: (pipeline) => this.#launcher({ types, extents, layout, pipeline }) };
+    return { descriptor, launcher: (pipeline) => this.#launcher({ name, types, extents, layout, pipeline }) };
   }
 
   /** Returns the function that launches a kernel: its arguments are the kernel's, and an extent for each tag. */
-  #launcher({ types, extents, layout, pipeline }) {
+  #launcher({ name, types, extents, layout, pipeline }) {
     const at = types.map((_, index) => index);
     const buffers = at.filter((index) => types[index] === "handle");
     const scalars = at.filter((index) => types[index] !== "handle");
@@ -94,7 +90,7 @@ export class Pipelines {
       if (z !== 1) throw new RangeError("Kernels for WebGPU use the third dimension of the grid for large first ones");
       const offset = this.#stage(scalars.map((index) => [types[index], number(index)]), x);
       const resources = [...buffers.map((index) => ({ buffer: this.#gpu.buffer(number(index)) })), { buffer: this.#scalars, offset, size: 4 * (scalars.length + 1) }];
-      const pass = this.#gpu.pass();
+      const pass = this.#gpu.pass(name);
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, this.#gpu.device.createBindGroup({ layout, entries: resources.map((resource, binding) => ({ binding, resource })) }));
       const layers = Math.ceil(x / GROUPS);

@@ -1,9 +1,9 @@
 // Tensors of an instance, and arrays of JavaScript.
-import { Device, HEADER } from "./instance.mjs";
-
 /** Device types. */
 export const CPU = 1;
 export const WEBGPU = 15;
+/** Type index of devices. */
+const DEVICE = 6;
 
 /** Arrays by element type; halves are their bits. */
 const ARRAYS = {
@@ -28,23 +28,18 @@ export const bytesOf = (array) => new Uint8Array(array.buffer, array.byteOffset,
 /** Makes a tensor on a device. */
 export function empty(instance, device, { shape, dtype }) {
   const extents = instance.global("ffi.Shape", ...shape);
-  try {
-    return instance.global("runtime.TVMTensorAllocWithScope", extents, dtype, new Device(device), undefined);
-  } finally {
-    extents.dispose();
-  }
+  const tensor = instance.global("runtime.TVMTensorAllocWithScope", extents, dtype, { type: DEVICE, handle: device }, undefined);
+  extents.dispose();
+  return tensor;
 }
 
-/** Reads the fields of a tensor: its device, address, and what an array needs. */
-export function inspect({ instance, handle }) {
-  const { view } = instance;
-  const place = handle + HEADER;
-  const [code, bits] = [view.getUint8(place + 16), view.getUint8(place + 17)];
-  const extents = view.getUint32(place + 20, true);
-  const shape = Array.from({ length: view.getInt32(place + 12, true) }, (_, at) => Number(view.getBigInt64(extents + 8 * at, true)));
-  const dtype = CODES[code] === "bool" ? "bool" : `${CODES[code]}${bits}`;
-  const size = shape.reduce((product, extent) => product * extent, Math.ceil(bits / 8));
-  return { device: view.getInt32(place + 4, true), data: view.getUint32(place, true), offset: view.getUint32(place + 32, true), shape, dtype, size };
+/** Reads the fields of a tensor: device, address, offset, element type, shape, and size in bytes. */
+export function inspect({ instance, fields }) {
+  const [data, device, , rank, type, extents, , , offset] = Array.from({ length: 9 }, (_, at) => instance.word(fields + 4 * at));
+  const shape = Array.from({ length: rank }, (_, at) => instance.word(extents + 8 * at));
+  const [code, bits] = [CODES[type & 255], (type >> 8) & 255];
+  const size = shape.reduce((product, extent) => product * extent, bits / 8);
+  return { data, device, offset, dtype: code === "bool" ? code : code + bits, shape, size };
 }
 
 /** Returns an array over a copy of a tensor's bytes. */

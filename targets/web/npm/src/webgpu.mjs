@@ -6,19 +6,16 @@ import { DeviceLostError, ModelError, NoWebGPUError, OutOfMemoryError } from "./
 import { Pipelines } from "./pipelines.mjs";
 
 const FEATURES = ["shader-f16", "subgroups", "timestamp-query"];
-const LIMITS = [
-  "maxBufferSize", "maxComputeInvocationsPerWorkgroup", "maxComputeWorkgroupSizeX", "maxComputeWorkgroupSizeY", "maxComputeWorkgroupSizeZ",
-  "maxComputeWorkgroupStorageSize", "maxStorageBufferBindingSize", "maxStorageBuffersPerShaderStage",
-];
+const LIMITS = /^max(Buffer|Compute|Storage)/;
 
 /** Requests the page's fastest device, with all that its adapter allows. */
 export async function requestDevice() {
   const adapter = await globalThis.navigator?.gpu?.requestAdapter({ powerPreference: "high-performance" });
   if (!adapter) throw new NoWebGPUError("This page has no WebGPU, which the model needs");
-  return adapter.requestDevice({
-    requiredFeatures: FEATURES.filter((feature) => adapter.features.has(feature)),
-    requiredLimits: Object.fromEntries(LIMITS.map((limit) => [limit, adapter.limits[limit]])),
-  });
+  const requiredLimits = {};
+  // The limits are getters of the prototype, which `Object.keys` leaves out.
+  for (const name in adapter.limits) if (LIMITS.test(name)) requiredLimits[name] = adapter.limits[name];
+  return adapter.requestDevice({ requiredFeatures: FEATURES.filter((feature) => adapter.features.has(feature)), requiredLimits });
 }
 
 /** Copies and buffers have sizes in words. */
@@ -33,6 +30,8 @@ export class Gpu {
   #freed = [];
   #encoder;
   #pass;
+  /** Time stamps of launches, while they are measured. */
+  timeStamps;
   /** Copies to main memory that the model has begun. */
   #copies = new Set();
   /** Functions that reject the calls under way. */
@@ -83,10 +82,10 @@ export class Gpu {
   }
 
   /** Returns bytes of a buffer, as they are after all commands so far. */
-  async read(number, offset, bytes) {
+  async read(buffer, offset, bytes) {
     const size = words(bytes);
     const target = this.device.createBuffer({ size, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST });
-    this.encoder().copyBufferToBuffer(this.#buffers[number], offset, target, 0, size);
+    this.encoder().copyBufferToBuffer(buffer, offset, target, 0, size);
     this.flush();
     try {
       await target.mapAsync(GPUMapMode.READ);
@@ -108,8 +107,9 @@ export class Gpu {
     return this.#encoder;
   }
 
-  /** Returns the pass of all launches since the last copy. */
-  pass() {
+  /** Returns the pass of a kernel's launch, that of all launches since the last copy unless they have time stamps. */
+  pass(name) {
+    if (this.timeStamps) this.#pass = this.timeStamps.begin(this.encoder(), name);
     this.#pass ??= this.encoder().beginComputePass();
     return this.#pass;
   }
@@ -163,7 +163,7 @@ export class Gpu {
     const operations = {
       deviceAllocDataSpace: (bytes) => this.allocate(bytes),
       deviceFreeDataSpace: (number) => this.#release(number),
-      deviceCopyToGPU: (address, number, offset, bytes) => this.upload(number, offset, instance.bytes.subarray(address, address + bytes)),
+      deviceCopyToGPU: (address, number, offset, bytes) => this.upload(number, offset, instance.bytes(address, bytes)),
       deviceCopyFromGPU: (number, offset, address, bytes) => this.#copyToMemory(number, offset, address, bytes),
       deviceCopyWithinGPU: (from, fromOffset, to, toOffset, bytes) => {
         this.encoder().copyBufferToBuffer(this.#buffers[from], fromOffset, this.#buffers[to], toOffset, words(bytes));
@@ -188,7 +188,7 @@ export class Gpu {
   }
 
   #copyToMemory(number, offset, address, bytes) {
-    const copy = this.read(number, offset, bytes).then((data) => this.#instance.bytes.set(new Uint8Array(data), address));
+    const copy = this.read(this.#buffers[number], offset, bytes).then((data) => this.#instance.bytes(address, bytes).set(new Uint8Array(data)));
     this.#copies.add(copy);
     copy.catch(() => {}).then(() => this.#copies.delete(copy));
   }
