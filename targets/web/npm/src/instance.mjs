@@ -43,7 +43,7 @@ export class Instance {
       ({ exports: instance.exports } = await WebAssembly.instantiate(module, { env: instance.#imports() }));
     } catch (error) {
       if (error instanceof RangeError) throw new OutOfMemoryError(error.message, { cause: error });
-      throw new ModelError("LinkError", `The module is not of this version: ${error.message}`, { cause: error });
+      throw new ModelError("LinkError", error.message, { cause: error });
     }
     instance.#enter(() => instance.exports._initialize());
     return instance;
@@ -103,6 +103,11 @@ export class Instance {
     });
   }
 
+  /** Makes a function object of a function that takes numbers. */
+  numeric(body) {
+    return this.callback((args, count) => body(...Array.from({ length: count }, (_, at) => this.number(args, at))));
+  }
+
   /** Makes a function object of `(args, count) => value`; `number`, `string` and `object` read the arguments. */
   callback(body) {
     const index = this.#free.pop() ?? this.#callbacks.length + 1;
@@ -127,10 +132,9 @@ export class Instance {
 
   string(values, at) {
     const place = values + VALUE * at;
-    const type = this.word(place);
-    if (type === SMALL_STRING) return this.#decode(place + 8, this.word(place + 4));
-    const address = this.word(place + 8);
-    return type === RAW_STRING ? this.#terminated(address) : this.#decode(this.word(address + HEADER), this.word(address + HEADER + 4));
+    if (this.word(place) === SMALL_STRING) return this.#decode(place + 8, this.word(place + 4));
+    const fields = this.word(place + 8) + HEADER;
+    return this.#decode(this.word(fields), this.word(fields + 4));
   }
 
   /** Returns an object with a reference of the caller. */

@@ -13,7 +13,7 @@ export class Model {
   static async load(source, options = {}) {
     const { device = "auto" } = options;
     if (Object.getPrototypeOf(source) !== Object.prototype) return start(source, device, options);
-    const choices = device === "auto" ? ["webgpu", "cpu"].filter((one) => source[one]) : [device];
+    const choices = ["webgpu", "cpu"].filter((one) => source[one] && ["auto", one].includes(device));
     for (const choice of choices) {
       try {
         return await start(source[choice], choice, options);
@@ -21,7 +21,7 @@ export class Model {
         if (!(error instanceof NoWebGPUError) || choice === choices.at(-1)) throw error;
       }
     }
-    throw new TypeError("The source has neither webgpu nor cpu");
+    throw noModel(device);
   }
 
   #instance;
@@ -31,10 +31,11 @@ export class Model {
   /** Functions and the tensors of their inputs, by name. */
   #called = new Map();
 
-  constructor(instance, gpu, description) {
-    this.#instance = instance;
-    this.#gpu = gpu;
+  constructor(description, instance, machine, gpu) {
     this.#description = description;
+    this.#instance = instance;
+    this.#machine = machine;
+    this.#gpu = gpu;
   }
 
   /** `cpu` or `webgpu`. */
@@ -53,7 +54,8 @@ export class Model {
     if (!Object.hasOwn(this.functions, name)) throw new TypeError(`The model has no function ${name}`);
     const declared = this.functions[name];
     declared.inputs.forEach((input) => checkArray(input, inputs?.[input.name]));
-    return named(declared, await this.#complete(() => this.#call(name, declared, inputs)));
+    const call = async () => this.#call(name, declared, inputs);
+    return named(declared, await (this.#gpu ? this.#gpu.complete(call) : call()));
   }
 
   /** Runs a function several times, and returns the mean calls and times of its operators, or of its kernels on WebGPU. */
@@ -61,13 +63,9 @@ export class Model {
     const { profileKernels, profileOperators } = await import("./profile.mjs");
     if (this.#gpu) return profileKernels(this.#gpu, () => this.run(inputs, name), runs);
     // A machine keeps its instrument, so another one has it.
-    const measured = new Model(this.#instance, undefined, this.#description);
-    await measured.initialize();
-    try {
-      return await profileOperators(this.#instance, measured.#machine, () => measured.run(inputs, name), runs);
-    } finally {
-      measured.dispose();
-    }
+    const machine = await startMachine(this.#instance);
+    const model = new Model(this.#description, this.#instance, machine);
+    return profileOperators(this.#instance, machine, () => model.run(inputs, name), runs).finally(() => model.dispose());
   }
 
   /** Releases the model. Calls under way and later ones are errors. */
@@ -83,26 +81,6 @@ export class Model {
     if (Symbol.dispose) this.prototype[Symbol.dispose] = this.prototype.dispose;
   }
 
-  /** Makes the machine, which uploads weights, and the pipelines. */
-  initialize() {
-    return this.#complete(() => {
-      const instance = this.#instance;
-      const library = instance.global("ffi.SystemLib");
-      this.#machine = instance.method(library, "vm_load_executable");
-      library.dispose();
-      instance.method(this.#machine, "vm_initialization", this.#deviceType, 0, POOLED, CPU, 0, POOLED);
-      return this.#gpu?.pipelines.prepare(this.#machine);
-    });
-  }
-
-  get #deviceType() {
-    return this.#gpu ? WEBGPU : CPU;
-  }
-
-  async #complete(call) {
-    return this.#gpu ? this.#gpu.complete(call) : call();
-  }
-
   #call(name, { inputs }, arrays) {
     let found = this.#called.get(name);
     if (!found) this.#called.set(name, (found = this.#prepare(name, inputs)));
@@ -112,7 +90,7 @@ export class Model {
 
   /** Returns a function and tensors for its inputs, which all calls use: a call has read them when it ends. */
   #prepare(name, inputs) {
-    const tensors = inputs.map((input) => empty(this.#instance, this.#deviceType, input));
+    const tensors = inputs.map((input) => empty(this.#instance, this.#gpu ? WEBGPU : CPU, input));
     return { body: this.#instance.find(this.#machine, name), tensors, places: tensors.map(inspect) };
   }
 
@@ -127,7 +105,7 @@ export class Model {
     try {
       if (value.type === ARRAY) return await Promise.all(this.#elements(value).map((element) => this.#read(element)));
       if (value.type === TENSOR) return await this.#download(value);
-      throw new ModelError("TypeError", "The function returns an object that is not a tensor");
+      throw new ModelError("TypeError", "The result is not a tensor");
     } finally {
       value.dispose();
     }
@@ -148,28 +126,40 @@ export class Model {
   }
 }
 
-/** Starts a model; a GPU that is asked for is requested before the download. */
-async function start(source, device, { gpu, memoryLimit, signal }) {
-  if (source === undefined) throw new TypeError(`The source has no model for the device ${device}`);
-  let owned;
-  const request = async () => gpu ?? (owned ??= await requestDevice());
+/** Starts a model. A GPU that is asked for is requested before the download. */
+async function start(source, device, { memoryLimit, signal }) {
+  let found;
   try {
-    if (device === "webgpu") await request();
+    if (device === "webgpu") found = await requestDevice();
     const module = await compile(source, signal);
     const description = describe(module);
-    if (device !== "auto" && device !== description.device) {
-      throw new ModelError("ValueError", `The model is for the device ${description.device}, not ${device}`);
-    }
+    if (device !== "auto" && device !== description.device) throw noModel(device);
+    if (description.device === "webgpu") found ??= await requestDevice();
     const instance = await Instance.start(module);
     if (memoryLimit !== undefined) instance.global("ferrite.web.set_memory_limit", memoryLimit);
-    const found = description.device === "webgpu" ? new Gpu(instance, await request(), Boolean(owned)) : undefined;
-    const model = new Model(instance, found, description);
-    await model.initialize();
-    return model;
+    const gpu = found && new Gpu(instance, found);
+    return new Model(description, instance, await startMachine(instance, gpu), gpu);
   } catch (error) {
-    owned?.destroy();
+    found?.destroy();
     throw error;
   }
+}
+
+function noModel(device) {
+  return new TypeError(`The source has no model for the device ${device}`);
+}
+
+/** Makes a machine, which uploads weights, and its pipelines. */
+function startMachine(instance, gpu) {
+  const begin = async () => {
+    const library = instance.global("ffi.SystemLib");
+    const machine = instance.method(library, "vm_load_executable");
+    library.dispose();
+    instance.method(machine, "vm_initialization", gpu ? WEBGPU : CPU, 0, POOLED, CPU, 0, POOLED);
+    await gpu?.pipelines.prepare(machine);
+    return machine;
+  };
+  return gpu ? gpu.complete(begin) : begin();
 }
 
 /** Returns results by name: `output`, or `output0` and so on for those of a tuple, if the model has no names. */

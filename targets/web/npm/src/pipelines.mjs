@@ -3,9 +3,10 @@ import { ModelError, NoWebGPUError } from "./errors.mjs";
 
 /** Bytes of scalar arguments in the launches between two submissions. */
 const SCALARS = 1 << 16;
+/** Alignment of these in bytes, which suffices for each GPU. */
+const ALIGNMENT = 256;
 /** Largest number of work groups in a dimension. */
 const GROUPS = 65535;
-const DIMENSIONS = ["blockIdx.x", "blockIdx.y", "blockIdx.z"];
 const ACCESS = "paramWriteAccess:";
 
 export class Pipelines {
@@ -15,12 +16,10 @@ export class Pipelines {
   #staged = new ArrayBuffer(SCALARS);
   #used = 0;
   #scalars;
-  #alignment;
 
   constructor(instance, gpu) {
     this.#instance = instance;
     this.#gpu = gpu;
-    this.#alignment = gpu.device.limits.minUniformBufferOffsetAlignment ?? 256;
     this.#scalars = gpu.device.createBuffer({ size: SCALARS, usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST });
   }
 
@@ -49,10 +48,6 @@ export class Pipelines {
     this.#used = 0;
   }
 
-  dispose() {
-    this.#scalars.destroy();
-  }
-
   async #compiled({ name }, descriptor) {
     try {
       return await this.#gpu.device.createComputePipelineAsync(descriptor);
@@ -63,7 +58,7 @@ export class Pipelines {
 
   #describe({ name, arg_types: types, launch_param_tags: tags }, code) {
     const { device } = this.#gpu;
-    if (/^\s*enable f16/m.test(code) && !device.features?.has("shader-f16")) {
+    if (/^\s*enable f16/m.test(code) && !device.features.has("shader-f16")) {
       throw new NoWebGPUError(`The page's GPU has no shader-f16, which the kernel ${name} needs`);
     }
     const writes = JSON.parse(tags.find((tag) => tag.startsWith(ACCESS)).slice(ACCESS.length));
@@ -80,36 +75,32 @@ export class Pipelines {
 
   /** Returns the function that launches a kernel: its arguments are the kernel's, and an extent for each tag. */
   #launcher({ name, types, extents, layout, pipeline }) {
-    const at = types.map((_, index) => index);
-    const buffers = at.filter((index) => types[index] === "handle");
-    const scalars = at.filter((index) => types[index] !== "handle");
-    const grid = DIMENSIONS.map((tag) => extents.indexOf(tag)).map((index) => (index < 0 ? -1 : types.length + index));
-    return this.#instance.callback((args) => {
-      const number = (index) => this.#instance.number(args, index);
-      const [x, y, z] = grid.map((index) => (index < 0 ? 1 : number(index)));
-      if (z !== 1) throw new RangeError("Kernels for WebGPU use the third dimension of the grid for large first ones");
-      const offset = this.#stage(scalars.map((index) => [types[index], number(index)]), x);
-      const resources = [...buffers.map((index) => ({ buffer: this.#gpu.buffer(number(index)) })), { buffer: this.#scalars, offset, size: 4 * (scalars.length + 1) }];
+    return this.#instance.numeric((...values) => {
+      const buffers = types.flatMap((type, at) => (type === "handle" ? [{ buffer: this.#gpu.buffer(values[at]) }] : []));
+      const grid = Object.fromEntries(extents.map((tag, at) => [tag, values[types.length + at]]));
+      const { "blockIdx.x": x = 1, "blockIdx.y": y = 1, "blockIdx.z": z = 1 } = grid;
+      if (z !== 1) throw new RangeError("Grids of kernels for WebGPU have two dimensions");
+      const scalars = this.#stage(types.flatMap((type, at) => (type === "handle" ? [] : [[type, values[at]]])), x);
+      const entries = [...buffers, scalars].map((resource, binding) => ({ binding, resource }));
       const pass = this.#gpu.pass(name);
       pass.setPipeline(pipeline);
-      pass.setBindGroup(0, this.#gpu.device.createBindGroup({ layout, entries: resources.map((resource, binding) => ({ binding, resource })) }));
+      pass.setBindGroup(0, this.#gpu.device.createBindGroup({ layout, entries }));
       const layers = Math.ceil(x / GROUPS);
       pass.dispatchWorkgroups(layers > 1 ? Math.ceil(x / layers) : x, y, layers || 1);
     });
   }
 
-  /** Stages the scalar arguments of a launch, and the first extent of its grid. Returns their offset. */
+  /** Stages the scalar arguments of a launch, and the first extent of its grid. Returns their resource. */
   #stage(scalars, extent) {
-    const bytes = 4 * (scalars.length + 1);
-    if (this.#used + bytes > SCALARS) this.#gpu.flush();
+    const size = 4 * (scalars.length + 1);
+    if (this.#used + size > SCALARS) this.#gpu.flush();
     const offset = this.#used;
-    const view = new DataView(this.#staged, offset, bytes);
-    scalars.forEach(([type, value], at) => {
+    const view = new DataView(this.#staged, offset, size);
+    [...scalars, ["uint32", extent]].forEach(([type, value], at) => {
       if (type.startsWith("float")) view.setFloat32(4 * at, value, true);
       else view.setUint32(4 * at, value, true);
     });
-    view.setUint32(4 * scalars.length, extent, true);
-    this.#used += Math.ceil(bytes / this.#alignment) * this.#alignment;
-    return offset;
+    this.#used += Math.ceil(size / ALIGNMENT) * ALIGNMENT;
+    return { buffer: this.#scalars, offset, size };
   }
 }

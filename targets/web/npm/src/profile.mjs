@@ -59,7 +59,7 @@ class TimeStamps {
   #names = [];
 
   constructor(device) {
-    if (!device.features?.has("timestamp-query")) return;
+    if (!device.features.has("timestamp-query")) return;
     this.#set = device.createQuerySet({ type: "timestamp", count: 2 * LAUNCHES });
     this.#buffer = device.createBuffer({ size: 16 * LAUNCHES, usage: GPUBufferUsage.QUERY_RESOLVE | GPUBufferUsage.COPY_SRC });
   }

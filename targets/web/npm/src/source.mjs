@@ -6,14 +6,12 @@ const SECTION = "ferrite.model";
 
 /** Compiles a source; a response while it downloads. */
 export async function compile(source, signal) {
-  signal?.throwIfAborted();
   const found = await open(await source, signal);
   try {
     return await compileOpened(found);
   } catch (error) {
-    signal?.throwIfAborted();
     if (!(error instanceof WebAssembly.CompileError)) throw error;
-    throw new ModelError("CompileError", `The model is not a WebAssembly of this browser: ${error.message}`, { cause: error });
+    throw new ModelError("CompileError", `The model is damaged: ${error.message}`, { cause: error });
   }
 }
 

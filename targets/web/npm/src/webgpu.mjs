@@ -23,7 +23,6 @@ const words = (bytes) => Math.max(4, Math.ceil(bytes / 4) * 4);
 
 export class Gpu {
   #instance;
-  #isOwned;
   #buffers = [undefined];
   #free = [];
   /** Buffers that submitted commands may use until the next `flush`. */
@@ -37,17 +36,15 @@ export class Gpu {
   /** Functions that reject the calls under way. */
   #underWay = new Set();
 
-  /** An owned device ends with the instance. */
-  constructor(instance, device, isOwned) {
+  constructor(instance, device) {
     this.#instance = instance;
-    this.#isOwned = isOwned;
     this.device = device;
     this.pipelines = new Pipelines(instance, this);
     device.lost.then(({ message, reason }) => this.#lose(new DeviceLostError(`The GPU was lost (${reason}): ${message}`)));
     this.#register();
   }
 
-  /** Runs a call, and returns its result when the commands in it are complete. */
+  /** Runs an asynchronous function, and returns its result when the commands in it are complete. */
   complete(call) {
     if (this.lost) return Promise.reject(this.lost);
     return new Promise((resolve, reject) => {
@@ -58,9 +55,7 @@ export class Gpu {
 
   allocate(bytes) {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
-    if (bytes > Math.min(maxBufferSize ?? bytes, maxStorageBufferBindingSize ?? bytes)) {
-      throw new OutOfMemoryError(`The GPU has no buffers of ${bytes} bytes`);
-    }
+    if (bytes > Math.min(maxBufferSize, maxStorageBufferBindingSize)) throw new OutOfMemoryError(`The GPU has no buffers of ${bytes} bytes`);
     const number = this.#free.pop() ?? this.#buffers.length;
     const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
     this.#buffers[number] = this.device.createBuffer({ size: words(bytes), usage: STORAGE | COPY_SRC | COPY_DST });
@@ -96,8 +91,8 @@ export class Gpu {
   }
 
   /** Waits for the copies to main memory that the model has begun. */
-  async copied() {
-    await Promise.all(this.#copies);
+  copied() {
+    return Promise.all(this.#copies);
   }
 
   encoder() {
@@ -126,30 +121,22 @@ export class Gpu {
 
   dispose() {
     this.#lose(new ModelError("DisposedError", "The model is disposed"));
-    this.#buffers.forEach((buffer) => buffer?.destroy());
-    this.pipelines.dispose();
-    if (this.#isOwned) this.device.destroy();
+    this.device.destroy();
   }
 
   /** Runs a call in scopes of errors, which WebGPU reports later. */
   async #guarded(call) {
-    this.device.pushErrorScope("out-of-memory");
-    this.device.pushErrorScope("validation");
-    let result;
-    let errors;
-    try {
-      result = call();
-    } finally {
-      this.flush();
-      errors = Promise.all([this.device.popErrorScope(), this.device.popErrorScope()]);
-    }
-    // Both are awaited, so that an error in one does not leave the other unhandled.
-    const [outcome, found] = await Promise.allSettled([result, errors]);
-    const [invalid, exhausted] = found.value ?? [];
-    if (exhausted) throw new OutOfMemoryError(`The GPU has no memory: ${exhausted.message}`);
-    if (invalid) throw new ModelError("GPUError", invalid.message);
-    if (outcome.status === "fulfilled") return outcome.value;
-    throw outcome.reason;
+    const { device } = this;
+    device.pushErrorScope("out-of-memory");
+    device.pushErrorScope("validation");
+    const result = call();
+    this.flush();
+    // All are awaited, so that no error is left unhandled.
+    const [outcome, invalid, exhausted] = await Promise.allSettled([result, device.popErrorScope(), device.popErrorScope()]);
+    if (exhausted.value) throw new OutOfMemoryError(exhausted.value.message);
+    if (invalid.value) throw new ModelError("GPUError", invalid.value.message);
+    if (outcome.reason) throw outcome.reason;
+    return outcome.value;
   }
 
   #lose(error) {
@@ -169,10 +156,7 @@ export class Gpu {
         this.encoder().copyBufferToBuffer(this.#buffers[from], fromOffset, this.#buffers[to], toOffset, words(bytes));
       },
     };
-    instance.register("wasm.WebGPUDeviceAPI", (args) => {
-      const operation = operations[instance.string(args, 0)];
-      return instance.callback((values, count) => operation(...Array.from({ length: count }, (_, at) => instance.number(values, at))));
-    });
+    instance.register("wasm.WebGPUDeviceAPI", (args) => instance.numeric(operations[instance.string(args, 0)]));
     instance.register("wasm.WebGPUCreateShader", (args) => this.pipelines.create(JSON.parse(instance.string(args, 0)), instance.string(args, 1)));
     // The argument owns the targets of copies.
     instance.register("__async.wasm.WebGPUWaitForTasks", (args) => {
