@@ -1,18 +1,24 @@
-"""Times of the kernels beside ONNX Runtime, in one process, interleaved, the best of each: GFLOP/s, their share of the peak, and the ratio.
+"""Rates of the kernels, ONNX Runtime, oneDNN and matrixmultiply, in one process, interleaved, the best of each, and their share of the peak.
 
 usage: bench.py LIBFERRITE_KERNELS.SO LIBTVM_FFI.SO [THREADS]
-needs: numpy, onnx, onnxruntime; a libtvm_ffi with the feature `backend`
+needs: numpy, onnx, onnxruntime, torch; a libtvm_ffi with the feature `backend`; what `cargo build --release --example peers` puts beside the kernels
+
+The peak is that of a loop of multiply-adds in registers. oneDNN is called by PyTorch as `torch.compile` does: with packed weights, and images with
+channels last, which the other sides have first.
 """
 
+import ctypes
 import os
 import sys
 import time
+from pathlib import Path
 
 THREADS = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 os.environ["TVM_NUM_THREADS"] = str(THREADS)
 
 import numpy  # noqa: E402
 import onnxruntime  # noqa: E402
+import torch  # noqa: E402
 from onnx import helper, numpy_helper  # noqa: E402
 
 from client import Call, Kernels, shape  # noqa: E402
@@ -92,7 +98,9 @@ def best(functions):
     for function in functions:
         function()
     end = time.perf_counter() + SECONDS
-    while times[0] == float("inf") or time.perf_counter() < end:
+    rounds = 0
+    while rounds < 3 or time.perf_counter() < end:
+        rounds += 1
         for at, function in enumerate(functions):
             start = time.perf_counter()
             function()
@@ -100,21 +108,56 @@ def best(functions):
     return times
 
 
-class Bench:
-    def __init__(self, kernels):
-        self.kernels, self.rates = kernels, []
+class Peers:
+    """Peaks of the processor, and products of the crate matrixmultiply."""
 
-    def report(self, name, operations, ours, theirs, out):
-        numpy.testing.assert_allclose(out, theirs(), rtol=1e-3, atol=1e-3)
-        times = best([ours, theirs])
-        self.rates.append((name, *(operations / seconds / 1e9 for seconds in times)))
+    def __init__(self, library):
+        self.library = ctypes.CDLL(library)
+        self.library.peak.restype = ctypes.c_double
+
+    def peak(self, *bits):
+        """Returns the highest rate of a loop of some instructions: by the bits of its vectors of floats, or 8 for bytes."""
+        return max(self.library.peak(each) for each in bits for _ in range(100))
+
+    def product(self, a, b):
+        extents, c = (ctypes.c_size_t * 3)(*a.shape, b.shape[1]), numpy.zeros((a.shape[0], b.shape[1]), "float32")
+        pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (a, b, c)]  # which keep the arrays
+        return lambda: self.library.product(extents, *pointers)
+
+
+def onednn_product(x, w):
+    x, w = torch.from_numpy(x), torch.from_numpy(w)
+    packed = torch.ops.mkldnn._reorder_linear_weight(w.t().contiguous(), len(x))
+    return lambda: torch.ops.mkldnn._linear_pointwise(x, packed, None, "none", [], "")
+
+
+def onednn_convolution(x, w, bias, pad, stride, groups):
+    x, w, bias = (torch.from_numpy(array) for array in (x, w, bias))
+    x = x.to(memory_format=torch.channels_last)
+    geometry = [pad] * 2, [stride] * 2, [1, 1], groups
+    packed = torch.ops.mkldnn._reorder_convolution_weight(w, *geometry, x.shape)
+    return lambda: torch.ops.mkldnn._convolution_pointwise(x, packed, bias, *geometry, "relu", [], "")
+
+
+class Bench:
+    """Rates, in a table for each kind of operation."""
+
+    def __init__(self, kernels, peers):
+        self.kernels, self.peers, self.rates, self.peak = kernels, peers, [], 0.0
+
+    def report(self, name, operations, functions, out, bits=(512, 256, 128)):
+        """Measures our function, ONNX Runtime's, and more."""
+        numpy.testing.assert_allclose(out, functions[1](), rtol=1e-3, atol=1e-3)
+        self.rates.append((name, [operations / seconds / 1e9 for seconds in best(functions)]))
+        self.peak = max(self.peak, self.peers.peak(*bits))
 
     def product(self, m, k, n):
         x, w, out = normal(m, k), normal(k, n), numpy.zeros((m, n), "float32")
         call = Call(self.kernels, "dense", x, self.kernels.pack("dense", w, 0), ABSENT, ABSENT, 0, 0.0, 0.0, out)
         call()
         theirs = session([helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": x}, {"w": w}, (m, n))
-        self.report(f"{m} x {k} x {n}", 2 * m * k * n, call, theirs, out)
+        functions = [call, theirs, onednn_product(x, w), self.peers.product(x, w)]
+        self.report(f"{m} x {k} x {n}", 2 * m * k * n, functions, out)
 
     def convolution(self, channels, size, outputs, kernel, stride, groups):
         pad = kernel // 2
@@ -130,7 +173,7 @@ class Bench:
         theirs = session(nodes, {"x": x}, {"w": w, "bias": bias}, out.shape)
         operations = 2 * outputs * channels // groups * kernel**2 * extent**2
         name = f"{channels} x {size}² to {outputs}, kernel {kernel}, stride {stride}" + (", depthwise" if groups > 1 else "")
-        self.report(name, operations, call, theirs, out)
+        self.report(name, operations, [call, theirs, onednn_convolution(x, w, bias, pad, stride, groups)], out)
 
     def product_of_integers(self, m, k, n):
         x, w, out = integers("uint8", m, k), integers("int8", k, n), numpy.zeros((m, n), "int32")
@@ -140,7 +183,7 @@ class Bench:
         call()
         nodes = [helper.make_node("MatMulInteger", ["x", "w", "zero"], ["y"])]
         theirs = session(nodes, {"x": x}, {"w": w, "zero": zero.reshape(())}, (m, n), "int32")
-        self.report(f"{m} x {k} x {n}, int8", 2 * m * k * n, call, theirs, out)
+        self.report(f"{m} x {k} x {n}", 2 * m * k * n, [call, theirs], out, [8])
 
     def convolution_of_integers(self, channels, size, outputs, kernel, stride, groups):
         pad = kernel // 2
@@ -159,24 +202,35 @@ class Bench:
         theirs = session(nodes, {"x": x}, {name: numpy.asarray(value) for name, value in constants.items()}, out.shape, "uint8")
         operations = 2 * outputs * channels // groups * kernel**2 * extent**2
         name = f"{channels} x {size}² to {outputs}, kernel {kernel}, stride {stride}" + (", depthwise" if groups > 1 else "")
-        self.report(f"{name}, int8", operations, call, theirs, out)
+        self.report(name, operations, [call, theirs], out, [8])
 
-    def print(self):
-        """Prints a table. The peak is the highest rate of either side."""
-        peak = max(max(ours, theirs) for _, ours, theirs in self.rates)
-        print("| | GFLOP/s | share of peak | ONNX Runtime | time / ONNX Runtime |\n|---|---|---|---|---|")
-        for name, ours, theirs in self.rates:
-            print(f"| {name} | {ours:.1f} | {ours / peak:.0%} | {theirs:.1f} | {theirs / ours:.2f} |")
-        print(f"geometric mean {numpy.exp(numpy.mean([numpy.log(theirs / ours) for _, ours, theirs in self.rates])):.2f}, {THREADS} threads")
+    def print(self, title, *sides):
+        """Prints the table of an operation, and begins the next one."""
+        print(f"| {title} | Ferrite | share | ONNX Runtime | " + "".join(f"{side} | " for side in sides) + "time / ONNX Runtime |")
+        print("|---|" + "---:|" * (4 + len(sides)))
+        for name, (ours, *others) in self.rates:
+            cells = [f"{ours:.1f}", f"{ours / self.peak:.0%}", *(f"{rate:.1f}" for rate in others), f"{others[0] / ours:.2f}"]
+            print("|", name, "|", " | ".join(cells), "|")
+        mean = numpy.exp(numpy.mean([numpy.log(others[0] / ours) for _, (ours, *others) in self.rates]))
+        print(f"\npeak {self.peak:.1f}, geometric mean of ratios {mean:.2f}, {THREADS} threads\n", flush=True)
+        self.rates, self.peak = [], 0.0
 
 
 def main():
-    bench = Bench(Kernels(sys.argv[1], sys.argv[2]))
+    torch.set_num_threads(THREADS)
+    bench = Bench(Kernels(sys.argv[1], sys.argv[2]), Peers(Path(sys.argv[1]).parent / "examples/libpeers.so"))
     for extents in PRODUCTS:
         bench.product(*extents)
+    bench.print("Product, GFLOP/s", "oneDNN", "matrixmultiply")
     for geometry in RESNET_18 + MOBILENET_V2:
         bench.convolution(*geometry)
-    bench.print()
+    bench.print("Convolution, GFLOP/s", "oneDNN")
+    for extents in PRODUCTS:
+        bench.product_of_integers(*extents)
+    bench.print("Product of bytes, Gop/s")
+    for geometry in RESNET_18 + MOBILENET_V2:
+        bench.convolution_of_integers(*geometry)
+    bench.print("Convolution of bytes, Gop/s")
 
 
 if __name__ == "__main__":
