@@ -14,20 +14,21 @@ import tempfile
 
 from fetch import fetched
 from networks import TOLERANCE, ferrite_library
-from runtimes import compiled
+from runtimes import compiled, tree
 
 VARIABLES = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def main(folder, name="voice", minutes="2"):
-    path, library = fetched()[name], ferrite_library()
+    folder.mkdir(parents=True, exist_ok=True)
+    path, library = (fetched() | tree.write(folder))[name], ferrite_library()
     # The search needs a library that writes TVM's modules.
     search = VARIABLES | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     records = ["--records", folder / "records"]
     models = {"ferrite": compiled.library(name, path, 1, folder / "plain", [])}
     models["tuned"] = compiled.library(name, path, 1, folder / "tuned", [*records, "--tune", minutes], search)
     models["records"] = compiled.library(name, path, 1, folder / "again", records, search)
-    options = {"name": name, "path": path, "batch": 1, "threads": 1, "library": library, "models": models, "torch": False, "only_compile": False}
+    options = {"name": name, "path": path, "batch": 1, "threads": 1, "library": library, "models": models, "beside": []}
     row = json.loads(compiled.run(name, ["-m", "runtimes.speed", json.dumps(options, default=str)], VARIABLES).splitlines()[-1])
     for runtime, milliseconds in row["milliseconds"].items():
         print(f"{name}  {runtime:<12} {milliseconds:9.3f} ms")
