@@ -13,7 +13,7 @@ import torch
 from onnx2torch.node_converters import registry
 from onnx2torch.utils.common import OnnxMapping, OperationConverterResult, get_const_value
 
-from . import examples
+from . import examples, quantized
 
 
 class Pad(torch.nn.Module):
@@ -116,7 +116,10 @@ def network(path, shapes, values):
     """Returns a network as a module, and the order of its inputs."""
     install()
     known = {operation.operation_type for operation in registry._CONVERTER_REGISTRY} | {"If", "Constant"}
-    model = onnx_graph.prepared(onnx.load(path), shapes, values, known)
+    source = onnx.load(path)
+    if lacking := sorted({node.op_type for node in source.graph.node} & quantized.OPERATORS - known):
+        raise NotImplementedError(f"onnx2torch lacks {', '.join(lacking)}")
+    model = onnx_graph.prepared(source, shapes, values, known)
     given = {weight.name for weight in model.graph.initializer}
     return onnx2torch.convert(model).eval(), [value.name for value in model.graph.input if value.name not in given]
 

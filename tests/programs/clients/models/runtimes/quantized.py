@@ -9,6 +9,10 @@ from . import examples
 
 SOURCES = {"digits-int8": "digits", "minilm-int8": "minilm"}
 """Networks by the name of what is quantised."""
+DYNAMIC = {"minilm-int8"}
+"""Networks whose ranges are those of a run: where floats differ in the last place, so may roundings to 8 bits."""
+OPERATORS = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger"}
+"""Operators of these networks on 8 bits."""
 EXAMPLES = 8
 
 

@@ -60,11 +60,15 @@ def on_ferrite(library, model, arrays):
     return call, lambda: list(loaded(arrays))
 
 
-def on_onnx_runtime(path, feeds, threads):
-    """Returns a function that runs a model, and returns its results."""
+def on_onnx_runtime(path, feeds, threads, is_fused=True):
+    """Returns a function that runs a model, and returns its results.
+
+    Fused, a Softmax of integers is ONNX Runtime's QLinearSoftmax, which divides by a scale whose inverse is a whole number.
+    """
     import onnxruntime
 
     settings = onnxruntime.SessionOptions()
+    settings.add_session_config_entry("session.disable_quant_qdq", str(int(not is_fused)))
     settings.intra_op_num_threads, settings.inter_op_num_threads = threads, 1
     settings.log_severity_level = 3
     session = onnxruntime.InferenceSession(path, settings, providers=["CPUExecutionProvider"])
@@ -81,8 +85,9 @@ def row(name, path, batch, threads, library, models, beside):
     for runtime, model in models.items():
         runs[runtime], found = on_ferrite(library, model, list(arrays.values()))
         results[runtime] = found()
-    runs["onnxruntime"] = on_onnx_runtime(path, arrays | examples.constants(name), threads)
-    expected = runs["onnxruntime"]()
+    feeds = arrays | examples.constants(name)
+    runs["onnxruntime"] = on_onnx_runtime(path, feeds, threads)
+    expected = on_onnx_runtime(path, feeds, threads, is_fused=False)()
     for runtime in {"pytorch", "compiled"} & {*beside}:
         from . import pytorch
 

@@ -25,7 +25,7 @@ def speed_head(runtimes):
 
 def speed_line(row, runtimes):
     times = row["milliseconds"]
-    cells = [digits(times[name]) if name in times else "fails" for name in runtimes]
+    cells = [digits(times[name]) if name in times else "" for name in runtimes]
     return line([row["network"], str(row["batch"]), str(row["threads"]), *cells, f"{ratio(row):.2f}", f"{row['differences']['ferrite']:.0e}"])
 
 
@@ -52,7 +52,5 @@ def memory_line(row):
 
 
 def errors(rows):
-    """Yields a line for each runtime that cannot run a network."""
-    for row in rows:
-        for runtime, error in row["errors"].items():
-            yield f"{row['network']}, batch {row['batch']}: {TITLES[runtime]} fails: {error}"
+    """Returns a line for each runtime that cannot run a network."""
+    return list(dict.fromkeys(f"{TITLES[runtime]} without {row['network']}: {error}" for row in rows for runtime, error in row["errors"].items()))
