@@ -223,8 +223,6 @@ def run(args):
             raise Failure("--tune and --records are not for language models, whose kernels have schedules of their own")
         if args.cublaslt:
             raise Failure("--cublaslt is not for language models")
-        if args.target in targets.WEB:
-            raise Failure("language models are not compiled for web pages")
         command.run(args)
         return
     if not args.file.is_file():

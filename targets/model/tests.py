@@ -295,7 +295,6 @@ class Command(unittest.TestCase):
         self.fails("argument --tune: it is not a time", model, "--target", "host", "--tune", "0")
         self.fails("give --cublaslt with --target cuda", model, "--target", "host", "--cublaslt")
         self.fails("give it with --target web or web,webgpu", model, "--target", "host", "--no-simd")
-        self.fails("are not compiled for web pages", FIXTURES, "--target", "web")
         self.fails("machine code of a host", FIXTURES / "cnn/bytecode.so", "--target", "web")
         self.fails("leave out --input", model, "--target", "web", "--input", "x.npy")
         self.fails("is not like x=1,3,32,32", model, "--target", "host", "--shape", "x")

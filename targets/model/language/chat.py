@@ -84,6 +84,18 @@ def template_of(folder):
     return next((name for mark, name in MARKS if mark in str(template)), "LM")
 
 
+def tokenizer_info(folder):
+    """Returns how tokens become strings, which grammars of replies need."""
+    tokenizer = optional(folder / "tokenizer.json")
+    parts = {name: json.dumps(tokenizer.get(name)) for name in ("normalizer", "pre_tokenizer", "decoder")}
+    method = "byte_level" if "ByteLevel" in parts["decoder"] else "byte_fallback" if "ByteFallback" in parts["decoder"] else "raw"
+    return {
+        "token_postproc_method": method,
+        "prepend_space_in_encode": any(word in parts[name] for name in ("normalizer", "pre_tokenizer") for word in ('"Prepend"', '"Metaspace"')),
+        "strip_space_in_decode": any(word in parts["decoder"] for word in ('"Strip"', '"Metaspace"')),
+    }
+
+
 def config(folder, description, options, name):
     """Returns the content of `mlc-chat-config.json`."""
     generation = optional(folder / "generation_config.json")
@@ -108,6 +120,7 @@ def config(folder, description, options, name):
         "repetition_penalty": generation.get("repetition_penalty", 1.0),
         "top_p": generation.get("top_p", 1.0),
         "tokenizer_files": tokenizer_files(folder),
+        "tokenizer_info": tokenizer_info(folder),
         "conv_template": conversation,
         "pad_token_id": generation.get("pad_token_id") or 0,
         "bos_token_id": description.bos,

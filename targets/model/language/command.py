@@ -9,6 +9,7 @@ import tempfile
 
 import quote
 import targets
+import web
 from compiler import compiling, pipeline
 from failure import Failure
 from frontend import TVM, require
@@ -22,9 +23,11 @@ def run(args):
     config = description.content(folder / "config.json")
     is_encoder = config.get("model_type") == bert.KIND
     is_board = args.target in targets.boards() and not is_encoder
+    is_page = args.target in targets.WEB and not is_encoder
     family = bert if is_encoder else description
     model = family.described(config, folder / "config.json")
-    chosen = (options.choose_board if is_board else options.choose)(args, model)
+    choose = options.choose_board if is_board else options.choose_page if is_page else options.choose
+    chosen = choose(args, model)
     if not (folder / "tokenizer.json").is_file():
         raise Failure(f"{folder} has no file tokenizer.json")
     if is_encoder:
@@ -36,15 +39,17 @@ def run(args):
         board.run(args, model, chosen, lambda name: parameters.stored(name, sources, checkpoint, chosen.dtype))
         return
     tvm = require("tvm", TVM)
-    chosen.target = tvm.target.Target(targets.description(args.target, args.cpu))
-    output = args.output or pathlib.Path(f"{folder.resolve().name}-{chosen.quantization}-{args.target}")
+    chosen.target = tvm.target.Target(targets.description(args.target, args.cpu, not args.no_simd))
+    archive = web.archive() if is_page else None
+    output = args.output or pathlib.Path(f"{folder.resolve().name}-{chosen.quantization}-{args.target.replace(',', '-')}")
     output.mkdir(parents=True, exist_ok=True)
     # A failure leaves nothing behind.
     with tempfile.TemporaryDirectory(prefix=".model-", dir=output) as place:
         place = pathlib.Path(place)
-        mod, table = module(model, chosen, is_encoder)
+        mod, table = module(model, chosen, is_encoder, is_page)
         total = weights(checkpoint, sources, table, place)
-        library(mod, chosen, args.mode, place / "model.so")
+        compiled = place / ("model.wasm" if is_page else "model.so")
+        library(mod, chosen, args.mode, compiled, archive)
         if not is_encoder:
             config = chat.config(folder, model, chosen, args.conversation or chat.template_of(folder))
             (place / "mlc-chat-config.json").write_text(json.dumps(config, indent=2) + "\n")
@@ -53,9 +58,10 @@ def run(args):
         replace(output, place)
     print(f"model        {model.kind}, {model.layers} layers of width {model.width}, {chosen.quantization}")
     print(f"weights      {total} bytes")
-    print(f"library      {(output / 'model.so').stat().st_size} bytes")
+    print(f"library      {(output / compiled.name).stat().st_size} bytes")
     print(f"context      {chosen.context} tokens" + ("" if is_encoder else f", prompts in steps of {chosen.chunk}"))
-    print(f"folder       {quote.visible(output)}" + ("" if is_encoder else f": run ferrite chat {quote.shell(output)}"))
+    use = "" if is_encoder else ": serve it for WebLLM, whose model_lib is model.wasm" if is_page else f": run ferrite chat {quote.shell(output)}"
+    print(f"folder       {quote.visible(output)}{use}")
 
 
 def replace(output, place):
@@ -66,16 +72,16 @@ def replace(output, place):
         file.replace(output / file.name)
 
 
-def module(model, chosen, is_encoder):
+def module(model, chosen, is_encoder, is_page):
     """Returns the model as TVM's IRModule, and the table of its parameters."""
-    from language import encoder, network
+    from language import encoder, network, web_llm
 
     with compiling(), chosen.target:
-        return (encoder if is_encoder else network).module(model, chosen)
+        return (encoder if is_encoder else web_llm if is_page else network).module(model, chosen)
 
 
-def library(mod, chosen, mode, path):
-    """Compiles a model to a library."""
+def library(mod, chosen, mode, path, archive):
+    """Compiles a model to a library, or with the archive of the library for web pages to a WebAssembly."""
     from tvm import relax, transform
 
     # With 1 key head the frontend's attention for GPUs is not valid after TVM's elimination of
@@ -83,7 +89,10 @@ def library(mod, chosen, mode, path):
     changes = {"tirx.disable_cse_tir": True} if "gpu" in chosen.target.keys else {}
     with compiling(), transform.PassContext(config=changes), chosen.target:
         executable = relax.build(mod, target=chosen.target, relax_pipeline=pipeline(chosen.target), exec_mode=mode)
-        executable.export_library(str(path), options=["-s"])
+        if archive:
+            web.export(executable, path, archive)
+        else:
+            executable.export_library(str(path), options=["-s"])
 
 
 def weights(checkpoint, sources, table, folder):

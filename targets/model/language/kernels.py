@@ -183,10 +183,11 @@ def merge_of_rows(heads, dim, dtype, target, global_symbol=None):
     return merge_state.with_attr("global_symbol", global_symbol) if global_symbol else merge_state
 
 
-def cache(description, dtype, target, sizes):
-    """Creates the cache of a model in the function that is being built. `sizes` are the five numbers that its caller gives."""
+def cache(description, dtype, target, sizes, unused=()):
+    """Creates the cache of a model in the function that is being built. `sizes` are the five numbers that its caller gives, `unused` the
+    arguments of the constructor for kernels that no step needs."""
     d, (batch, total, chunk, page, windows) = description, sizes
-    return Cache(
+    made = Cache(
         attn_kind="mha",
         max_batch_size=batch,
         max_total_seq_len=total,
@@ -211,3 +212,17 @@ def cache(description, dtype, target, sizes):
         dtype=dtype,
         target=target,
     )
+    if unused:
+        builder = relax.BlockBuilder.current()
+        call = builder.lookup_binding(made._expr)
+        # The first argument is the name of the builtin.
+        arguments = [relax.Tuple([]) if at - 1 in unused else argument for at, argument in enumerate(call.args)]
+        made._expr = builder.emit(relax.Call(call.op, arguments, call.attrs, call.ty_args))
+    return made
+
+
+def reachable(mod, names):
+    """Returns a module with the functions of the given names and those that they call."""
+    mod = relax.transform.DeadCodeElimination(list(names))(mod)
+    used = {variable.name_hint for name in names for variable in relax.analysis.all_global_vars(mod[name])} | set(names)
+    return tvm.IRModule({variable: function for variable, function in mod.functions.items() if variable.name_hint in used})

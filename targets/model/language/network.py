@@ -82,6 +82,8 @@ class Layers(nn.Module):
 
 
 class Decoder(nn.Module):
+    unused_kernels = ()
+
     def __init__(self, d, options):
         self.d, self.options = d, options
         self.model = Layers(d, options)
@@ -120,16 +122,17 @@ class Decoder(nn.Module):
 
     def create_paged_kv_cache(self, max_batch_size, max_total_seq_len, prefill_chunk_size, page_size, support_sliding_window):
         sizes = (max_batch_size, max_total_seq_len, prefill_chunk_size, page_size, support_sliding_window)
-        return kernels.cache(self.d, self.options.dtype, self.options.target, sizes)
+        return kernels.cache(self.d, self.options.dtype, self.options.target, sizes, self.unused_kernels)
 
-    def spec(self):
+    def functions(self):
+        """Returns the arguments of each function, by its name."""
         d, dtype = self.d, self.options.dtype
         cache, tensor = {"paged_kv_cache": nn.spec.Object(object_type=kv_cache.PagedKVCache)}, nn.spec.Tensor
         packed = {"$": {"param_mode": "packed", "effect_mode": "none"}}
         plain = {"$": {"param_mode": "none", "effect_mode": "none"}}
         sizes = ("max_batch_size", "max_total_seq_len", "prefill_chunk_size", "page_size", "support_sliding_window")
         many = tensor([1, "seq_len", d.width], dtype)
-        functions = {
+        return {
             "embed": {"input_ids": tensor(["seq_len"], "int32"), **packed},
             "prefill": {"input_embed": many, **cache, **packed},
             "decode": {"input_embed": tensor([1, 1, d.width], dtype), **cache, **packed},
@@ -143,12 +146,14 @@ class Decoder(nn.Module):
             },
             "create_paged_kv_cache": {**dict.fromkeys(sizes, int), **plain},
         }
-        return nn.spec.ModuleSpec.from_raw(functions, self)
+
+    def spec(self):
+        return nn.spec.ModuleSpec.from_raw(self.functions(), self)
 
 
-def module(description, options):
+def module(description, options, kind=Decoder):
     """Returns the IRModule of a decoder, and the names, shapes and data types of its parameters in the order of the packed argument."""
-    decoder = Decoder(description, options)
+    decoder = kind(description, options)
     mod, params = decoder.export_tvm(spec=decoder.spec(), allow_extern=False)[:2]
     table = [{"name": name, "shape": [int(n) for n in p.shape], "dtype": str(p.dtype)} for name, p in params]
     finish(mod, options.metadata(description) | {"params": table}, STEPS, {"seq_len": options.chunk, "batch_size": options.batch})

@@ -7,6 +7,8 @@ from failure import Failure
 QUANTIZATIONS = {"none": 32, "f16": 16, "q4": 4}
 """Values of `--quantization`, each with the bits of a weight."""
 LANGUAGE_TARGETS = ("host", "opencl", "cuda")
+PAGES = "web,webgpu"
+"""The target of WebLLM, which calculates on WebGPU alone."""
 PAGE = 16
 """Tokens of a page, which the frontend's kernels have built in."""
 
@@ -60,21 +62,42 @@ def context_of(args, description):
     return context
 
 
+def chunk_of(args, context):
+    """Returns the tokens of a step."""
+    chunk = min(512, context) if args.prefill_chunk is None else args.prefill_chunk
+    if not 1 <= chunk <= context:
+        raise Failure(f"--prefill-chunk {chunk} is not from 1 to the context, {context}")
+    return chunk
+
+
 def choose(args, description):
     """Returns the options for a model, with their defaults."""
     if args.target not in LANGUAGE_TARGETS:
         raise Failure(f"encoders are compiled for {', '.join(LANGUAGE_TARGETS)}, not for {args.target}")
     context = context_of(args, description)
-    chunk = min(512, context) if args.prefill_chunk is None else args.prefill_chunk
-    if not 1 <= chunk <= context:
-        raise Failure(f"--prefill-chunk {chunk} is not from 1 to the context, {context}")
     batch = 16 if args.batch is None else args.batch
     if batch < 1:
         raise Failure(f"--batch {batch} is not positive")
     bits = QUANTIZATIONS[args.quantization or "f16"]
     # Weights of 4 bits are calculated with in float32 where a device need not have float16.
     dtype = "float16" if bits == 16 or (bits == 4 and args.target == "cuda") else "float32"
-    return Options(bits, dtype, context, chunk, batch)
+    return Options(bits, dtype, context, chunk_of(args, context), batch)
+
+
+def choose_page(args, description):
+    """Returns the options for WebLLM, which has one conversation."""
+    if args.target != PAGES:
+        raise Failure(f"language models in web pages run on WebLLM, which needs WebGPU: give --target {PAGES}")
+    for name, value in {"--batch": args.batch, "--cpu": args.cpu}.items():
+        if value is not None:
+            raise Failure(f"{name} is for hosts and GPUs: WebLLM has one conversation")
+    if args.mode != "bytecode":
+        raise Failure("--mode compiled is for hosts and GPUs: web pages have bytecode")
+    bits = QUANTIZATIONS[args.quantization or "q4"]
+    if bits == 16:
+        raise Failure("--quantization f16 is for hosts and GPUs, since not every browser has float16 on WebGPU: choose q4 or none")
+    context = context_of(args, description)
+    return Options(bits, "float32", context, chunk_of(args, context), 1)
 
 
 def choose_board(args, description):

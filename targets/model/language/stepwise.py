@@ -39,21 +39,11 @@ def module(description, options, stored):
     arrays = {name: tvm.runtime.tensor(array) for parameter, _ in parameters for name, array in stored(parameter)}
     builder = relax.BlockBuilder(relax.transform.BindParams("step", arrays)(mod))
     with builder.function("create", []):
-        builder.emit_func_output(cache(builder, description, options))
+        made = kernels.cache(description, options.dtype, options.target, (1, options.context, 1, PAGE, 0), UNUSED)
+        builder.emit_func_output(made._expr)
     with_cache(builder, "reset", ("kv_state_clear",), ("kv_state_add_sequence", relax.prim_value(SEQUENCE)))
     with_cache(builder, "begin", ("kv_state_begin_forward", relax.ShapeExpr([SEQUENCE]), relax.ShapeExpr([1])))
-    mod = relax.transform.DeadCodeElimination(list(FUNCTIONS))(builder.finalize())
-    used = {variable.name_hint for name in FUNCTIONS for variable in relax.analysis.all_global_vars(mod[name])}
-    return tvm.IRModule({variable: function for variable, function in mod.functions.items() if variable.name_hint in used | set(FUNCTIONS)})
-
-
-def cache(builder, description, options):
-    """Emits the call that creates the cache, with the kernels that steps of one token need."""
-    made = kernels.cache(description, options.dtype, options.target, (1, options.context, 1, PAGE, 0))
-    call = builder.lookup_binding(made._expr)
-    # The first argument is the name of the builtin.
-    arguments = [relax.Tuple([]) if at - 1 in UNUSED else argument for at, argument in enumerate(call.args)]
-    return builder.emit(relax.Call(call.op, arguments, call.attrs, call.ty_args))
+    return kernels.reachable(builder.finalize(), FUNCTIONS)
 
 
 def with_cache(builder, name, *calls):
