@@ -103,10 +103,14 @@ def language_arguments(group):
     add("--mode", choices=("bytecode", "compiled"), default="bytecode", help="functions of the model as bytecode or as machine code")
 
 
-def compiled(args, kernels=None, searched=None):
-    """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work, `searched` finds schedules for others."""
+def imported(args):
+    """Returns the model as TVM's IRModule."""
     has_gpu = args.target in targets.DEVICES or targets.WEB.get(args.target) == "webgpu"
-    mod = frontend.load(args.file, dict(args.shape), dict(args.value), not has_gpu, args.weights)
+    return frontend.load(args.file, dict(args.shape), dict(args.value), not has_gpu, args.weights)
+
+
+def compiled(args, mod, kernels=None, searched=None):
+    """Returns TVM's executable for the target; `kernels` is the archive of those that do its dense work, `searched` finds schedules for others."""
     target = "c" if args.target in targets.boards() else targets.description(args.target, args.cpu, not args.no_simd)
     return compiler.executable(mod, target, kernels, searched, args.cublaslt)
 
@@ -147,7 +151,7 @@ def arena_of(args, executable, function, inputs, source):
 def board(args, name, folder):
     if args.file.suffix not in frontend.SUFFIXES:
         raise Failure(f"{args.file} has machine code of a host, and boards need C source: give the file that it was compiled from")
-    built = compiled(args)
+    built = compiled(args, imported(args))
     data, source = compiler.serialised(built), compiler.c_source(built)
     targets.check_types(args.target, source)
     executable = Executable(data)
@@ -166,7 +170,7 @@ def host(args, name, folder):
     if args.file.suffix in frontend.SUFFIXES:
         kernels = archive.path() if args.target == targets.HOST and not args.no_kernels else None
         searched = tuning.Tuning(args.records or folder / "tuning", args.tune) if args.tune or args.records else None
-        built = compiled(args, kernels, searched)
+        built = compiled(args, imported(args), kernels, searched)
         data, library = compiler.serialised(built), lambda path: compiler.export(built, path, kernels)
         executable = Executable(data)
         if args.target == targets.HOST:
@@ -190,12 +194,13 @@ def page(args, name, folder):
         raise Failure("pages give their own inputs: leave out --input")
     if args.file.suffix not in frontend.SUFFIXES:
         raise Failure(f"{args.file} has machine code of a host: give the file that it was compiled from")
-    built = compiled(args)
+    mod = imported(args)
+    built = compiled(args, mod)
     executable = Executable(compiler.serialised(built))
     targets.check_functions(executable, args.target, set(executable.kernels))
     function = signature.entry_point(executable, args.function)
     inputs = signature.inputs(executable, function)
-    web.write(folder, name, args.target, built, executable, function, inputs)
+    web.write(folder, name, built, executable, web.Description(args.target, mod, executable, function, inputs))
     return function, inputs
 
 

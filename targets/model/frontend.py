@@ -136,6 +136,7 @@ def from_torch(program, shapes):
 def from_onnx(model, shapes, values, loops):
     require("onnx", ONNX)
     import onnx_graph
+    import outputs
     from onnx_graph import recurrent
     from recurrence import Recurrence
     from tvm.relax.frontend.onnx import from_onnx, onnx_frontend
@@ -152,7 +153,8 @@ def from_onnx(model, shapes, values, loops):
         mock.patch.object(onnx_frontend.ONNXGraphImporter, "_convert_operator", noted),
         mock.patch.object(onnx_frontend, "_get_convert_map", lambda: converters),
     ):
-        return imported(lambda: from_onnx(model), node)
+        mod = imported(lambda: from_onnx(model), node)
+    return outputs.rename(mod, [output.name for output in model.graph.output])
 
 
 def imported(convert, node=()):

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import tempfile
 
+import outputs
 import project
 import quote
 import signature
@@ -72,12 +73,34 @@ def export(executable, output, library):
     executable.export_library(str(output), fcompile=linked)
 
 
-def describe(path, description):
-    """Adds the description of a model to its WebAssembly, as a custom section."""
-    name, text = b"ferrite.model", quote.json(description).encode()
-    content = bytes([len(name)]) + name + text
-    with path.open("ab") as module:
-        module.write(b"\0" + leb128(len(content)) + content)
+class Description:
+    """Functions of a model that a page can call; the first is called without a name."""
+
+    def __init__(self, target, mod, executable, function, inputs):
+        self.target, self.entry, self.inputs = target, function.name, inputs
+        self.signature = signature.text(function, inputs)
+        self.functions = {name: {"inputs": found, **outputs_of(mod, name)} for name, found in callable_functions(executable).items()}
+
+    def section(self):
+        """Returns a custom section of WebAssembly with the description."""
+        text = quote.json({"device": targets.WEB[self.target], "entry": self.entry, "functions": self.functions})
+        content = bytes([len(SECTION)]) + SECTION + text.encode()
+        return b"\0" + leb128(len(content)) + content
+
+    def calls(self):
+        """Yields the declarations of `run` in TypeScript; the name of the first function may be left out."""
+        for name in sorted(self.functions, key=lambda name: name != self.entry):
+            inputs = fields(self.functions[name]["inputs"], "{}")
+            outputs = fields(self.functions[name]["outputs"], "Tensor<{}>") if "outputs" in self.functions[name] else "Record<string, Output>"
+            yield f"  run(inputs: {inputs}, name{'?' * (name == self.entry)}: {quote.json(name)}): Promise<{outputs}>;"
+
+    def example(self):
+        """Returns inputs of the first function in JavaScript."""
+        return "{ " + ", ".join(f"{quote.json(one.name)}: new {ARRAYS[str(one.dtype)]}({math.prod(one.shape)})" for one in self.inputs) + " }"
+
+
+SECTION = b"ferrite.model"
+"""Name of the custom section."""
 
 
 def leb128(number):
@@ -85,7 +108,17 @@ def leb128(number):
     return bytes([number & 127 | 128]) + leb128(number >> 7) if number > 127 else bytes([number])
 
 
-def described(executable):
+def fields(tensors, form):
+    """Returns an object type of TypeScript with the arrays of tensors."""
+    return "{ " + "; ".join(f"{quote.json(one['name'])}: {form.format(ARRAYS.get(one['dtype'], 'Uint8Array'))}" for one in tensors) + " }"
+
+
+def outputs_of(mod, name):
+    found = outputs.described(mod, name)
+    return {} if found is None else {"outputs": found}
+
+
+def callable_functions(executable):
     """Returns the inputs of each function that a page can call, by its name."""
     found, failures = {}, []
     for function in executable.functions:
@@ -109,45 +142,28 @@ def check_inputs(inputs):
             raise Failure(f"JavaScript has no array for the input {one}")
 
 
-def calls(functions, first):
-    """Yields the declarations of `run` in TypeScript; the name of the first function may be left out."""
-    for name in sorted(functions, key=lambda name: name != first):
-        inputs = "; ".join(f"{quote.json(one['name'])}: {ARRAYS[one['dtype']]}" for one in functions[name])
-        yield f"  run(inputs: {{ {inputs} }}, name{'?' * (name == first)}: {quote.json(name)}): Promise<Result>;"
-
-
-def example(inputs):
-    """Returns inputs of a function in JavaScript."""
-    return "{ " + ", ".join(f"{quote.json(one.name)}: new {ARRAYS[str(one.dtype)]}({math.prod(one.shape)})" for one in inputs) + " }"
-
-
-def files(name, target, executable, function, inputs):
-    """Returns the files in text of a model's folder."""
-    functions = described(executable)
+def files(name, description):
+    """Returns the files in text of a model's folder: those of the templates, and the JavaScript package."""
     names = {
         "NAME": name,
-        "TARGET": target,
-        "ENTRY": quote.json(function.name),
-        "DEVICE": quote.json(targets.WEB[target]),
-        "FUNCTIONS": quote.json(functions),
-        "ARRAYS": quote.json(ARRAYS),
-        "CALLS": "\n".join(calls(functions, function.name)),
-        "EXAMPLE": example(inputs),
-        "SIGNATURE": signature.text(function, inputs),
+        "TARGET": description.target,
+        "CALLS": "\n".join(description.calls()),
+        "EXAMPLE": description.example(),
+        "SIGNATURE": description.signature,
     }
     templates = {"model.mjs": "web.mjs", "model.d.mts": "web.d.mts", "README.md": "web.md"}
-    return {file: project.fill(template, names) for file, template in templates.items()}
+    package = targets.clone() / "targets/web/npm/src"
+    return {file: project.fill(template, names) for file, template in templates.items()} | {f"ferrite/{path.name}": path.read_text() for path in sorted(package.iterdir())}
 
 
-def write(folder, name, target, built, executable, function, inputs):
+def write(folder, name, built, executable, description):
     """Writes the folder of a model, and prints the sizes of its parts."""
-    texts = files(name, target, executable, function, inputs)
     library = archive()
-    project.write(folder, texts)
+    project.write(folder, files(name, description))
     output = folder / "model.wasm"
     export(built, output, library)
-    functions = {name: {"inputs": inputs} for name, inputs in described(executable).items()}
-    describe(output, {"device": targets.WEB[target], "entry": function.name, "functions": functions})
+    with output.open("ab") as module:
+        module.write(description.section())
     print_sizes(output, executable.weight_bytes, library)
 
 

@@ -20,7 +20,7 @@ export type Device = "cpu" | "webgpu";
 export type Source = string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module;
 
 export interface Options {
-  /** `auto`, the default, is the device that the model is compiled for. */
+  /** `auto`, the default, is the device that the model is compiled for. Another one is a TypeError. */
   device?: "auto" | Device;
   /** Ends the download. */
   signal?: AbortSignal;
@@ -37,15 +37,26 @@ export interface Description {
 /** Inputs of each function; outputs where the compiler knows them. */
 export type Functions = Record<string, { inputs: Description[]; outputs?: Description[] }>;
 
+export interface Operator {
+  name: string;
+  calls: number;
+  milliseconds: number;
+}
+
 export class Model {
-  private constructor();
-  /** Loads a model, which is compiled while it downloads. */
-  static load(source: Source, options?: Options): Promise<Model>;
+  protected constructor();
+  /** Loads a model, which is compiled while it downloads. Of a model for each device, `auto` starts the first of `webgpu` and `cpu` that works. */
+  static load(source: Source | Partial<Record<Device, Source>>, options?: Options): Promise<Model>;
   readonly device: Device;
   readonly functions: Functions;
   /** Calls a function, by default the model's main one. Outputs without a name are `output`, those of a tuple `output0` and so on. */
   run(inputs: Record<string, TypedArray>, name?: string): Promise<Record<string, Output>>;
-  /** Releases the model. */
+  /**
+   * Calls a function `runs` times, and returns means by operator, the longest first: on the CPU all calls of the machine, timed by the
+   * page's clock; on WebGPU kernels, by time stamps of the GPU, which are NaN where it has no `timestamp-query`.
+   */
+  profile(inputs: Record<string, TypedArray>, name?: string, runs?: number): Promise<Operator[]>;
+  /** Releases the model. Calls under way and later ones are errors. */
   dispose(): void;
   [Symbol.dispose](): void;
 }

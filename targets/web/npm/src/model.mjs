@@ -2,7 +2,7 @@
 import { ModelError, NoWebGPUError } from "./errors.mjs";
 import { ARRAY, Instance, Ref, TENSOR } from "./instance.mjs";
 import { compile, describe } from "./source.mjs";
-import { CPU, WEBGPU, asArray, bytesOf, checkArray, empty, inspect } from "./tensor.mjs";
+import { CPU, WEBGPU, asArray, bytesOf, checkArray, empty, inspect, named } from "./tensor.mjs";
 import { Gpu, requestDevice } from "./webgpu.mjs";
 
 /** Kind of the machine's allocators, which keep freed memory. */
@@ -160,10 +160,4 @@ function startMachine(instance, gpu) {
     return machine;
   };
   return gpu ? gpu.complete(begin) : begin();
-}
-
-/** Returns results by name: `output`, or `output0` and so on for those of a tuple, if the model has no names. */
-function named({ outputs }, result) {
-  const isTuple = Array.isArray(result);
-  return Object.fromEntries((isTuple ? result : [result]).map((value, at) => [outputs?.[at]?.name ?? (isTuple ? `output${at}` : "output"), value]));
 }

@@ -44,3 +44,9 @@ export function inspect({ instance, fields }) {
 
 /** Returns an array over a copy of a tensor's bytes. */
 export const asArray = (dtype, buffer) => new (ARRAYS[dtype] ?? Uint8Array)(buffer);
+
+/** Returns results by name: `output`, or `output0` and so on for those of a tuple, if the model has no names. */
+export function named({ outputs }, result) {
+  const isTuple = Array.isArray(result);
+  return Object.fromEntries((isTuple ? result : [result]).map((value, at) => [outputs?.[at]?.name ?? (isTuple ? `output${at}` : "output"), value]));
+}
