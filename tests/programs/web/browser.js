@@ -38,4 +38,4 @@ async function runPage(packages, files) {
   }
 }
 
-module.exports = { runPage };
+module.exports = { OPTIONS, runPage };

@@ -1,0 +1,251 @@
+// usage: node people.js PACKAGES ADDRESS [PICTURE]
+//
+// Uses the page of targets/web/page as people do: draws digits and lets the language model type, by mouse, finger and
+// keyboard, on the CPU and WebGPU, online and offline. PACKAGES has playwright-core and axe-core. PICTURE is written.
+"use strict";
+const assert = require("assert");
+const fs = require("fs");
+const path = require("path");
+const { createRequire } = require("module");
+const { OPTIONS } = require("../../web/browser.js");
+
+const [, , packages, address, picture] = process.argv;
+const load = createRequire(path.resolve(packages, "package.json"));
+const { chromium } = load("playwright-core");
+const axe = fs.readFileSync(load.resolve("axe-core"), "utf8");
+
+/** Strokes of digits in percent of the drawing area. */
+const DIGITS = {
+  0: [[50, 15], [35, 20], [27, 35], [25, 50], [28, 68], [38, 82], [50, 86], [63, 82], [72, 66], [75, 50], [72, 33], [63, 20], [50, 15]],
+  1: [[50, 12], [50, 40], [50, 65], [50, 88]],
+  4: [[60, 12], [45, 35], [25, 62], [50, 62], [80, 62]],
+  7: [[25, 15], [50, 15], [76, 15], [62, 45], [50, 68], [42, 88]],
+};
+const SECOND_STROKES = { 4: [[63, 40], [63, 65], [63, 90]] };
+const strokes = (digit) => [DIGITS[digit], SECOND_STROKES[digit]].filter(Boolean);
+
+/** Devices of a finger and of a mouse. */
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+const desk = { viewport: { width: 1200, height: 800 } };
+
+class Visit {
+  static async start(browser, options) {
+    const context = await browser.newContext(options);
+    const visit = new Visit(context, await context.newPage());
+    await visit.open();
+    return visit;
+  }
+
+  constructor(context, page) {
+    this.context = context;
+    this.page = page;
+    this.problems = [];
+    context.on("request", (request) => {
+      if (!request.url().startsWith(address) && !request.url().startsWith("data:")) this.problems.push(`request to ${request.url()}`);
+    });
+    page.on("pageerror", (error) => this.problems.push(`page: ${error.stack}`));
+    page.on("console", (line) => line.type() === "error" && this.problems.push(`console: ${line.text()}`));
+  }
+
+  async open() {
+    await this.page.goto(address);
+    await this.isOn("cpu");
+  }
+
+  isOn(device) {
+    return this.page.waitForSelector(`body[data-device=${device}]`);
+  }
+
+  async select(device) {
+    await this.page.locator("#devices label", { hasText: new RegExp(device, "i") }).click();
+    await this.isOn(device);
+  }
+
+  /** Puts a pointer through the strokes; each point is `[x, y]` on the page. */
+  async draw(pointer, digit) {
+    await this.page.locator("#clear").click();
+    const box = await this.page.locator("#pad").boundingBox();
+    for (const stroke of strokes(digit)) {
+      const points = stroke.map(([x, y]) => [box.x + (x / 100) * box.width, box.y + (y / 100) * box.height]);
+      await pointer(points, () => this.barsMoved());
+    }
+    await this.answers(digit);
+  }
+
+  answers(digit) {
+    return this.page.waitForFunction((text) => document.getElementById("digit").textContent === text, `This is a ${digit}`, { timeout: 5000 });
+  }
+
+  barsMoved() {
+    return this.page.waitForFunction(() => document.querySelector("#bars [role=meter]:not([aria-valuenow='0'])"));
+  }
+
+  async mouse(points, between) {
+    const { mouse } = this.page;
+    await mouse.move(...points[0]);
+    await mouse.down();
+    for (const point of points.slice(1)) await mouse.move(...point, { steps: 5 });
+    await between();
+    await mouse.up();
+  }
+
+  async finger(points, between) {
+    this.touches ??= await this.context.newCDPSession(this.page);
+    const touch = (type, point) => this.touches.send("Input.dispatchTouchEvent", { type, touchPoints: point ? [{ x: point[0], y: point[1] }] : [] });
+    await touch("touchStart", points[0]);
+    for (const point of points.slice(1)) await touch("touchMove", point);
+    await between();
+    await touch("touchEnd");
+  }
+
+  /** Draws a one by the keys alone. */
+  async keys() {
+    const { keyboard } = this.page;
+    await this.page.locator("#pad").focus();
+    await keyboard.press("Escape");
+    await keyboard.press("Space");
+    for (let count = 0; count < 15; count += 1) await keyboard.press("ArrowDown");
+    await this.barsMoved();
+    await keyboard.press("Space");
+    await this.answers(1);
+    await keyboard.press("Escape");
+    await this.page.waitForFunction(() => document.getElementById("digit").textContent === "");
+  }
+
+  /** Lets the model write by `press`, checks that each change of the text adds one character, and stops it. */
+  async write(press) {
+    await this.page.evaluate(() => {
+      const text = document.getElementById("text");
+      window.lengths = [];
+      window.observer = new MutationObserver((changes) => changes.filter(({ type }) => type === "characterData").forEach(() => window.lengths.push(text.textContent.length)));
+      window.observer.observe(text, { characterData: true, subtree: true });
+    });
+    await press();
+    await this.page.waitForFunction(() => window.lengths.length >= 50);
+    assert.match(await this.page.locator("#letters-speed").textContent(), /^\d+ characters per second, \d+\.\d\d ms each$/);
+    await press();
+    await this.page.waitForSelector("#text:not(.writing)");
+    const lengths = await this.page.evaluate(() => window.lengths);
+    lengths.forEach((length, at) => assert.strictEqual(length, lengths[0] + at));
+    const text = await this.page.locator("#text").textContent();
+    assert.strictEqual(text.length, lengths.at(-1));
+    assert.match(text, /^The library .*[a-z]{2}/s);
+    await this.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
+    assert.strictEqual(await this.page.locator("#text").textContent(), text, "the model writes after it was stopped");
+  }
+
+  async end() {
+    assert.deepStrictEqual(this.problems, []);
+    await this.context.close();
+  }
+}
+
+async function allByMouse(visit) {
+  for (const digit of Object.keys(DIGITS)) await visit.draw((...stroke) => visit.mouse(...stroke), digit);
+  assert.match(await visit.page.locator("#digit-time").textContent(), /^\d+\.\d\d ms an inference$/);
+  await visit.write(() => visit.page.locator("#write").click());
+}
+
+async function byKeyboard(visit) {
+  await visit.keys();
+  await visit.page.locator("#write").focus();
+  await visit.write(() => visit.page.keyboard.press("Enter"));
+}
+
+const cases = {
+  async "digits and letters by mouse on the CPU"(browser) {
+    const visit = await Visit.start(browser, desk);
+    await allByMouse(visit);
+    if (picture) await visit.page.screenshot({ path: picture });
+    await visit.end();
+  },
+
+  async "digits and letters by keyboard"(browser) {
+    const visit = await Visit.start(browser, desk);
+    await byKeyboard(visit);
+    await visit.end();
+  },
+
+  async "digits and letters by finger on a phone"(browser) {
+    const visit = await Visit.start(browser, phone);
+    const { page } = visit;
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page is wider than a phone");
+    for (const digit of Object.keys(DIGITS)) await visit.draw((...stroke) => visit.finger(...stroke), digit);
+    await visit.write(() => page.locator("#write").tap());
+    await visit.end();
+  },
+
+  async "the page opens offline, twice"(browser) {
+    const visit = await Visit.start(browser, desk);
+    await visit.page.evaluate(async () => (await navigator.serviceWorker.ready).active.state);
+    await visit.page.waitForFunction(() => navigator.serviceWorker.controller);
+    await visit.context.setOffline(true);
+    for (let count = 0; count < 2; count += 1) {
+      await visit.open();
+      await allByMouse(visit);
+    }
+    await visit.end();
+  },
+
+  async "labels, roles and contrast, dark and light"(browser) {
+    for (const colorScheme of ["light", "dark"]) {
+      const visit = await Visit.start(browser, { ...desk, colorScheme });
+      await visit.draw((...stroke) => visit.mouse(...stroke), "7");
+      await visit.page.evaluate(axe);
+      const { violations } = await visit.page.evaluate("axe.run()");
+      assert.deepStrictEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`), []);
+      await visit.end();
+    }
+  },
+
+  async "a network that is not there is named"(browser) {
+    const context = await browser.newContext({ ...desk, serviceWorkers: "block" });
+    const page = await context.newPage();
+    await page.route("**/digits-cpu.wasm", (route) => route.fulfill({ status: 404 }));
+    await page.goto(address);
+    await page.waitForFunction(() => /could not be loaded: .*digits-cpu\.wasm: 404/.test(document.getElementById("notice").textContent));
+    await context.close();
+  },
+};
+
+const without = {
+  async "a browser without WebGPU uses the CPU, and is told so"(browser) {
+    const visit = await Visit.start(browser, desk);
+    await visit.page.waitForFunction(() => /WebGPU; the networks run on the CPU/.test(document.getElementById("notice").textContent));
+    assert.ok(await visit.page.locator("#devices [value=webgpu]").isDisabled());
+    await visit.end();
+  },
+};
+
+const withGpu = {
+  async "digits and letters on WebGPU"(browser) {
+    const visit = await Visit.start(browser, desk);
+    await visit.select("webgpu");
+    await allByMouse(visit);
+    await byKeyboard(visit);
+    await visit.select("cpu");
+    await allByMouse(visit);
+    await visit.end();
+  },
+};
+
+async function run(args, tests) {
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
+  let failed = 0;
+  for (const [name, test] of Object.entries(tests)) {
+    try {
+      await test(browser);
+      console.log(`ok      ${name}`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAILED  ${name}\n${error.stack}`);
+    }
+  }
+  await browser.close();
+  return failed;
+}
+
+(async () => {
+  const failed = (await run(["--no-sandbox"], { ...cases, ...without })) + (await run(OPTIONS, withGpu));
+  process.exitCode = failed ? 1 : 0;
+})();
