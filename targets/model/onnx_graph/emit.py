@@ -9,6 +9,11 @@ def attributes(node):
     return {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
 
 
+def inputs(node, count):
+    """Returns the names of a node's inputs, None for absent ones."""
+    return [*(name or None for name in node.input), *[None] * count][:count]
+
+
 class Emitter:
     """Nodes in order, with names of values that are unique in the model."""
 
@@ -24,13 +29,22 @@ class Emitter:
         return f"{self.prefix}.step{self.count}"
 
     def __call__(self, operator, *inputs, outputs=None, **attributes):
-        """Appends a node. Returns the name of its only output, or the list of the names."""
+        """Appends a node; an input of None is absent. Returns the name of its only output, or the list of the names."""
+        inputs = [name or "" for name in inputs]
+        while inputs and not inputs[-1]:
+            inputs.pop()
         names = outputs if isinstance(outputs, list) else [self.name() for _ in range(outputs or 1)]
         self.nodes.append(helper.make_node(operator, inputs, names, **attributes))
         return names if outputs else names[0]
 
     def constant(self, value):
         return self("Constant", value=numpy_helper.from_array(numpy.asarray(value)))
+
+    def number(self, value, dtype):
+        return self.constant(numpy.asarray(value, dtype))
+
+    def scaled(self, value, factor, dtype):
+        return value if factor == 1 else self("Mul", value, self.number(factor, dtype))
 
     def results(self, *values):
         """Names the outputs of the replaced node. Returns the nodes."""
@@ -52,3 +66,9 @@ class Emitter:
     def sum(self, value, axes):
         """Returns the sums along axes, which stay with one element."""
         return self("ReduceSum", value, self.constant(numpy.array(axes, numpy.int64)), keepdims=1)
+
+    def mean(self, value, axes):
+        """Returns the means along axes, which stay with one element."""
+        if self.version < 18:
+            return self("ReduceMean", value, axes=axes, keepdims=1)
+        return self("ReduceMean", value, self.constant(numpy.array(axes, numpy.int64)), keepdims=1)

@@ -5,10 +5,12 @@ import onnx
 from onnx import checker, helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
-from onnx_graph import definitions, loops, quantized, recurrent, replacements
+from onnx_graph import definitions, loops, microsoft, quantized, recurrent, replacements
 from onnx_graph.names import reachable, renamed
 
-REPLACEMENTS = recurrent.REPLACEMENTS | replacements.REPLACEMENTS | quantized.REPLACEMENTS
+STANDARD = recurrent.REPLACEMENTS | replacements.REPLACEMENTS | quantized.REPLACEMENTS | microsoft.STANDARD
+REPLACEMENTS = {"": STANDARD, "ai.onnx": STANDARD, microsoft.DOMAIN: microsoft.REPLACEMENTS}
+"""Functions that replace nodes, by their domain and operator."""
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 SMALL = 1 << 16
 """Bytes below which a constant may replace smaller ones; above, it must not enlarge the model."""
@@ -82,8 +84,8 @@ class Folder:
 
     def replaced(self, node):
         """Returns the nodes in place of one whose operator TVM lacks or imports in part, or None."""
-        replacement = REPLACEMENTS.get(node.op_type) if node.domain in ("", "ai.onnx") else None
-        is_constant = all(name in self.constants for name in node.input if name)
+        replacement = REPLACEMENTS.get(node.domain, {}).get(node.op_type)
+        is_constant = node.domain != microsoft.DOMAIN and all(name in self.constants for name in node.input if name)
         return replacement(node, self) if replacement and not is_constant else None
 
     def defined(self, node):

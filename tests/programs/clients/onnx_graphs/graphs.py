@@ -30,7 +30,8 @@ def model(nodes, inputs, outputs, weights=None, opset=17, functions=()):
     declared = [[helper.make_tensor_value_info(name, *kind) for name, kind in values.items()] for values in (inputs, outputs)]
     constants = [numpy_helper.from_array(np.asarray(value), name) for name, value in (weights or {}).items()]
     graph = helper.make_graph(nodes, "graph", *declared, constants)
-    opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in {function.domain for function in functions})]
+    domains = {part.domain for part in (*nodes, *functions)} - {""}
+    opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, 1) for domain in domains)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8, functions=functions)
 
 
@@ -69,6 +70,14 @@ class Graphs(unittest.TestCase):
             self.assertEqual((found.dtype, found.shape), (expected.dtype, expected.shape))
             np.testing.assert_allclose(found.astype(float), expected.astype(float), tolerance, tolerance)
         return ours
+
+    def one(self, operator, inputs, feeds, weights=None, opset=17, tolerance=1e-5, kind=FLOAT, outputs=("y",), **attributes):
+        """Checks a model of one node. `kind` is the element type of its outputs, or has that of each."""
+        kinds = kind if isinstance(kind, dict) else dict.fromkeys(filter(None, outputs), kind)
+        given = {name: (helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in feeds.items()}
+        node = helper.make_node(operator, inputs, outputs, **attributes)
+        results = {name: (kind, None) for name, kind in kinds.items()}
+        return self.agrees(model([node], given, results, weights, opset), feeds, tolerance)
 
 
 class Inputs(Graphs):
@@ -289,12 +298,6 @@ class Recurrent(Graphs):
 
 
 class Operators(Graphs):
-    def one(self, operator, inputs, feeds, weights=None, opset=17, tolerance=1e-5, kind=FLOAT, **attributes):
-        """Checks a model of one node."""
-        given = {name: (helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in feeds.items()}
-        node = helper.make_node(operator, inputs, ["y"], **attributes)
-        return self.agrees(model([node], given, {"y": (kind, None)}, weights, opset), feeds, tolerance)
-
     def test_operators_that_tvm_imports_in_part(self):
         x = self.floats(2, 3)
         self.one("Pow", ["x", "e"], {"x": x}, {"e": np.array([2, 3, 1])})
