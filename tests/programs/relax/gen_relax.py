@@ -398,8 +398,8 @@ def transformer_numpy(p, tokens, mask):
     return norm(x, p["norm.weight"]) @ p["head.weight"].T
 
 
-def do_transformer():
-    rng = np.random.default_rng(7)
+def transformer(rng):
+    """Return the model with weights inside, and its weights."""
     mod, params = Transformer().export_tvm(spec={"forward": {
         "tokens": nn.spec.Tensor((1, S), "int32"), "mask": nn.spec.Tensor((1, 1, S, S), "float32")}})
     p = {}
@@ -407,7 +407,12 @@ def do_transformer():
         dims = [int(d) for d in v.shape]
         p[k] = (np.ones(dims) if "n1." in k or "n2." in k or k == "norm.weight" else
                 rng.normal(size=dims) * dims[-1] ** -0.5).astype(np.float32)
-    mod = relax.transform.BindParams("forward", {k: tensor(v) for k, v in p.items()})(mod)
+    return relax.transform.BindParams("forward", {k: tensor(v) for k, v in p.items()})(mod), p
+
+
+def do_transformer():
+    rng = np.random.default_rng(7)
+    mod, p = transformer(rng)
     mask = np.triu(np.full((S, S), -1e9, np.float32), 1)[None, None]
     calls = []
     for _ in range(3):
@@ -573,4 +578,5 @@ def main():
             f.write(calls_as_text(MANIFEST))
 
 
-main()
+if __name__ == "__main__":
+    main()

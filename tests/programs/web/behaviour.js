@@ -75,13 +75,6 @@ const TESTS = {
     assert.deepStrictEqual(seen, ["a text", "a text"]);
     exports.TVMWasmFreeSpace(block);
   },
-  "scopes do not grow the memory"() {
-    const one = () => tvm.withNewScope(() => { tvm.empty([100, 100]).copyFrom(new Float32Array(10000)); });
-    one();
-    const before = memory();
-    for (let count = 0; count < 3000; ++count) one();
-    assert.strictEqual(memory(), before);
-  },
   "memory that is refused is an error"() {
     const other = start();
     other.withNewScope(() => {

@@ -5,7 +5,7 @@ const http = require("http");
 const path = require("path");
 const { createRequire } = require("module");
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".json": "application/json" };
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".json": "application/json", ".npy": "application/octet-stream" };
 const OPTIONS = [
   "--no-sandbox", "--enable-unsafe-webgpu", "--enable-features=Vulkan", "--use-webgpu-adapter=swiftshader",
   "--use-vulkan=swiftshader", "--disable-vulkan-surface",
@@ -22,8 +22,8 @@ function serve(files) {
   return new Promise((resolve) => { server.listen(0, "localhost", () => resolve(server)); });
 }
 
-/** Opens the page `page.html` of `files`, and returns the result of its function `run`. playwright-core is in `packages`. */
-async function runPage(packages, files) {
+/** Opens the page `page.html` of `files`, and returns the result of an expression there. playwright-core is in `packages`. */
+async function runPage(packages, files, expression = "run()") {
   const { chromium } = createRequire(path.resolve(packages, "package.json"))("playwright-core");
   const server = await serve(files);
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: OPTIONS });
@@ -31,7 +31,7 @@ async function runPage(packages, files) {
     const page = await browser.newPage();
     page.on("pageerror", (error) => console.log(`page: ${error.message}`));
     await page.goto(`http://localhost:${server.address().port}/page.html`);
-    return await page.evaluate("run()");
+    return await page.evaluate(expression);
   } finally {
     await browser.close();
     server.close();

@@ -1,11 +1,13 @@
-"""Generate the objects that tvmjs's own tests load, TVM's results for the modules of its `prepare_test_libs.py`, and two with kernels for WebGPU.
+"""Generate the objects that tvmjs's own tests load, TVM's results for the modules of its `prepare_test_libs.py`, and
+those with kernels for WebGPU: two of this file, the functions of ../device, and the transformer of ../relax.
 
-    pip install apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2
-    python gen_web.py       # writes add_one.o, add.o, add_webgpu.o and constant_webgpu.o
+    pip install apache-tvm==0.27.0.post1 apache-tvm-ffi==0.1.15.post2 ml_dtypes
+    python gen_web.py       # writes add_one.o, add.o, *_webgpu.o and *_fixtures.o
 """
 
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -16,7 +18,12 @@ from tvm.script import ir as I
 from tvm.script import relax as R
 from tvm.script import tirx as T
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / folder) for folder in ("device", "relax")]
+
+import gen_device  # noqa: E402
+import gen_relax  # noqa: E402
+
 TARGET = tvm.target.Target({"kind": "llvm", "mtriple": "wasm32-unknown-unknown-wasm"})
 WEBGPU = tvm.target.Target("webgpu", host=TARGET)
 
@@ -80,9 +87,17 @@ def export(built, name):
         built.export_library(str(HERE / name), fcompile=link, workspace_dir=folder)
 
 
+def build_webgpu(model):
+    with WEBGPU:
+        scheduled = dlight.ApplyDefaultSchedule(dlight.gpu.Fallback())(relax.get_pipeline()(model))
+    return relax.build(scheduled, WEBGPU)
+
+
+FUNCTIONS = {name: function for name, function in gen_device.FUNCS.items() if name not in gen_device.LEFT_OUT["webgpu"]}
+TRANSFORMER, _ = gen_relax.transformer(np.random.default_rng(7))
 export(tvm.compile(AddOne, target=TARGET), "add_one.o")
 export(tvm.compile(AddOnWebGpu, target=WEBGPU), "add_webgpu.o")
-with WEBGPU:
-    scheduled = dlight.ApplyDefaultSchedule(dlight.gpu.Fallback())(relax.get_pipeline()(AddConstant))
-export(relax.build(scheduled, WEBGPU), "constant_webgpu.o")
+export(tvm.compile(tvm.IRModule(FUNCTIONS).with_attr("system_lib_prefix", "device_"), target=WEBGPU), "device_fixtures.o")
+export(build_webgpu(AddConstant), "constant_webgpu.o")
+export(build_webgpu(TRANSFORMER.with_attr("system_lib_prefix", "transformer_")), "transformer_fixtures.o")
 export(relax.build(relax.get_pipeline()(Add), TARGET), "add.o")

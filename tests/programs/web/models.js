@@ -5,26 +5,14 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
+const { difference, parseArray, startMachine } = require("./support.js");
 
 const [, , runtime, wasm] = process.argv;
 const tvmjs = require(path.resolve(runtime));
 const models = path.join(__dirname, "../relax/models");
 const tvm = new tvmjs.Instance(new WebAssembly.Module(fs.readFileSync(wasm)), {});
 
-const ARRAYS = {
-  "<f4": ["float32", Float32Array], "<f8": ["float64", Float64Array], "<i8": ["int64", BigInt64Array],
-  "<i4": ["int32", Int32Array], "|i1": ["int8", Int8Array], "|u1": ["uint8", Uint8Array], "|b1": ["bool", Uint8Array],
-};
-
-/** Reads an array in NumPy's format. */
-function readArray(file) {
-  const bytes = fs.readFileSync(file);
-  const start = 10 + bytes.readUInt16LE(8);
-  const header = bytes.toString("latin1", 10, start);
-  const [dtype, View] = ARRAYS[header.match(/'descr': '([^']*)'/)[1]];
-  const shape = header.match(/'shape': \(([^)]*)\)/)[1].split(",").filter((n) => n.trim()).map(Number);
-  return { dtype, shape, values: new View(new Uint8Array(bytes.subarray(start)).buffer) };
-}
+const readArray = (file) => parseArray(new Uint8Array(fs.readFileSync(file)));
 
 function toTensor({ dtype, shape, values }) {
   return tvm.empty(shape, dtype, tvm.cpu()).copyFromRawBytes(new Uint8Array(values.buffer));
@@ -48,22 +36,6 @@ function flatten(value) {
   return [new Uint8Array(BigInt64Array.from(shape, BigInt).buffer)];
 }
 
-/** Returns the largest difference of two arrays. */
-function difference(expected, bytes) {
-  const View = expected.values.constructor;
-  const values = new View(bytes.slice().buffer);
-  if (values.length !== expected.values.length) return Infinity;
-  return values.reduce((most, value, at) => Math.max(most, Math.abs(Number(value) - Number(expected.values[at]))), 0);
-}
-
-function startMachine(model) {
-  const library = tvm.getGlobalFunc("ffi.SystemLib")(`fixture_${model}_`);
-  const machine = library.getFunction("vm_load_executable")();
-  const numbers = [1, 0, 2, 1, 0, 2].map((number) => tvm.scalar(number, "int"));
-  machine.getFunction("vm_initialization")(...numbers);
-  return machine;
-}
-
 let failed = 0;
 let count = 0;
 for (const line of fs.readFileSync(path.join(models, "calls.txt"), "utf8").split("\n")) {
@@ -73,7 +45,7 @@ for (const line of fs.readFileSync(path.join(models, "calls.txt"), "utf8").split
   const middle = rest.indexOf("--");
   tvm.withNewScope(() => {
     const args = rest.slice(0, middle).map((text) => toArgument(folder, text));
-    const results = flatten(startMachine(model).getFunction(name)(...args));
+    const results = flatten(startMachine(tvm, `fixture_${model}_`, 1).getFunction(name)(...args));
     const expected = rest.slice(middle + 1).map((file) => readArray(path.join(folder, file)));
     const most = Math.max(0, ...expected.map((array, at) => (results[at] ? difference(array, results[at]) : Infinity)));
     count += 1;

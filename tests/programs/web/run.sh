@@ -24,13 +24,14 @@ install_packages() { # install_packages FOLDER: with both releases of tvmjs as t
     fs.writeFileSync("tvmjs-0.28.js", sourcesContent[at]);')
 }
 
-# Links the modules that the tests load, and three of this project.
+# Links the modules that the tests load, and four of this project.
 link_modules() { # link_modules FOLDER
   mkdir -p "$1"
   "$root/targets/web/link.sh" "$1/tvmjs_runtime.wasm" "$archive"
   "$root/targets/web/link.sh" "$1/test_addone.wasm" "$archive" "$here/add_one.o"
   "$root/targets/web/link.sh" "$1/test_relax.wasm" "$archive" "$here/add.o"
   "$root/targets/web/link.sh" "$1/webgpu.wasm" "$archive" "$here"/*_webgpu.o
+  "$root/targets/web/link.sh" "$1/fixtures.wasm" "$archive" "$here"/*_fixtures.o
   "$root/targets/web/link.sh" "$1/models.wasm" "$archive" "$root"/tests/programs/relax/boards/*_wasm32.o
 }
 
@@ -50,7 +51,7 @@ run_suites() { # run_suites RELEASE MODULES: tvmjs's own tests
   fi
 }
 
-run_program() { # run_program PROGRAM RELEASE MODULE
+run_program() { # run_program PROGRAM RELEASE MODULE(S)
   if node "$here/$1" "$packages/tvmjs-$2.js" "$3" >"$work/log" 2>&1; then
     passed=$((passed + 1))
     tail -n 1 "$work/log"
@@ -69,7 +70,8 @@ run_in_node() { # under both releases, with and without asyncify
     for modules in "$work/modules" "$work/asyncify"; do
       run_suites "$release" "$modules"
       run_program models.js "$release" "$modules/models.wasm"
-      run_program webgpu.js "$release" "$modules/webgpu.wasm"
+      run_program memory.js "$release" "$modules/models.wasm"
+      run_program webgpu.js "$release" "$modules"
       run_program behaviour.js "$release" "$modules/tvmjs_runtime.wasm"
     done
   done
@@ -77,8 +79,8 @@ run_in_node() { # under both releases, with and without asyncify
 
 run_in_pages() {
   need chromium "apt-get install chromium"
-  run_program chromium.js 0.27 "$work/modules/webgpu.wasm"
-  run_program chromium.js 0.28 "$work/modules/webgpu.wasm"
+  run_program chromium.js 0.27 "$work/modules"
+  run_program chromium.js 0.28 "$work/modules"
 }
 
 fail() {

@@ -13,7 +13,7 @@ function addOne(tvm, first) {
 }
 
 /** Returns the cases by their names; `start` makes an instance, and a device for it. */
-const webgpuCases = (assert, start) => ({
+const webgpuCases = (assert, start, startMachine) => ({
   async "a page without a device gets an error"() {
     const { tvm } = await start();
     tvm.withNewScope(() => {
@@ -47,8 +47,7 @@ const webgpuCases = (assert, start) => ({
     const { tvm, device } = await start();
     tvm.initWebGPU(device);
     tvm.beginScope();
-    const machine = tvm.getGlobalFunc("ffi.SystemLib")("constant_").getFunction("vm_load_executable")();
-    machine.getFunction("vm_initialization")(...[15, 0, 2, 1, 0, 2].map((number) => tvm.scalar(number, "int")));
+    const machine = startMachine(tvm, "constant_", 15);
     const x = tvm.empty([COUNT], "float32", tvm.webgpu()).copyFrom(new Float32Array(COUNT).fill(3));
     const result = tvm.empty([COUNT], "float32").copyFrom(machine.getFunction("main")(x));
     await tvm.webgpu().sync();
