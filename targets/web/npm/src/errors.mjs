@@ -25,7 +25,7 @@ export class DeviceLostError extends ModelError {
 
 /** Main memory or that of the GPU does not suffice. */
 export class OutOfMemoryError extends ModelError {
-  constructor(message, options) {
-    super("MemoryError", message, options);
+  constructor(message) {
+    super("MemoryError", message);
   }
 }

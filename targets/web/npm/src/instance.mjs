@@ -31,6 +31,11 @@ export class Ref {
     return this.handle + HEADER;
   }
 
+  clone() {
+    this.instance.exports.TVMFFIObjectIncRef(this.handle);
+    return new Ref(this.instance, this.handle, this.type);
+  }
+
   dispose() {
     if (!this.instance.ended) this.instance.exports.TVMFFIObjectDecRef(this.handle);
   }
@@ -42,7 +47,7 @@ export class Instance {
     try {
       ({ exports: instance.exports } = await WebAssembly.instantiate(module, { env: instance.#imports() }));
     } catch (error) {
-      if (error instanceof RangeError) throw new OutOfMemoryError(error.message, { cause: error });
+      if (error instanceof RangeError) throw new OutOfMemoryError(error.message);
       throw new ModelError("LinkError", error.message, { cause: error });
     }
     instance.#enter(() => instance.exports._initialize());
@@ -140,9 +145,7 @@ export class Instance {
   /** Returns an object with a reference of the caller. */
   object(values, at) {
     const place = values + VALUE * at;
-    const handle = this.word(place + 8);
-    this.exports.TVMFFIObjectIncRef(handle);
-    return new Ref(this, handle, this.word(place));
+    return new Ref(this, this.word(place + 8), this.word(place)).clone();
   }
 
   #imports() {
@@ -209,7 +212,7 @@ export class Instance {
 
   #allocate(bytes) {
     const block = this.#enter(() => this.exports.TVMWasmAllocSpace(bytes));
-    if (!block) throw new OutOfMemoryError(`There is no memory for ${bytes} bytes`);
+    if (!block) throw new OutOfMemoryError(`Memory has no space for ${bytes} bytes`);
     return block;
   }
 

@@ -54,7 +54,7 @@ export class Model {
     if (!Object.hasOwn(this.functions, name)) throw new TypeError(`The model has no function ${name}`);
     const declared = this.functions[name];
     declared.inputs.forEach((input) => checkArray(input, inputs?.[input.name]));
-    const call = async () => this.#call(name, declared, inputs);
+    const call = async () => settled(this.#call(name, declared, inputs));
     return named(declared, await (this.#gpu ? this.#gpu.complete(call) : call()));
   }
 
@@ -85,7 +85,7 @@ export class Model {
     let found = this.#called.get(name);
     if (!found) this.#called.set(name, (found = this.#prepare(name, inputs)));
     inputs.forEach((input, at) => this.#upload(found.places[at], bytesOf(arrays[input.name])));
-    return this.#read(this.#instance.call(found.body, ...found.tensors));
+    return this.#take(this.#instance.call(found.body, ...found.tensors));
   }
 
   /** Returns a function and tensors for its inputs, which all calls use: a call has read them when it ends. */
@@ -99,12 +99,12 @@ export class Model {
     else this.#instance.bytes(data + offset, bytes.length).set(bytes);
   }
 
-  /** Returns a result as arrays of JavaScript, and releases it. */
-  async #read(value) {
+  /** Returns a result as arrays of JavaScript, or promises of them, and releases it. */
+  #take(value) {
     if (!(value instanceof Ref)) return value;
     try {
-      if (value.type === ARRAY) return await Promise.all(this.#elements(value).map((element) => this.#read(element)));
-      if (value.type === TENSOR) return await this.#download(value);
+      if (value.type === ARRAY) return this.#elements(value).map((element) => this.#take(element));
+      if (value.type === TENSOR) return this.#download(value);
       throw new ModelError("TypeError", "The result is not a tensor");
     } finally {
       value.dispose();
@@ -116,14 +116,22 @@ export class Model {
     return Array.from({ length }, (_, at) => this.#instance.global("ffi.ArrayGetItem", array, at));
   }
 
-  async #download(tensor) {
+  #download(tensor) {
     const { device, data, offset, shape, dtype, size } = inspect(tensor);
-    if (device === WEBGPU) return { shape, dtype, data: asArray(dtype, await this.#gpu.read(this.#gpu.buffer(data), offset, size)) };
     const instance = this.#instance;
-    // The model may have copied the result from the GPU.
-    if (this.#gpu) await this.#gpu.copied();
-    return { shape, dtype, data: asArray(dtype, instance.bytes(data + offset, size).slice().buffer) };
+    const result = (buffer) => ({ shape, dtype, data: asArray(dtype, buffer) });
+    if (device === WEBGPU) return this.#gpu.read(this.#gpu.buffer(data), offset, size).then(result);
+    const copy = () => result(instance.bytes(data + offset, size).slice().buffer);
+    if (!this.#gpu) return copy();
+    // The model may have copied the result from the GPU, which is complete later.
+    const kept = tensor.clone();
+    return this.#gpu.copied().then(copy).finally(() => kept.dispose());
   }
+}
+
+/** Waits for promises in arrays of arrays. */
+async function settled(result) {
+  return Array.isArray(result) ? Promise.all(result.map(settled)) : result;
 }
 
 /** Starts a model. A GPU that is asked for is requested before the download. */

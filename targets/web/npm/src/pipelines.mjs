@@ -52,14 +52,14 @@ export class Pipelines {
     try {
       return await this.#gpu.device.createComputePipelineAsync(descriptor);
     } catch (error) {
-      throw this.#gpu.lost ?? new ModelError("GPUError", `The GPU does not compile the kernel ${name}: ${error.message}`, { cause: error });
+      throw new ModelError("GPUError", `The kernel ${name} does not compile: ${error.message}`);
     }
   }
 
   #describe({ name, arg_types: types, launch_param_tags: tags }, code) {
     const { device } = this.#gpu;
     if (/^\s*enable f16/m.test(code) && !device.features.has("shader-f16")) {
-      throw new NoWebGPUError(`The page's GPU has no shader-f16, which the kernel ${name} needs`);
+      throw new NoWebGPUError("This page's GPU has no shader-f16, which the model needs");
     }
     const writes = JSON.parse(tags.find((tag) => tag.startsWith(ACCESS)).slice(ACCESS.length));
     const kinds = [...writes.map((write) => (write ? "storage" : "read-only-storage")), "uniform"];

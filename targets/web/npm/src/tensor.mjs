@@ -17,7 +17,7 @@ const CODES = ["int", "uint", "float", "handle", "bfloat", "complex", "bool"];
 export function checkArray({ name, dtype, shape }, array) {
   const expected = ARRAYS[dtype].name;
   // Arrays of other realms, such as frames and test runners, have other classes.
-  if (Object.prototype.toString.call(array) !== `[object ${expected}]`) throw new TypeError(`The input ${name} is not a ${expected}`);
+  if (array?.[Symbol.toStringTag] !== expected) throw new TypeError(`The input ${name} is not a ${expected}`);
   const length = shape.reduce((product, extent) => product * extent, 1);
   if (array.length !== length) throw new RangeError(`The input ${name} has ${array.length} elements, not ${length}`);
 }

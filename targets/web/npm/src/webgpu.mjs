@@ -49,13 +49,13 @@ export class Gpu {
     if (this.lost) return Promise.reject(this.lost);
     return new Promise((resolve, reject) => {
       this.#underWay.add(reject);
-      this.#guarded(call).then(resolve, reject).finally(() => this.#underWay.delete(reject));
+      this.#guarded(call).finally(() => this.#underWay.delete(reject)).then(resolve, reject);
     });
   }
 
   allocate(bytes) {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
-    if (bytes > Math.min(maxBufferSize, maxStorageBufferBindingSize)) throw new OutOfMemoryError(`The GPU has no buffers of ${bytes} bytes`);
+    if (bytes > Math.min(maxBufferSize, maxStorageBufferBindingSize)) throw new OutOfMemoryError(`The GPU has no buffers for ${bytes} bytes`);
     const number = this.#free.pop() ?? this.#buffers.length;
     const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
     this.#buffers[number] = this.device.createBuffer({ size: words(bytes), usage: STORAGE | COPY_SRC | COPY_DST });
@@ -149,7 +149,10 @@ export class Gpu {
     const instance = this.#instance;
     const operations = {
       deviceAllocDataSpace: (bytes) => this.allocate(bytes),
-      deviceFreeDataSpace: (number) => this.#release(number),
+      deviceFreeDataSpace: (number) => {
+        this.#freed.push(this.#buffers[number]);
+        this.#free.push(number);
+      },
       deviceCopyToGPU: (address, number, offset, bytes) => this.upload(number, offset, instance.bytes(address, bytes)),
       deviceCopyFromGPU: (number, offset, address, bytes) => this.#copyToMemory(number, offset, address, bytes),
       deviceCopyWithinGPU: (from, fromOffset, to, toOffset, bytes) => {
@@ -163,12 +166,6 @@ export class Gpu {
       const owner = instance.object(args, 0);
       this.copied().catch(() => {}).then(() => owner.dispose());
     });
-  }
-
-  #release(number) {
-    this.#freed.push(this.#buffers[number]);
-    this.#buffers[number] = undefined;
-    this.#free.push(number);
   }
 
   #copyToMemory(number, offset, address, bytes) {

@@ -1,4 +1,4 @@
-"""Digits that the command compiles for web pages are right in Node, under both releases of TVM's JavaScript runtime in the folder TVMJS.
+"""Digits that the command compiles for web pages are right in Node, under the package and both releases of TVM's JavaScript runtime in the folder TVMJS.
 
 FERRITE_WEB names the library."""
 
@@ -27,17 +27,18 @@ for name, dtype in ("wide", "int64"), ("halves", "float16"):
 model = builder.get()
 """
 TYPED = """
-import { load, type Tensor } from "./model.mjs";
+import { load } from "./model.mjs";
 
-export async function sums(tvmjs: object): Promise<BigInt64Array> {
-  const model = await load(tvmjs, { wasm: new Uint8Array(8) });
+export async function sums(): Promise<BigInt64Array> {
+  const model = await load({ source: new Uint8Array(8), device: "cpu" });
   const inputs = { x: new BigInt64Array(6), "second one": new BigInt64Array(6) };
-  const [sum] = await model.run(inputs, "wide") as Tensor[];
+  const { output0 } = await model.run(inputs, "wide");
   // @ts-expect-error: an array of another type
   await model.run({ x: new Float32Array(6), "second one": new BigInt64Array(6) }, "wide");
   // @ts-expect-error: a function that the model lacks
   await model.run(inputs, "absent");
-  return sum.data as BigInt64Array;
+  model.dispose();
+  return output0.data;
 }
 """
 
@@ -51,8 +52,8 @@ def compiled(model, target, folder, *options, **variables):
 
 
 def run(program, *arguments):
-    for release in "0.27", "0.28":
-        subprocess.run(["node", HERE / program, TVMJS / f"tvmjs-{release}.js", *arguments], check=True)
+    for runtime in "package", TVMJS / "tvmjs-0.27.js", TVMJS / "tvmjs-0.28.js":
+        subprocess.run(["node", HERE / program, runtime, *arguments], check=True)
 
 
 def write_pictures(place):
