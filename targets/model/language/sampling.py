@@ -119,8 +119,7 @@ def sorted_probabilities(vocab, target):
                         with T.sblock("exchange"):
                             T.reads()
                             T.writes()
-                            # A buffer, since TVM would repeat the expression of a variable wherever
-                            # it is used.
+                            # A buffer: TVM would repeat the expression of a variable.
                             at = T.sblock_alloc_buffer((2,), "int32", scope="local")
                             row: T.let[T.int32] = block // pairs
                             pair: T.let[T.int32] = block % pairs * THREADS + thread
