@@ -32,11 +32,6 @@ impl Padded {
         Self { geometry, phases, width: geometry.output[1] + reach / geometry.stride[1] }
     }
 
-    /// Returns the distance of the elements of a channel that are neighbours in a padded row.
-    pub fn stride(&self) -> usize {
-        self.geometry.stride[1]
-    }
-
     /// Returns the distance of rows.
     pub fn row(&self) -> usize {
         self.phases.saturating_mul(self.width)
@@ -83,7 +78,7 @@ impl Padded {
         rows: Range<usize>,
         to: *mut f32,
     ) {
-        let stride = self.stride();
+        let stride = self.geometry.stride[1];
         self.for_each_row(rows, |from, at, count| {
             // SAFETY: the columns are inside of the row, and the caller guarantees the space.
             unsafe { copy(simd, (plane.wrapping_add(from), stride), to.wrapping_add(at), count) };
@@ -123,18 +118,37 @@ impl Padded {
 /// # Safety
 /// `from` must have the elements, and `to` the space.
 #[inline(always)]
-unsafe fn copy<S: Simd, T: Element>(
+pub unsafe fn copy<S: Simd, T: Element>(
     simd: S,
     (from, stride): (*const T, usize),
     to: *mut f32,
     count: usize,
 ) {
-    // SAFETY: the caller guarantees the elements. Known strides let the compiler vectorise.
+    // SAFETY: the caller guarantees the elements.
     unsafe {
         match stride {
             1 => crate::matmul::to_f32(simd, from, to, count),
-            2 => (0..count).for_each(|at| *to.add(at) = (*from.add(2 * at)).to_f32()),
+            2 => copy_even(simd, from, to, count),
             _ => (0..count).for_each(|at| *to.add(at) = (*from.add(stride * at)).to_f32()),
+        }
+    }
+}
+
+/// Converts every other element.
+///
+/// # Safety
+/// Same requirements as `copy`.
+#[inline(always)]
+unsafe fn copy_even<S: Simd, T: Element>(simd: S, from: *const T, to: *mut f32, count: usize) {
+    for at in (0..count).step_by(S::LANES) {
+        let rest = 2 * (count - at) - 1;
+        // SAFETY: the caller guarantees the elements and the space.
+        unsafe {
+            let [first, second] = [0, S::LANES].map(|lane| {
+                T::load_head(simd, from.wrapping_add(2 * at + lane), rest.saturating_sub(lane))
+            });
+            let (even, _) = simd.unzip(first, second);
+            f32::store_head(simd, to.add(at), even, count - at);
         }
     }
 }

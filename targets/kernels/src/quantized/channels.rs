@@ -4,6 +4,7 @@ use super::SIGN;
 use crate::arguments::{Arguments, Kind, Result, Tensor};
 use crate::matmul::COLUMNS;
 use crate::scratch::Scratch;
+use crate::simd::{MAX_LANES, Simd};
 
 /// Values for each output channel, up to the end of a panel.
 pub struct Channels {
@@ -56,6 +57,27 @@ impl Input {
         let flip = self.flip();
         // SAFETY: the caller guarantees the bytes and the space.
         unsafe { each(from, count, |at, byte| *to.add(at) = byte ^ flip) };
+    }
+
+    /// Reads bytes from an offset on, less the zero point: a vector, or `count` if these are fewer.
+    ///
+    /// # Safety
+    /// The input must have the bytes.
+    #[inline(always)]
+    pub unsafe fn load<S: Simd>(&self, simd: S, from: usize, count: usize) -> S::V {
+        let from = self.data.wrapping_add(from);
+        let zero = i32::from(self.zero) - i32::from(self.flip());
+        // SAFETY: the caller guarantees the bytes, and the array has those of a vector.
+        let value = unsafe {
+            if count >= S::LANES {
+                simd.load_bytes(from, self.is_signed)
+            } else {
+                let mut bytes = [0; MAX_LANES];
+                (0..count).for_each(|at| bytes[at] = *from.add(at));
+                simd.load_bytes(bytes.as_ptr(), self.is_signed)
+            }
+        };
+        simd.sub(simd.to_float(value), simd.splat(zero as f32))
     }
 
     /// Converts bytes at a distance, less the zero point.

@@ -1,11 +1,9 @@
 //! Depthwise convolution of 8-bit integers by the loops of floats, whose sums are exact.
 
-use core::ops::Range;
-
 use super::channels::Input;
 use super::output::Output;
 use crate::arguments::Result;
-use crate::conv::{self, Ends, Geometry, Padded};
+use crate::conv::{self, Ends, Geometry};
 use crate::epilogue::Place;
 use crate::scratch::Scratch;
 use crate::simd::Simd;
@@ -46,10 +44,12 @@ impl Depthwise {
         let Self { geometry, weights: (from, row), ends } = *self;
         let (channels, taps) = (geometry.groups * geometry.outputs, geometry.taps());
         let weights = Scratch::new(channels.saturating_mul(taps))?;
-        for at in 0..channels * taps {
-            let offset = at / taps * row + at % taps;
-            // SAFETY: the tensor has the weights of each channel, and the workspace the space.
-            unsafe { *weights.data().add(at) = f32::from(*from.add(offset).cast::<i8>()) };
+        for channel in 0..channels {
+            let (from, to) = (from.wrapping_add(channel * row), channel * taps);
+            for tap in 0..taps {
+                // SAFETY: the tensor has the weights of each channel, and the workspace the space.
+                unsafe { *weights.data().add(to + tap) = f32::from(*from.add(tap).cast::<i8>()) };
+            }
         }
         conv::Depthwise { geometry, w: weights.data().cast_const(), ends }.run()
     }
@@ -59,20 +59,27 @@ impl Ends for Bytes {
     type Weight = f32;
 
     #[inline(always)]
-    unsafe fn fill<S: Simd>(
+    fn floats(&self) -> Option<*const f32> {
+        None
+    }
+
+    #[inline(always)]
+    unsafe fn load<S: Simd>(&self, simd: S, from: usize, count: usize) -> S::V {
+        // SAFETY: the caller guarantees the elements.
+        unsafe { self.input.load(simd, from, count) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy<S: Simd>(
         &self,
         _: S,
-        layout: &Padded,
-        offset: usize,
-        rows: Range<usize>,
+        (from, stride): (usize, usize),
         to: *mut f32,
+        count: usize,
     ) {
-        let plane = self.input.data.wrapping_add(offset);
-        layout.for_each_row(rows, |from, at, count| {
-            let from = (plane.wrapping_add(from), layout.stride());
-            // SAFETY: the columns are inside of the row, and the caller guarantees the space.
-            unsafe { self.input.convert(from, to.wrapping_add(at), count) };
-        });
+        let from = (self.input.data.wrapping_add(from), stride);
+        // SAFETY: the caller guarantees the elements and the space.
+        unsafe { self.input.convert(from, to, count) };
     }
 
     #[inline(always)]

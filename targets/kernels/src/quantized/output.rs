@@ -125,11 +125,9 @@ impl Output {
     #[inline(always)]
     pub unsafe fn store<S: Simd>(&self, simd: S, at: Place, sums: S::I) {
         if let Target::Sums(to) = self.target {
-            let mut lanes = [0; MAX_LANES];
-            // SAFETY: the array has a vector, and the caller guarantees the elements.
+            // SAFETY: the caller guarantees the elements.
             return unsafe {
-                simd.store_integers(lanes.as_mut_ptr(), sums);
-                copy_head(&lanes, to.add(at.offset), at.count);
+                store_head::<S, _>(to.add(at.offset), at.count, |to| simd.store_integers(to, sums))
             };
         }
         // SAFETY: the caller guarantees the channels and the elements.
@@ -141,8 +139,10 @@ impl Output {
             let value = self.epilogue.finish(simd, at, simd.mul(simd.to_float(sums), scale));
             match self.target {
                 Target::Bytes(to, zero, bounds) => {
-                    let lanes = rounded(simd, value, bounds).map(|lane| (lane + zero) as u8);
-                    copy_head(&lanes, to.add(at.offset), at.count);
+                    let rounded = rounded(simd, value, bounds);
+                    let value = simd.add_integers(rounded, simd.splat_integer(zero));
+                    let to = to.add(at.offset);
+                    store_head::<S, _>(to, at.count, |to| simd.store_bytes(to, value));
                 }
                 Target::Floats(to) => {
                     crate::element::Element::store_head(simd, to.add(at.offset), value, at.count)
@@ -156,26 +156,23 @@ impl Output {
 /// Rounds the lanes between two integers to nearest even; the first is that of lanes that are not
 /// numbers.
 #[inline(always)]
-fn rounded<S: Simd>(simd: S, value: S::V, [low, high]: [f32; 2]) -> [i32; MAX_LANES] {
+fn rounded<S: Simd>(simd: S, value: S::V, [low, high]: [f32; 2]) -> S::I {
     let value = simd.min(simd.max(value, simd.splat(low)), simd.splat(high));
-    let mut lanes = [0.0; MAX_LANES];
-    // SAFETY: the array has a vector.
-    unsafe { simd.store(lanes.as_mut_ptr(), simd.add(value, simd.splat(MAGIC))) };
-    lanes.map(|lane| lane.to_bits().wrapping_sub(MAGIC.to_bits()) as i32)
+    let magic = simd.splat(MAGIC);
+    simd.to_integers(simd.sub(simd.add(value, magic), magic))
 }
 
-/// Writes the first lanes.
+/// Writes the first lanes, by a function that writes a vector.
 ///
 /// # Safety
-/// `to` must have the space for `count` elements, at most those of the array.
+/// `to` must have the space for `count` elements, at most the lanes.
 #[inline(always)]
-unsafe fn copy_head<T: Copy>(lanes: &[T; MAX_LANES], to: *mut T, count: usize) {
-    // SAFETY: the caller guarantees the space. A known number is one store.
-    unsafe {
-        if count == MAX_LANES {
-            to.cast::<[T; MAX_LANES]>().write_unaligned(*lanes);
-        } else {
-            (0..count).for_each(|at| *to.add(at) = lanes[at]);
-        }
+unsafe fn store_head<S: Simd, T: Copy + Default>(to: *mut T, count: usize, store: impl Fn(*mut T)) {
+    if count == S::LANES {
+        return store(to);
     }
+    let mut lanes = [T::default(); MAX_LANES];
+    store(lanes.as_mut_ptr());
+    // SAFETY: the caller guarantees the space.
+    unsafe { (0..count).for_each(|at| *to.add(at) = lanes[at]) }
 }

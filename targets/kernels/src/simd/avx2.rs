@@ -157,6 +157,18 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
+    fn unzip(self, a: __m256, b: __m256) -> (__m256, __m256) {
+        unsafe {
+            // Quarters of `a`, `b`, `a` and `b`.
+            let even = _mm256_castps_pd(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));
+            let odd = _mm256_castps_pd(_mm256_shuffle_ps::<0b11_01_11_01>(a, b));
+            let [even, odd] =
+                [even, odd].map(|pairs| _mm256_permute4x64_pd::<0b11_01_10_00>(pairs));
+            (_mm256_castpd_ps(even), _mm256_castpd_ps(odd))
+        }
+    }
+
+    #[inline(always)]
     fn exp2_of_magic(self, a: __m256) -> __m256 {
         unsafe {
             let n = _mm256_sub_epi32(_mm256_castps_si256(a), _mm256_set1_epi32(BIAS));
@@ -177,6 +189,25 @@ impl Simd for Avx2 {
     #[inline(always)]
     unsafe fn store_integers(self, to: *mut i32, value: __m256i) {
         unsafe { _mm256_storeu_si256(to.cast(), value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bytes(self, from: *const u8, signed: bool) -> __m256i {
+        unsafe {
+            let bytes = _mm_loadl_epi64(from.cast());
+            if signed { _mm256_cvtepi8_epi32(bytes) } else { _mm256_cvtepu8_epi32(bytes) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut u8, value: __m256i) {
+        unsafe {
+            let low = _mm256_set1_epi32(0x0c_08_04_00);
+            let bytes = _mm256_shuffle_epi8(value, low);
+            let [first, second] =
+                [_mm256_castsi256_si128(bytes), _mm256_extracti128_si256::<1>(bytes)];
+            _mm_storel_epi64(to.cast(), _mm_unpacklo_epi32(first, second));
+        }
     }
 
     #[inline(always)]

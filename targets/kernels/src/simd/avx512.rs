@@ -36,6 +36,7 @@ impl<const VNNI: bool> Simd for Avx512<VNNI> {
     const TILE_ROWS: usize = 12;
     const TILE_VECTORS: usize = 2;
     const INTEGER_ROWS: usize = 12;
+    const HAS_MASKS: bool = true;
     type V = __m512;
     type I = __m512i;
 
@@ -73,6 +74,11 @@ impl<const VNNI: bool> Simd for Avx512<VNNI> {
     }
 
     #[inline(always)]
+    unsafe fn store_low(self, to: *mut f32, value: __m512) {
+        unsafe { _mm256_storeu_ps(to, _mm512_castps512_ps256(value)) }
+    }
+
+    #[inline(always)]
     unsafe fn store_f16(self, to: *mut u16, value: __m512) {
         unsafe {
             let half = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT }>(value);
@@ -97,6 +103,11 @@ impl<const VNNI: bool> Simd for Avx512<VNNI> {
     #[inline(always)]
     unsafe fn load_head(self, from: *const f32, count: usize) -> __m512 {
         unsafe { _mm512_maskz_loadu_ps(((1_u32 << count) - 1) as u16, from) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_masked(self, from: *const f32, mask: u16) -> __m512 {
+        unsafe { _mm512_maskz_loadu_ps(mask, from) }
     }
 
     #[inline(always)]
@@ -158,6 +169,15 @@ impl<const VNNI: bool> Simd for Avx512<VNNI> {
     }
 
     #[inline(always)]
+    fn unzip(self, a: __m512, b: __m512) -> (__m512, __m512) {
+        unsafe {
+            let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+            let odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
+            (_mm512_permutex2var_ps(a, even, b), _mm512_permutex2var_ps(a, odd, b))
+        }
+    }
+
+    #[inline(always)]
     fn exp2_of_magic(self, a: __m512) -> __m512 {
         unsafe {
             let n = _mm512_sub_epi32(_mm512_castps_si512(a), _mm512_set1_epi32(BIAS));
@@ -178,6 +198,19 @@ impl<const VNNI: bool> Simd for Avx512<VNNI> {
     #[inline(always)]
     unsafe fn store_integers(self, to: *mut i32, value: __m512i) {
         unsafe { _mm512_storeu_si512(to.cast(), value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bytes(self, from: *const u8, signed: bool) -> __m512i {
+        unsafe {
+            let bytes = _mm_loadu_si128(from.cast());
+            if signed { _mm512_cvtepi8_epi32(bytes) } else { _mm512_cvtepu8_epi32(bytes) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut u8, value: __m512i) {
+        unsafe { _mm_storeu_si128(to.cast(), _mm512_cvtepi32_epi8(value)) }
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use super::{Scalar, Work};
+use super::{Scalar, Simd, Work};
 
 /// Instruction set that the kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +37,17 @@ impl Level {
                 DETECTED.store(level as u8, Ordering::Relaxed);
                 level
             }
+        }
+    }
+}
+
+impl Level {
+    /// Returns the `HAS_MASKS` of the vectors that [`run`] uses.
+    pub fn has_masks(self) -> bool {
+        match self {
+            Level::Avx512 | Level::Avx512Vnni => true,
+            Level::Scalar => <Scalar as Simd>::HAS_MASKS,
+            Level::Middle => false,
         }
     }
 }

@@ -33,6 +33,8 @@ pub trait Simd: Copy {
     const TILE_VECTORS: usize;
     /// Rows of the largest tile of a product of integers: a divisor of 12.
     const INTEGER_ROWS: usize;
+    /// Whether reading with a mask costs no more than without.
+    const HAS_MASKS: bool = false;
     /// Vector of f32.
     type V: Copy;
     /// Vector of i32, or of four bytes in each lane.
@@ -63,6 +65,16 @@ pub trait Simd: Copy {
     /// # Safety
     /// `to` must have `LANES` writable elements.
     unsafe fn store(self, to: *mut f32, value: Self::V);
+    /// Writes at least the lower half of the lanes of a vector.
+    ///
+    /// # Safety
+    /// `to` must have `LANES` writable elements.
+    #[inline(always)]
+    unsafe fn store_low(self, to: *mut f32, value: Self::V) {
+        // SAFETY: the caller guarantees the elements.
+        unsafe { self.store(to, value) }
+    }
+
     /// Writes a vector as IEEE half-precision numbers, rounded to nearest even.
     ///
     /// # Safety
@@ -85,6 +97,24 @@ pub trait Simd: Copy {
         unsafe {
             for (at, lane) in lanes.iter_mut().enumerate().take(count) {
                 *lane = *from.add(at);
+            }
+            self.load(lanes.as_ptr())
+        }
+    }
+
+    /// Reads the elements whose bit in a mask is set; the other lanes are zero.
+    ///
+    /// # Safety
+    /// `from` must have the readable elements of the bits.
+    #[inline(always)]
+    unsafe fn load_masked(self, from: *const f32, mask: u16) -> Self::V {
+        let mut lanes = [0.0; MAX_LANES];
+        // SAFETY: the caller guarantees the elements; a vector is at most as long as the array.
+        unsafe {
+            for (at, lane) in lanes.iter_mut().enumerate().take(Self::LANES) {
+                if mask >> at & 1 == 1 {
+                    *lane = *from.wrapping_add(at);
+                }
             }
             self.load(lanes.as_ptr())
         }
@@ -126,6 +156,8 @@ pub trait Simd: Copy {
     fn abs(self, a: Self::V) -> Self::V;
     /// Returns the magnitudes of `a` with the signs of `b`.
     fn copysign(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Returns the lanes with even numbers and those with odd ones, of `a` first.
+    fn unzip(self, a: Self::V, b: Self::V) -> (Self::V, Self::V);
     /// Returns `2^n` for integers `n` from -126 to 127, given as `n + MAGIC`.
     fn exp2_of_magic(self, a: Self::V) -> Self::V;
 
@@ -141,6 +173,16 @@ pub trait Simd: Copy {
     /// # Safety
     /// `to` must have `LANES` writable elements.
     unsafe fn store_integers(self, to: *mut i32, value: Self::I);
+    /// Reads signed or unsigned bytes as integers.
+    ///
+    /// # Safety
+    /// `from` must have `LANES` readable bytes.
+    unsafe fn load_bytes(self, from: *const u8, signed: bool) -> Self::I;
+    /// Writes the low bytes of integers.
+    ///
+    /// # Safety
+    /// `to` must have `LANES` writable bytes.
+    unsafe fn store_bytes(self, to: *mut u8, value: Self::I);
     /// Converts integers, rounded to nearest even.
     fn to_float(self, value: Self::I) -> Self::V;
     /// Converts numbers that are integers.

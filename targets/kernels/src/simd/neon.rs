@@ -127,6 +127,11 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
+    fn unzip(self, a: float32x4_t, b: float32x4_t) -> (float32x4_t, float32x4_t) {
+        unsafe { (vuzp1q_f32(a, b), vuzp2q_f32(a, b)) }
+    }
+
+    #[inline(always)]
     fn exp2_of_magic(self, a: float32x4_t) -> float32x4_t {
         unsafe {
             let n = vsubq_u32(vreinterpretq_u32_f32(a), vdupq_n_u32(MAGIC.to_bits() - 127));
@@ -147,6 +152,27 @@ impl Simd for Neon {
     #[inline(always)]
     unsafe fn store_integers(self, to: *mut i32, value: int32x4_t) {
         unsafe { vst1q_u8(to.cast(), vreinterpretq_u8_s32(value)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bytes(self, from: *const u8, signed: bool) -> int32x4_t {
+        unsafe {
+            let bytes = u64::from(from.cast::<u32>().read_unaligned());
+            if signed {
+                vmovl_s16(vget_low_s16(vmovl_s8(vcreate_s8(bytes))))
+            } else {
+                vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(bytes)))))
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut u8, value: int32x4_t) {
+        unsafe {
+            let words = vmovn_u32(vreinterpretq_u32_s32(value));
+            let bytes = vmovn_u16(vcombine_u16(words, words));
+            to.cast::<u32>().write_unaligned(vget_lane_u32::<0>(vreinterpret_u32_u8(bytes)));
+        }
     }
 
     #[inline(always)]

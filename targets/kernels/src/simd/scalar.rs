@@ -20,6 +20,8 @@ impl Simd for Scalar {
     const TILE_ROWS: usize = 3;
     const TILE_VECTORS: usize = 2;
     const INTEGER_ROWS: usize = 2;
+    // So that tests, and Miri, run the code.
+    const HAS_MASKS: bool = cfg!(test);
     type V = Lanes;
     type I = [i32; 4];
 
@@ -120,6 +122,11 @@ impl Simd for Scalar {
     }
 
     #[inline(always)]
+    fn unzip(self, a: Lanes, b: Lanes) -> (Lanes, Lanes) {
+        ([a[0], a[2], b[0], b[2]], [a[1], a[3], b[1], b[3]])
+    }
+
+    #[inline(always)]
     fn exp2_of_magic(self, a: Lanes) -> Lanes {
         a.map(|a| f32::from_bits(a.to_bits().wrapping_sub(MAGIC.to_bits() - 127) << 23))
     }
@@ -139,6 +146,19 @@ impl Simd for Scalar {
     unsafe fn store_integers(self, to: *mut i32, value: [i32; 4]) {
         // SAFETY: the caller guarantees the elements.
         unsafe { to.cast::<[i32; 4]>().write_unaligned(value) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_bytes(self, from: *const u8, signed: bool) -> [i32; 4] {
+        // SAFETY: the caller guarantees the bytes.
+        let bytes = unsafe { from.cast::<[u8; 4]>().read() };
+        if signed { bytes.map(|byte| i32::from(byte as i8)) } else { bytes.map(i32::from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut u8, value: [i32; 4]) {
+        // SAFETY: the caller guarantees the bytes.
+        unsafe { to.cast::<[u8; 4]>().write(value.map(|lane| lane as u8)) }
     }
 
     #[inline(always)]

@@ -40,6 +40,26 @@ impl Case {
         Self { batch, channels, input, outputs, kernel, stride, pad, dilation, groups }
     }
 
+    /// Channels by themselves, with padding that gives each pixel, or every other one, an output.
+    pub fn depthwise(random: &mut Random) -> Self {
+        let (kernel, stride) = (random.one_of(&[1, 2, 3, 3, 5]), random.one_of(&[1, 2]));
+        let dilation = random.one_of(&[1, 1, 2]);
+        let padding = (kernel - 1) * dilation;
+        let before = random.one_of(&[padding / 2, padding / 2, padding.div_ceil(2)]);
+        let groups = random.one_of(&[2, 5]);
+        Self {
+            batch: random.one_of(&[1, 2]),
+            channels: groups,
+            input: [(); 2].map(|()| random.one_of(&[1, 4, 7, 8, 14, 15, 28])),
+            outputs: groups * random.one_of(&[1, 1, 2]),
+            kernel: [kernel; 2],
+            stride: [stride; 2],
+            pad: [before, before, padding - before, padding - before],
+            dilation: [dilation; 2],
+            groups,
+        }
+    }
+
     /// Square image and kernel, with padding that keeps the extents.
     pub fn plain(
         channels: usize,
@@ -122,6 +142,15 @@ impl Case {
         }
     }
 
+    /// Checks an element type, which a number selects.
+    fn check_type(&self, at: usize, random: &mut Random) {
+        match at % 4 {
+            0 => self.check::<F16>(random),
+            1 => self.check::<Bf16>(random),
+            _ => self.check::<f32>(random),
+        }
+    }
+
     fn check<T: Number>(&self, random: &mut Random) {
         let [kh, kw] = self.kernel;
         let [height, width] = self.input;
@@ -159,11 +188,8 @@ fn convolutions_equal_a_loop_for_random_geometry() {
         let mut random = Random(100 + level as u64);
         for at in 0..CASES {
             let case = Case::random(&mut random);
-            match at % 4 {
-                0 => case.check::<F16>(&mut random),
-                1 => case.check::<Bf16>(&mut random),
-                _ => case.check::<f32>(&mut random),
-            }
+            case.check_type(at, &mut random);
+            Case::depthwise(&mut random).check_type(at, &mut random);
         }
     });
 }

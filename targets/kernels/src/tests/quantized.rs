@@ -231,11 +231,12 @@ fn convolutions_of_integers_equal_a_loop_for_random_geometry() {
     Level::each_of_integers(|level| {
         let mut random = Random(40 + level as u64);
         for at in 0..CASES {
-            let case = Case::random(&mut random);
-            if at % 2 == 0 {
-                convolution_case::<u8>(&mut random, &case);
-            } else {
-                convolution_case::<i8>(&mut random, &case);
+            for case in [Case::random(&mut random), Case::depthwise(&mut random)] {
+                if at % 2 == 0 {
+                    convolution_case::<u8>(&mut random, &case);
+                } else {
+                    convolution_case::<i8>(&mut random, &case);
+                }
             }
         }
     });

@@ -1,105 +1,30 @@
-//! Convolution of each channel by itself, along rows of the output.
+//! Convolution along rows of the output, from padded planes.
 
 use core::ops::Range;
 
-use super::Geometry;
-use super::padded::{Padded, SLACK, Taps};
+use super::{Depthwise, Ends};
 use crate::arguments::Result;
+use crate::conv::padded::{Padded, SLACK, Taps};
 use crate::element::Element;
-use crate::epilogue::{Epilogue, Place};
+use crate::epilogue::Place;
 use crate::scratch::Scratch;
 use crate::simd::{self, Level, MAX_LANES, Simd, Work};
 use crate::threads::{self, share};
 
-/// Input and output of a depthwise convolution, which calculates in f32.
-pub trait Ends: Copy {
-    /// Element of the weights.
-    type Weight: Element;
-
-    /// Writes padded rows of an input channel, whose first element has an offset.
-    ///
-    /// # Safety
-    /// The input must have the channel, and `to` the space for the rows.
-    unsafe fn fill<S: Simd>(
-        &self,
-        simd: S,
-        layout: &Padded,
-        offset: usize,
-        rows: Range<usize>,
-        to: *mut f32,
-    );
-
-    /// Finishes the lanes of a vector of sums, and stores them.
-    ///
-    /// # Safety
-    /// The output must have the elements of `at`.
-    unsafe fn store<S: Simd>(&self, simd: S, at: Place, sum: S::V);
-}
-
-/// Input and output of one element type.
-#[derive(Clone, Copy)]
-pub struct Floats<T> {
-    /// Input.
-    pub x: *const T,
-    /// Output.
-    pub out: *mut T,
-    /// Last step.
-    pub epilogue: Epilogue<T>,
-}
-
-impl<T: Element> Ends for Floats<T> {
-    type Weight = T;
-
-    #[inline(always)]
-    unsafe fn fill<S: Simd>(
-        &self,
-        simd: S,
-        layout: &Padded,
-        offset: usize,
-        rows: Range<usize>,
-        to: *mut f32,
-    ) {
-        // SAFETY: the caller guarantees the channel and the space.
-        unsafe { layout.fill(simd, self.x.wrapping_add(offset), rows, to) };
-    }
-
-    #[inline(always)]
-    unsafe fn store<S: Simd>(&self, simd: S, at: Place, sum: S::V) {
-        // SAFETY: the caller guarantees the elements.
-        unsafe { self.epilogue.store(simd, self.out, at, sum) };
-    }
-}
-
-/// Depthwise convolution, with weights as they come.
-#[derive(Clone, Copy)]
-pub struct Depthwise<E: Ends> {
-    /// Geometry.
-    pub geometry: Geometry,
-    /// Weights, tap by tap for each output channel.
-    pub w: *const E::Weight,
-    /// Input and output.
-    pub ends: E,
-}
-
-// SAFETY: the caller keeps the tensors during the call, and tasks write separate channels.
-unsafe impl<E: Ends> Sync for Depthwise<E> {}
-
 impl<E: Ends> Depthwise<E> {
-    /// Computes the output.
+    /// Computes the output along rows.
     ///
     /// # Errors
     /// Those of workspaces and of the pool.
-    pub fn run(&self) -> Result<()> {
-        let level = Level::current();
+    pub(super) fn run_rows(&self, level: Level) -> Result<()> {
         let geometry = &self.geometry;
-        let channels = geometry.batch * geometry.groups * geometry.outputs;
         let layout = Padded::new(*geometry);
         let taps = Taps::new(&layout)?;
         let rows = layout.rows(&(0..geometry.output[0]));
         threads::launch(geometry.work(), |task, tasks| {
             let plane =
                 Scratch::zeros(rows.len().saturating_mul(layout.row()).saturating_add(SLACK))?;
-            let channels = share(channels, 1, task, tasks);
+            let channels = share(self.channels(), 1, task, tasks);
             let rows = rows.clone();
             let plane = plane.data();
             simd::run(
@@ -134,9 +59,8 @@ impl<E: Ends> Work for Channels<'_, E> {
         let [height, width] = geometry.output;
         for channel in self.channels.clone() {
             let offset = channel / geometry.outputs * geometry.plane();
-            let ends = &self.depthwise.ends;
             // SAFETY: the extents were checked; the scratch has the padded plane.
-            unsafe { ends.fill(simd, &self.layout, offset, self.rows.clone(), self.plane) };
+            unsafe { self.pad(simd, offset) };
             for y in (0..height).step_by(ROWS) {
                 for x in (0..width).step_by(S::LANES) {
                     // SAFETY: as above.
@@ -156,6 +80,21 @@ impl<E: Ends> Work for Channels<'_, E> {
 }
 
 impl<E: Ends> Channels<'_, E> {
+    /// Writes the padded plane of an input channel, whose first element has an offset.
+    ///
+    /// # Safety
+    /// The input must have the channel, and the scratch the padded plane.
+    #[inline(always)]
+    unsafe fn pad<S: Simd>(&self, simd: S, offset: usize) {
+        let (ends, stride, plane) =
+            (self.depthwise.ends, self.depthwise.geometry.stride[1], self.plane);
+        self.layout.for_each_row(self.rows.clone(), |from, at, count| {
+            let (from, to) = ((offset + from, stride), plane.wrapping_add(at));
+            // SAFETY: the columns are inside of the row, and the caller guarantees the space.
+            unsafe { ends.copy(simd, from, to, count) };
+        });
+    }
+
     /// Computes a vector of pixels of `N` rows.
     ///
     /// # Safety
@@ -169,7 +108,7 @@ impl<E: Ends> Channels<'_, E> {
         x: usize,
     ) -> Sums {
         let geometry = &self.depthwise.geometry;
-        let weights = self.depthwise.w.wrapping_add(self.row(channel) * geometry.taps());
+        let weights = self.depthwise.w.wrapping_add(self.depthwise.row(channel) * geometry.taps());
         let pixels = self.plane.wrapping_add(self.layout.pixel(y, x));
         let mut sums = [0.0; ROWS * MAX_LANES];
         // SAFETY: the weights have the taps, the padded plane the pixels and the slack, and the
@@ -208,19 +147,13 @@ impl<E: Ends> Channels<'_, E> {
         for y in rows.clone() {
             let offset = (channel * height + y) * width + x;
             let count = (width - x).min(S::LANES);
-            let place = Place { offset, row: self.row(channel), column: 0, count };
+            let place = Place { offset, row: self.depthwise.row(channel), column: 0, count };
             // SAFETY: the output has the rows, and the array a vector for each of them.
             unsafe {
                 let sum = simd.load(sums.as_ptr().add((y - rows.start) * MAX_LANES));
                 ends.store(simd, place, sum);
             }
         }
-    }
-
-    /// Returns the output channel within an image.
-    #[inline(always)]
-    fn row(&self, channel: usize) -> usize {
-        channel % (self.depthwise.geometry.groups * self.depthwise.geometry.outputs)
     }
 
     /// Computes the sums of `N` output rows at the distance of the stride.
