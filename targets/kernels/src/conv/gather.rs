@@ -118,6 +118,14 @@ impl Geometry {
         self.taps() == 1 && self.stride == [1, 1] && self.pad == [0, 0] && self.output == self.input
     }
 
+    /// Returns the geometry with all pixels in one row, if the convolution is pointwise.
+    pub fn merged(self) -> Self {
+        if !self.is_pointwise() {
+            return self;
+        }
+        Self { input: [1, self.plane()], output: [1, self.pixels()], ..self }
+    }
+
     /// Writes the panels of the pixels of a pointwise convolution; columns past the range are zero.
     ///
     /// # Safety

@@ -44,7 +44,7 @@ pub fn qconv2d(args: Arguments<'_>) -> Result<TVMFFIAny> {
     if is_depthwise {
         Depthwise { geometry, weights, ends: Bytes { input, output } }.run()?;
     } else {
-        Convolution { geometry, input, weights, output }.run()?;
+        Convolution { geometry: geometry.merged(), input, weights, output }.run()?;
     }
     Ok(TVMFFIAny::NONE)
 }
