@@ -57,13 +57,27 @@ MOBILENET_V2 = [
 ]
 
 
+def zeros(extents, dtype="float32"):
+    """Returns an array that is aligned as tensors of models are: numpy's are not, which costs up to a tenth."""
+    size = int(numpy.prod(extents)) * numpy.dtype(dtype).itemsize
+    memory = numpy.zeros(size + 64, "uint8")
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(dtype).reshape(extents)
+
+
+def aligned(array):
+    result = zeros(array.shape, array.dtype)
+    result[...] = array
+    return result
+
+
 def normal(*extents):
-    return random.standard_normal(extents, dtype="float32")
+    return aligned(random.standard_normal(extents, dtype="float32"))
 
 
 def integers(dtype, *extents):
     limits = numpy.iinfo(dtype)
-    return random.integers(limits.min, limits.max + 1, extents, dtype)
+    return aligned(random.integers(limits.min, limits.max + 1, extents, dtype))
 
 
 def session(nodes, inputs, constants, result, dtype="float32"):
@@ -80,7 +94,7 @@ def session(nodes, inputs, constants, result, dtype="float32"):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = THREADS, 3
     running = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    binding, y = running.io_binding(), numpy.zeros(result, dtype)
+    binding, y = running.io_binding(), zeros(result, dtype)
     for name, array in inputs.items():
         binding.bind_cpu_input(name, array)
     binding.bind_output("y", "cpu", 0, numpy.dtype(dtype), list(result), y.ctypes.data)
@@ -121,7 +135,7 @@ class Peers:
         return max(self.library.peak(each) for each in bits for _ in range(100))
 
     def product(self, a, b):
-        extents, c = (ctypes.c_size_t * 3)(*a.shape, b.shape[1]), numpy.zeros((a.shape[0], b.shape[1]), "float32")
+        extents, c = (ctypes.c_size_t * 3)(*a.shape, b.shape[1]), zeros((a.shape[0], b.shape[1]))
         pointers = [array.ctypes.data_as(ctypes.c_void_p) for array in (a, b, c)]  # which keep the arrays
         return lambda: self.library.product(extents, *pointers)
 
@@ -153,7 +167,7 @@ class Bench:
         self.peak = max(self.peak, self.peers.peak(*bits))
 
     def product(self, m, k, n):
-        x, w, out = normal(m, k), normal(k, n), numpy.zeros((m, n), "float32")
+        x, w, out = normal(m, k), normal(k, n), zeros((m, n))
         call = Call(self.kernels, "dense", x, self.kernels.pack("dense", w, 0), ABSENT, ABSENT, 0, 0.0, 0.0, out)
         call()
         theirs = session([helper.make_node("MatMul", ["x", "w"], ["y"])], {"x": x}, {"w": w}, (m, n))
@@ -165,7 +179,7 @@ class Bench:
         extent = (size + 2 * pad - kernel) // stride + 1
         x, w, bias = normal(1, channels, size, size), normal(outputs, channels // groups, kernel, kernel), normal(outputs)
         parameters = shape([kernel, kernel, stride, stride, pad, pad, pad, pad, 1, 1, groups])
-        out = numpy.zeros((1, outputs, extent, extent), "float32")
+        out = zeros((1, outputs, extent, extent))
         packed = self.kernels.pack("conv2d", w, parameters)
         call = Call(self.kernels, "conv2d", x, packed, bias, ABSENT, parameters, RELU, 0.0, 0.0, out)
         call()
@@ -177,7 +191,7 @@ class Bench:
         self.report(name, operations, [call, theirs, onednn_convolution(x, w, bias, pad, stride, groups)], out)
 
     def product_of_integers(self, m, k, n):
-        x, w, out = integers("uint8", m, k), integers("int8", k, n), numpy.zeros((m, n), "int32")
+        x, w, out = integers("uint8", m, k), integers("int8", k, n), zeros((m, n), "int32")
         zero = numpy.array([120], "uint8")
         packed = self.kernels.pack("qdense", w, 0)
         call = Call(self.kernels, "qdense", x, packed, zero, ABSENT, 0, ABSENT, ABSENT, 0, 0.0, 0.0, out)
@@ -192,7 +206,7 @@ class Bench:
         x, w = integers("uint8", 1, channels, size, size), integers("int8", outputs, channels // groups, kernel, kernel)
         bias, factor = integers("int8", outputs).astype("int32"), numpy.float32(1 / (10 * kernel * (channels // groups) ** 0.5))
         parameters = shape([kernel, kernel, stride, stride, pad, pad, pad, pad, 1, 1, groups])
-        out, zero = numpy.zeros((1, outputs, extent, extent), "uint8"), numpy.array([120], "uint8")
+        out, zero = zeros((1, outputs, extent, extent), "uint8"), numpy.array([120], "uint8")
         packed = self.kernels.pack("qconv2d", w, parameters)
         call = Call(self.kernels, "qconv2d", x, packed, zero, factor.reshape(1), 128, bias, ABSENT, parameters, 0, 0.0, 0.0, out)
         call()
