@@ -1,8 +1,8 @@
 //! Spin locks based on an atomic flag, for builds without std, `spin` and `critical-section`:
 //! WebAssembly, and libraries built with `no_std`.
 //!
-//! On WebAssembly without threads a lock is never contended. Elsewhere waiting threads spin for a
-//! short time.
+//! On WebAssembly without threads a lock is never contended: one that is held stays held for ever,
+//! see `wait`. Elsewhere waiting threads spin for a short time.
 
 use core::cell::UnsafeCell;
 use core::marker::PhantomData;
@@ -29,10 +29,23 @@ impl<T> Mutex<T> {
     /// Waits until the mutex is free and locks it for the lifetime of the guard.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         while self.held.swap(true, Ordering::Acquire) {
-            core::hint::spin_loop();
+            wait();
         }
         MutexGuard { mutex: self, _not_sync: PhantomData }
     }
+}
+
+/// Traps: without threads, the holder is a call that an exception of JavaScript ended, such as the
+/// end of its stack. Spinning would hang the page.
+#[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
+fn wait() {
+    core::arch::wasm32::unreachable();
+}
+
+/// Spins once before the caller tries again.
+#[cfg(not(all(target_arch = "wasm32", not(target_feature = "atomics"))))]
+fn wait() {
+    core::hint::spin_loop();
 }
 
 /// Exclusive access to the value of a [`Mutex`].
