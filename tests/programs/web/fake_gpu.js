@@ -15,7 +15,11 @@ class FakeBuffer {
     this.size = size;
     this.bytes = new Uint8Array(size);
   }
-  mapAsync() { return this.device.later(() => {}); }
+  mapAsync() {
+    return this.device.later(() => {
+      if (this.device.isLost) throw new DOMException("The device is lost", "AbortError");
+    });
+  }
   getMappedRange(offset = 0, size = this.size - offset) { return this.bytes.slice(offset, offset + size).buffer; }
   unmap() {}
   destroy() {}
@@ -65,13 +69,14 @@ class FakeDevice {
   }
   /** Runs a command after all earlier ones, and not before the event loop has turned. */
   later(command) {
-    this.tail = this.tail.then(() => new Promise((resolve) => { setImmediate(resolve); })).then(command);
-    return this.tail;
+    const done = this.tail.then(() => new Promise((resolve) => { setImmediate(resolve); })).then(command);
+    this.tail = done.catch(() => {});
+    return done;
   }
   addEventListener() {}
   pushErrorScope() {}
   async popErrorScope() { return null; }
-  destroy() {}
+  destroy() { this.isLost = true; }
   createBuffer({ size }) { return new FakeBuffer(this, size); }
   createCommandEncoder() { return new FakeEncoder(this); }
   createBindGroupLayout(layout) { return layout; }

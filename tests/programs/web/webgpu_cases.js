@@ -54,6 +54,29 @@ const webgpuCases = (assert, start, startMachine) => ({
     assert.deepStrictEqual(result.toArray(), numbers(3));
     tvm.endScope();
   },
+  async "a lost device is an error of sync, and the instance goes on"() {
+    const { tvm, device } = await start();
+    tvm.initWebGPU(device);
+    // tvmjs 0.27 always disposes the instance, after an error on the console.
+    tvm.setDeviceLostAutoDispose?.(false);
+    tvm.beginScope();
+    addOne(tvm, 1);
+    await tvm.webgpu().sync();
+    // Both are read back after the device is lost.
+    for (const first of [2, 3]) addOne(tvm, first);
+    device.destroy();
+    let message = "nothing was thrown";
+    try { await tvm.webgpu().sync(); } catch (error) { message = error.message; }
+    assert.ok(/lost|destroyed|unmapped/i.test(message), message);
+    if (tvm.setDeviceLostAutoDispose) assert.strictEqual(tvm.empty([3]).copyFrom([1, 2, 3]).toArray()[2], 3);
+    const other = await start();
+    other.tvm.initWebGPU(other.device);
+    other.tvm.beginScope();
+    const result = addOne(other.tvm, 7);
+    await other.tvm.webgpu().sync();
+    assert.deepStrictEqual(result.toArray(), numbers(8));
+    other.tvm.endScope();
+  },
   async "targets that are released before sync are not overwritten too early"() {
     const { tvm, device } = await start();
     tvm.initWebGPU(device);

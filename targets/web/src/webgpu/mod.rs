@@ -2,7 +2,8 @@
 //! they are used, when a page calls `initWebGPU`.
 //!
 //! A page cannot wait in the middle of a call. So uploads are only queued, and the bytes of a read
-//! back arrive before the page's `await device.sync()` ends.
+//! back arrive before the page's `await device.sync()` ends, or `sync` fails with the error of the
+//! last read back.
 //!
 //! # Upstream
 //! `web/emcc/webgpu_runtime.cc` of Apache TVM.
@@ -15,6 +16,7 @@ use core::ptr::{self, NonNull};
 
 use ferrite_alloc_ext::device::{Attribute, Backend, Region, is_main_memory};
 use ferrite_core::error::{Result, out_of_memory};
+use ferrite_core::platform::sync::Mutex;
 use ferrite_core::value::convert::OpaquePtr;
 use ferrite_core::value::device::kind;
 use ferrite_core::{Any, AnyView, Function, plain_ensure};
@@ -27,6 +29,27 @@ pub use module::load;
 pub struct WebGpu;
 
 static WORKSPACES: Workspaces = Workspaces::new();
+
+/// The owner of the target of the last read back, until the next one.
+static LAST_TARGET: Mutex<Option<Any>> = Mutex::new(None);
+
+/// Passes the owner of the last target to JavaScript, in a callback that JavaScript releases when
+/// the device has completed all commands so far.
+///
+/// JavaScript waits for the last read back once: for the page or for this callback. So this is
+/// called before the next read back, and the page's wait gets its error, such as a lost device.
+fn release_last_target() -> Result<()> {
+    let Some(owner) = LAST_TARGET.with_mut(|last| last.clone()) else { return Ok(()) };
+    let wait = api::registered("__async.wasm.WebGPUWaitForTasks", api::NO_WEBGPU)?;
+    let callback = Function::from_packed(move |_| {
+        let _ = &owner;
+        Ok(Any::NONE)
+    })?;
+    wait.call_packed(&[AnyView::from(&callback)])?;
+    let released = LAST_TARGET.with_mut(Option::take);
+    drop(released);
+    Ok(())
+}
 
 /// Checks a device id: a page has one device.
 fn check(id: i32) -> Result<()> {
@@ -81,7 +104,10 @@ unsafe impl Backend for WebGpu {
         let [source_offset, target_offset, bytes] = [from.offset, to.offset, bytes].map(number);
         let copied = match (is_main(from), is_main(to)) {
             (true, _) => Operation::Upload.call(&[source, target, target_offset, bytes]),
-            (_, true) => Operation::Read.call(&[source, source_offset, target, bytes]),
+            (_, true) => {
+                release_last_target()?;
+                Operation::Read.call(&[source, source_offset, target, bytes])
+            }
             _ => Operation::Copy.call(&[source, source_offset, target, target_offset, bytes]),
         };
         copied.map(drop)
@@ -102,16 +128,12 @@ unsafe impl Backend for WebGpu {
         false
     }
 
-    /// Passes the owner to JavaScript, in a callback that JavaScript releases when the device has
-    /// completed all commands.
     fn keep_until_copied(&self, id: i32, owner: Any) -> Result<()> {
         check(id)?;
-        let wait = api::registered("__async.wasm.WebGPUWaitForTasks", api::NO_WEBGPU)?;
-        let callback = Function::from_packed(move |_| {
-            let _ = &owner;
-            Ok(Any::NONE)
-        })?;
-        wait.call_packed(&[AnyView::from(&callback)]).map(drop)
+        let previous = LAST_TARGET.with_mut(|last| last.replace(owner));
+        // Releases it outside of the lock.
+        drop(previous);
+        Ok(())
     }
 
     fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any> {
