@@ -85,6 +85,22 @@ const TESTS = {
       assert.strictEqual(other.empty([3]).copyFrom([1, 2, 3]).toArray()[2], 3);
     });
   },
+  "damaged modules are errors"() {
+    const modules = { webgpu: "../device/webgpu/module.bin", "relax.VMExecutable": "../relax/models/mlp/bytecode.vm" };
+    for (const [kind, file] of Object.entries(modules)) {
+      const whole = new Uint8Array(fs.readFileSync(path.join(__dirname, file)));
+      const load = tvm.getGlobalFunc(`ffi.Module.load_from_bytes.${kind}`);
+      load(whole);
+      for (let at = 0; at < whole.length; at += 7) {
+        throwsWith(() => load(whole.slice(0, at)), "Error: ");
+        const changed = whole.slice();
+        changed[at] ^= 0xff;
+        // A changed kernel or weight is a module, too.
+        tvm.withNewScope(() => { try { load(changed); } catch (error) { assert.match(error.message, /^[A-Z]\w+Error: /); } });
+      }
+      load(whole);
+    }
+  },
   "instances share nothing"() {
     const other = start();
     other.withNewScope(() => {

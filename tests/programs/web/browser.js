@@ -5,7 +5,7 @@ const http = require("http");
 const path = require("path");
 const { createRequire } = require("module");
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".json": "application/json", ".npy": "application/octet-stream" };
+const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".json": "application/json" };
 const OPTIONS = [
   "--no-sandbox", "--enable-unsafe-webgpu", "--enable-features=Vulkan", "--use-webgpu-adapter=swiftshader",
   "--use-vulkan=swiftshader", "--disable-vulkan-surface",
@@ -16,7 +16,7 @@ function serve(files) {
   const server = http.createServer(({ url }, response) => {
     const file = files[url.slice(1)];
     if (!file) return response.writeHead(404).end();
-    response.writeHead(200, { "content-type": TYPES[path.extname(file)] });
+    response.writeHead(200, { "content-type": TYPES[path.extname(file)] ?? "application/octet-stream" });
     return response.end(fs.readFileSync(file));
   });
   return new Promise((resolve) => { server.listen(0, "localhost", () => resolve(server)); });

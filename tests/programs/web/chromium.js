@@ -9,7 +9,7 @@ const { runPage } = require("./browser.js");
 
 const [, , runtime, modules] = process.argv;
 const files = { "tvmjs.js": runtime };
-for (const name of ["page.html", "run.js", "support.js", "webgpu_cases.js", "fixture_cases.js"]) files[name] = path.join(__dirname, name);
+for (const name of ["page.html", "run.js", "support.js", "webgpu_cases.js", "fixture_cases.js", "limit_cases.js"]) files[name] = path.join(__dirname, name);
 for (const name of ["webgpu.wasm", "fixtures.wasm"]) files[name] = path.join(modules, name);
 for (const folder of ["device/data", "relax/models/transformer"]) {
   const under = path.join(__dirname, "..", folder);

@@ -29,6 +29,7 @@ async function run() {
   const cases = {
     ...webgpuCases(assert, await starter("webgpu.wasm"), startMachine),
     ...fixtureCases(assert, await starter("fixtures.wasm"), read),
+    ...limitCases(assert, await starter("webgpu.wasm")),
   };
   const failures = [];
   for (const [name, test] of Object.entries(cases)) {
@@ -38,6 +39,6 @@ async function run() {
 }
 
 if (typeof importScripts === "function") {
-  importScripts("tvmjs.js", "support.js", "webgpu_cases.js", "fixture_cases.js");
+  importScripts("tvmjs.js", "support.js", "webgpu_cases.js", "fixture_cases.js", "limit_cases.js");
   run().then(postMessage);
 }
