@@ -89,23 +89,33 @@ check_relax-tvm-tests() {
   tests/programs/clients/relax_tests/run.sh "$target"/wheels/*.whl
 }
 
-# TVM's JavaScript runtime, two releases from npm, with its own tests from FERRITE_TVM_GIT, on the
-# library for web pages: without a model, with the models of tests/programs/relax, with asyncify,
-# with models that `ferrite model` compiles
-# needs: node npm wasm-opt wheel wasm32-unknown-unknown
-# for: core alloc-ext capi targets/relax targets/gpu targets/web targets/model tests/programs/web
+# TVM's JavaScript runtime, two releases from npm, on the library for web pages: models of
+# tests/programs/relax, errors, callbacks, memory, and WebGPU on a device in main memory
+# needs: node npm wasm32-unknown-unknown
+# for: core alloc-ext capi targets/relax targets/gpu targets/web tests/programs/web
 check_web() { web_programs; }
+
+# its own tests from FERRITE_TVM_GIT, and those of `web` with asyncify; models that `ferrite model`
+# compiles
+# needs: node npm wasm-opt wheel wasm32-unknown-unknown
+# for: targets/web targets/model tests/programs/web
+check_web-suites() {
+  build_wheel
+  web_programs --suites "$target"/wheels/*.whl
+}
 
 # kernels and models on WebGPU in pages of Chromium
 # needs: chromium node npm wheel wasm32-unknown-unknown
 # for: targets/web targets/model tests/programs/web
-check_web-pages() { CLIENT_SECONDS=900 web_programs --pages; }
-
-web_programs() { # web_programs [--pages]
+check_web-pages() {
   build_wheel
+  CLIENT_SECONDS=900 web_programs --pages "$target"/wheels/*.whl
+}
+
+web_programs() { # web_programs [--SET WHEEL]; builds in a folder of its own, as checks of the second lane must
   cargo rustc -p ferrite-ffi-capi --locked --no-default-features --features web,ferrite-ffi-web/testing \
-    --profile mcu --target wasm32-unknown-unknown --crate-type staticlib
-  tests/programs/web/run.sh "$@" "$target/wasm32-unknown-unknown/mcu/libtvm_ffi.a" "$target"/wheels/*.whl
+    --profile mcu --target wasm32-unknown-unknown --crate-type staticlib --target-dir "$target/web"
+  tests/programs/web/run.sh "$target/web/wasm32-unknown-unknown/mcu/libtvm_ffi.a" "$@"
 }
 
 # classes and functions of a library in Rust, used from Python, C++ and C

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# usage: run.sh [--pages] ARCHIVE WHEEL
+# usage: run.sh ARCHIVE [--suites WHEEL | --pages WHEEL]
 #
 # Runs TVM's JavaScript runtime (tvmjs), releases 0.27.0-dev0 and 0.28.0-dev0, on modules that
-# targets/web/link.sh makes of ARCHIVE, the libtvm_ffi.a of the features `web` and `testing`: its
-# own tests with and without asyncify, the models of ../relax, webgpu.js, behaviour.js, and
-# ../clients/web with the wheel of targets/host/python. FERRITE_TVM_GIT names a git directory with
-# the tests, which no package contains. With --pages, those of Chromium instead: chromium.js and
-# ../clients/web_pages. The last line is the sum.
+# targets/web/link.sh makes of ARCHIVE, the libtvm_ffi.a of the features `web` and `testing`: the
+# models of ../relax, memory.js, webgpu.js and behaviour.js. With --suites, its own tests and
+# these programs with asyncify, and ../clients/web with the wheel of targets/host/python;
+# FERRITE_TVM_GIT names a git directory with the tests, which no package contains. With --pages,
+# chromium.js and ../clients/web_pages. The last line is the sum.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 source "$root/tests/conformance/upstream/support/cache.sh"
@@ -60,7 +60,17 @@ run_program() { # run_program PROGRAM RELEASE MODULE(S)
   fi
 }
 
-run_in_node() { # under both releases, with and without asyncify
+run_programs() { # run_programs MODULES: under both releases
+  local release
+  for release in 0.27 0.28; do
+    run_program models.js "$release" "$1/models.wasm"
+    run_program memory.js "$release" "$1/models.wasm"
+    run_program webgpu.js "$release" "$1"
+    run_program behaviour.js "$release" "$1/tvmjs_runtime.wasm"
+  done
+}
+
+run_all_suites() {
   need wasm-opt "apt-get install binaryen"
   unpack_tvm "$revision" "$work" web/src web/tests/node web/tests/typescript_transformer.cjs web/jest.config.js
   ln -s "$packages/node_modules" "$work/web/node_modules"
@@ -69,18 +79,23 @@ run_in_node() { # under both releases, with and without asyncify
   for release in 0.27 0.28; do
     for modules in "$work/modules" "$work/asyncify"; do
       run_suites "$release" "$modules"
-      run_program models.js "$release" "$modules/models.wasm"
-      run_program memory.js "$release" "$modules/models.wasm"
-      run_program webgpu.js "$release" "$modules"
-      run_program behaviour.js "$release" "$modules/tvmjs_runtime.wasm"
     done
   done
+  run_programs "$work/asyncify"
 }
 
 run_in_pages() {
   need chromium "apt-get install chromium"
   run_program chromium.js 0.27 "$work/modules"
   run_program chromium.js 0.28 "$work/modules"
+}
+
+run_clients() { # run_clients SET WHEEL
+  if TVMJS=$packages FERRITE_WEB=$archive "$here/../clients/run.sh" "$2" "$1"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+  fi
 }
 
 fail() {
@@ -90,12 +105,7 @@ fail() {
   tail -n 40 "$work/log" | cut -c 1-300
 }
 
-pages=
-if [ "${1:-}" = --pages ]; then
-  pages=_pages
-  shift
-fi
-[ $# -eq 2 ] && [ -f "$1" ] && [ -f "$2" ] || die "usage: run.sh [--pages] ARCHIVE WHEEL"
+[ -f "${1:-}" ] && { [ $# -eq 1 ] || { [ $# -eq 3 ] && [ -f "$3" ]; }; } || die "usage: run.sh ARCHIVE [--suites WHEEL | --pages WHEEL]"
 archive=$(realpath "$1")
 need node "apt-get install nodejs"
 need npm "apt-get install npm"
@@ -108,11 +118,17 @@ link_modules "$work/modules"
 
 passed=0
 failed=0
-if [ "$pages" ]; then run_in_pages; else run_in_node; fi
-if TVMJS=$packages FERRITE_WEB=$archive "$here/../clients/run.sh" "$2" "web$pages"; then
-  passed=$((passed + 1))
-else
-  failed=$((failed + 1))
-fi
+case ${2:-} in
+  "") run_programs "$work/modules" ;;
+  --suites)
+    run_all_suites
+    run_clients web "$3"
+    ;;
+  --pages)
+    run_in_pages
+    run_clients web_pages "$3"
+    ;;
+  *) die "unknown option $2" ;;
+esac
 echo "web: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
