@@ -112,10 +112,23 @@ check_web-pages() {
   CLIENT_SECONDS=900 web_programs --pages "$target"/wheels/*.whl
 }
 
-web_programs() { # web_programs [--SET WHEEL]; builds in a folder of its own, as checks of the second lane must
+# the JavaScript package for web pages: in Node, Deno and Bun, in bundles, its types and its size
+# needs: node npm wheel wasm32-unknown-unknown; for: targets/web targets/model tests/programs/web
+check_web-package() {
+  build_wheel
+  build_web
+  tests/programs/web/package.sh "$web" "$target"/wheels/*.whl
+}
+
+web_programs() { # web_programs [--SET WHEEL]
+  build_web
+  tests/programs/web/run.sh "$web" "$@"
+}
+
+build_web() { # in a folder of its own, as checks of the second lane must; sets $web to the library
   cargo rustc -p ferrite-ffi-capi --locked --no-default-features --features web,ferrite-ffi-web/testing \
     --profile mcu --target wasm32-unknown-unknown --crate-type staticlib --target-dir "$target/web"
-  tests/programs/web/run.sh "$target/web/wasm32-unknown-unknown/mcu/libtvm_ffi.a" "$@"
+  web=$target/web/wasm32-unknown-unknown/mcu/libtvm_ffi.a
 }
 
 # classes and functions of a library in Rust, used from Python, C++ and C

@@ -77,8 +77,9 @@ export class Model {
     this.#instance = this.#gpu = this.#machine = undefined;
   }
 
-  static {
-    if (Symbol.dispose) this.prototype[Symbol.dispose] = this.prototype.dispose;
+  /** For `using`. Browsers without it call the method `undefined`. */
+  [Symbol.dispose]() {
+    this.dispose();
   }
 
   #call(name, { inputs }, arrays) {

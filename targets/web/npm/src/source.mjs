@@ -1,7 +1,6 @@
 // WebAssembly modules from addresses, responses and bytes.
 import { ModelError } from "./errors.mjs";
 
-const TYPE = "application/wasm";
 const SECTION = "ferrite.model";
 
 /** Compiles a source; a response while it downloads. */
@@ -28,7 +27,7 @@ async function compileOpened(source) {
   if (!(source instanceof Response)) return WebAssembly.compile(source);
   if (!source.ok) throw new ModelError("NetworkError", `${source.url}: ${source.status} ${source.statusText}`);
   // Servers that do not know the type send another one, which the browser refuses to compile while it downloads.
-  if (source.headers.get("content-type") === TYPE) return WebAssembly.compileStreaming(source);
+  if (source.headers.get("content-type") === "application/wasm") return WebAssembly.compileStreaming(source);
   return WebAssembly.compile(await source.arrayBuffer());
 }
 

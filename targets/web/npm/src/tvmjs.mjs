@@ -64,8 +64,9 @@ class TvmModel {
     this.tvm.dispose();
   }
 
-  static {
-    if (Symbol.dispose) this.prototype[Symbol.dispose] = this.prototype.dispose;
+  /** For `using`. Browsers without it call the method `undefined`. */
+  [Symbol.dispose]() {
+    this.dispose();
   }
 
   get #device() {

@@ -40,7 +40,7 @@ export class Gpu {
     this.#instance = instance;
     this.device = device;
     this.pipelines = new Pipelines(instance, this);
-    device.lost.then(({ message, reason }) => this.#lose(new DeviceLostError(`The GPU was lost (${reason}): ${message}`)));
+    device.lost.then(({ message }) => this.#lose(new DeviceLostError(`The GPU was lost: ${message}`)));
     this.#register();
   }
 
@@ -55,7 +55,7 @@ export class Gpu {
 
   allocate(bytes) {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits;
-    if (bytes > Math.min(maxBufferSize, maxStorageBufferBindingSize)) throw new OutOfMemoryError(`The GPU has no buffers for ${bytes} bytes`);
+    if (bytes > maxBufferSize || bytes > maxStorageBufferBindingSize) throw new OutOfMemoryError(`The GPU has no buffers for ${bytes} bytes`);
     const number = this.#free.pop() ?? this.#buffers.length;
     const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
     this.#buffers[number] = this.device.createBuffer({ size: words(bytes), usage: STORAGE | COPY_SRC | COPY_DST });

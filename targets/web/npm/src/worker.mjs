@@ -52,8 +52,9 @@ export class Model {
     this.#end(new ModelError("DisposedError", "The model is disposed"));
   }
 
-  static {
-    if (Symbol.dispose) this.prototype[Symbol.dispose] = this.prototype.dispose;
+  /** For `using`. Browsers without it call the method `undefined`. */
+  [Symbol.dispose]() {
+    this.dispose();
   }
 
   #call(method, args, buffers = []) {

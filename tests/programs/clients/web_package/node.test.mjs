@@ -1,4 +1,4 @@
-// The package in Node, with FOLDER/model.wasm of model.py.
+// The package in Node, with FOLDER/model.wasm of package.py.
 import assert from "node:assert";
 import { readFile } from "node:fs/promises";
 import test from "node:test";
