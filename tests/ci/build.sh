@@ -35,7 +35,7 @@ check_book() {
 
 # the book builds, the README shows what its command prints, and the code of every page runs as a
 # reader would run it
-# needs: mdbook arm-board cmake pkg-config libOpenCL.so.1
+# needs: mdbook arm-board cmake pkg-config libOpenCL.so.1 node wasm32-unknown-unknown
 # for: docs README.md targets/host/quickstart; counts: one
 check_book-pages() {
   mdbook build docs --dest-dir "$target/book"
@@ -44,7 +44,7 @@ check_book-pages() {
 }
 
 # each page's session on a Debian system that has only what the page says it needs, with its time
-# needs: debootstrap thumbv7em-none-eabihf; for: docs README.md tests/ci/clean_root.py; counts: one
+# needs: debootstrap thumbv7em-none-eabihf wasm32-unknown-unknown; for: docs README.md tests/ci/clean_root.py; counts: one
 check_first-sessions() { tests/ci/book.py clean; }
 
 # no lint, in every crate, and in the sets of features that are released or go to boards

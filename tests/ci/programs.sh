@@ -104,7 +104,7 @@ check_web-suites() {
   web_programs --suites "$target"/wheels/*.whl
 }
 
-# kernels and models on WebGPU in pages of Chromium
+# kernels and models on WebGPU in pages of Chromium; the page of targets/web/page, used as people do
 # needs: chromium node npm wheel wasm32-unknown-unknown
 # for: targets/web targets/model tests/programs/web
 check_web-pages() {

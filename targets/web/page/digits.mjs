@@ -47,8 +47,8 @@ export class Digits {
     if (!strokes.length) return this.#show(new Float32Array(256), new Float32Array(10));
     const model = this.#model;
     const seen = picture(strokes);
-    const [chances] = await model.run({ picture: seen });
-    this.#show(seen, chances);
+    const { chances } = await model.run({ picture: seen });
+    this.#show(seen, chances.data);
     element("digit-time").textContent = `${model.milliseconds.toFixed(2)} ms an inference`;
   }
 

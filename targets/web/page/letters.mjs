@@ -79,7 +79,8 @@ export class Letters {
   /** Reads a character: the model's state changes, and the scores of the next character are known. */
   async #read(character) {
     const letter = Math.max(this.#alphabet.indexOf(character), 0);
-    [this.#scores, this.#state] = await this.#model.run({ letter: Int32Array.of(letter), state: this.#state });
+    const { scores, next_state: state } = await this.#model.run({ letter: Int32Array.of(letter), state: this.#state });
+    [this.#scores, this.#state] = [scores.data, state.data];
   }
 
   #setWriting(writing) {

@@ -17,13 +17,13 @@ class TimedModel {
     this.#model = model;
   }
 
-  /** Returns the elements of the outputs. */
+  /** Returns the outputs by name. */
   async run(inputs) {
     const start = performance.now();
     const outputs = await this.#model.run(inputs);
     this.#times.push(performance.now() - start);
     if (this.#times.length > CALLS) this.#times.shift();
-    return Object.values(outputs).map(({ data }) => data);
+    return outputs;
   }
 
   get milliseconds() {

@@ -35,7 +35,7 @@ OUTLINES = {
         "88,30 55,52 10,30 45,0 85,15 90,50 75,100"],
 }
 SIDE, MARGIN, DOTS = 16, 2.5, 96
-HIDDEN, BATCH, STEPS = 96, 64, int(os.environ.get("STEPS", 4000))
+HIDDEN, BATCH, STEPS = 96, 64, 4000
 
 
 def sampled(outline):

@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import sys
-import time
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # Read when NumPy is imported.
 
@@ -18,7 +17,7 @@ import onnx  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 TREE = pathlib.Path(__file__).resolve().parents[4]
-UNITS, BATCH, LENGTH, STEPS = 192, 16, 64, int(os.environ.get("STEPS", 2500))
+UNITS, BATCH, LENGTH, STEPS = 192, 16, 64, 3000
 RATE = 8e-3
 
 
@@ -113,15 +112,15 @@ class Network:
 def train(text, alphabet):
     indices = numpy.array([alphabet.index(character) for character in text])
     columns = indices[:len(indices) // BATCH * BATCH].reshape(BATCH, -1).T
-    network, state, at, average, start = Network(len(alphabet)), numpy.zeros((BATCH, UNITS), "float32"), 0, 0, time.time()
+    network, state, at, average = Network(len(alphabet)), numpy.zeros((BATCH, UNITS), "float32"), 0, 0
     for count in range(1, STEPS + 1):
         if at + LENGTH >= len(columns):
             at, state = 0, numpy.zeros_like(state)
         rate = RATE * (0.02 + 0.49 * (1 + numpy.cos(numpy.pi * count / STEPS)))
         loss, state = network.step(columns[at:at + LENGTH], columns[at + 1:at + LENGTH + 1], state, rate, count)
         average, at = average + loss, at + LENGTH
-        if count % 100 == 0:
-            print(f"step {count} of {STEPS}: {average / 100:.2f} nats a character, {time.time()-start:.1f} s", flush=True)
+        if count % 500 == 0:
+            print(f"step {count} of {STEPS}: {average / 500:.2f} nats a character", flush=True)
             average = 0
     return network
 
