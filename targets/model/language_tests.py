@@ -267,6 +267,17 @@ class Options(Folder):
         self.assertEqual(config["conv_template"]["stop_str"], ["<|im_end|>", "\n"])
         self.assertEqual((config["eos_token_id"], config["temperature"], config["tokenizer_files"]), ([7], 0.6, ["tokenizer_config.json"]))
 
+    def test_the_tokenizer_says_how_tokens_become_strings(self):
+        names = ("token_postproc_method", "prepend_space_in_encode", "strip_space_in_decode")
+        spaces = {"normalizer": {"type": "Prepend"}, "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Strip"}]}}
+        for tokenizer, expected in (
+            ({}, ("raw", False, False)),
+            ({"decoder": {"type": "ByteLevel"}}, ("byte_level", False, False)),
+            (spaces, ("byte_fallback", True, True)),
+        ):
+            self.write("tokenizer.json", tokenizer)
+            self.assertEqual(chat.tokenizer_info(self.folder), dict(zip(names, expected)))
+
 
 class Command(Folder):
     def fails(self, message, *arguments):

@@ -19,23 +19,28 @@ function serve(files) {
     response.writeHead(200, { "content-type": TYPES[path.extname(file)] ?? "application/octet-stream" });
     return response.end(fs.readFileSync(file));
   });
-  return new Promise((resolve) => { server.listen(0, "localhost", () => resolve(server)); });
+  return new Promise((resolve) => { server.listen(0, "127.0.0.1", () => resolve(server)); });
 }
 
-/** Opens the page `page.html` of `files`, and returns the result of an expression there. playwright-core is in `packages`. */
-async function runPage(packages, files, expression = "run()") {
+/** Opens the page `page.html` of `files`, and returns the result of `body`, which gets it. playwright-core is in `packages`. */
+async function withPage(packages, files, body, options = OPTIONS) {
   const { chromium } = createRequire(path.resolve(packages, "package.json"))("playwright-core");
   const server = await serve(files);
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: OPTIONS });
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: options });
   try {
     const page = await browser.newPage();
     page.on("pageerror", (error) => console.log(`page: ${error.message}`));
-    await page.goto(`http://localhost:${server.address().port}/page.html`);
-    return await page.evaluate(expression);
+    await page.goto(`http://127.0.0.1:${server.address().port}/page.html`);
+    return await body(page);
   } finally {
     await browser.close();
     server.close();
   }
 }
 
-module.exports = { OPTIONS, runPage };
+/** Opens the page, and returns the result of an expression there. */
+function runPage(packages, files, expression = "run()") {
+  return withPage(packages, files, (page) => page.evaluate(expression));
+}
+
+module.exports = { OPTIONS, runPage, withPage };
