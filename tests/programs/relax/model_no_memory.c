@@ -8,6 +8,8 @@
  */
 #include "../../robustness/alloc_fail/failing_malloc.h"
 
+#include <pthread.h>
+
 #include "model_support.h"
 
 enum { KEPT_TENSORS = 4 };
@@ -46,11 +48,32 @@ static int profile(Setup* setup) {
   return FerriteModelProfile(setup->model, "main", setup->args, 5, 1, ignore, NULL);
 }
 
+typedef struct {
+  int (*body)(Setup*);
+  Setup* setup;
+  int status;
+} Run;
+
+static void* run(void* argument) {
+  Run* run = argument;
+  run->status = run->body(run->setup);
+  CHECK(run->status == 0 || (raised("MemoryError", "") && run->setup->out == NULL));
+  return NULL;
+}
+
+/* Runs the body in a new thread, which keeps no memory of earlier calls. */
+static int in_new_thread(int (*body)(Setup*), Setup* setup) {
+  Run argument = {body, setup, 0};
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, run, &argument) == 0 && pthread_join(thread, NULL) == 0);
+  return argument.status;
+}
+
 /* Repeats a call with the n-th allocation failing, for n from 1 until none fails. Returns the
  * number of errors. */
 static long with_failures(int (*body)(Setup*), Setup* setup) {
   long n, errors = 0, live;
-  /* What is made once stays, and so do tensors that the machine keeps for reuse. */
+  /* What is made once stays. */
   CHECK(body(setup) == 0);
   release(&setup->out);
   live = heap.live;
@@ -58,12 +81,9 @@ static long with_failures(int (*body)(Setup*), Setup* setup) {
     int status;
     heap.failed = 0;
     heap.fail_in = n;
-    status = body(setup);
+    status = in_new_thread(body, setup);
     heap.fail_in = 0;
-    if (status != 0) {
-      CHECK(raised("MemoryError", "") && setup->out == NULL);
-      ++errors;
-    }
+    errors += status != 0;
     release(&setup->out);
     if (heap.failed == 0) break;
   }
@@ -71,6 +91,19 @@ static long with_failures(int (*body)(Setup*), Setup* setup) {
   release(&setup->out);
   CHECK(heap.live <= live + KEPT_TENSORS);
   return errors;
+}
+
+/* Later calls allocate nothing if their results are released before. */
+static void only_the_first_call_allocates(Setup* setup) {
+  int i;
+  for (i = 0; i < 8; ++i) {
+    long before = heap.count;
+    TVMFFIAny result = none();
+    CHECK(FerriteModelCall(setup->model, "main", setup->args, 5, &result) == 0);
+    CHECK(is_expected(result));
+    TVMFFIObjectDecRef(result.v_obj);
+    CHECK(i == 0 || heap.count == before);
+  }
 }
 
 static void every_failing_allocation_is_an_error(TVMFFIObjectHandle model, const Input* input, TVMFFIObjectHandle parameters) {
@@ -92,6 +125,7 @@ static void every_failing_allocation_is_an_error(TVMFFIObjectHandle model, const
   CHECK(with_failures(call_by_name, &setup) > 8);
   CHECK(with_failures(profile, &setup) > 8);
   call_and_compare(model, input, parameters);
+  only_the_first_call_allocates(&setup);
   for (i = 1; i < 5; ++i) TVMFFIObjectDecRef(setup.args[i].v_obj);
   release(&setup.kernels);
   free(setup.executable);

@@ -85,7 +85,16 @@ impl ArrayObject {
     /// # Errors
     /// MemoryError; errors of [`AnyView::to_owned`].
     pub fn from_views(views: &[AnyView<'_>]) -> Result<Self> {
-        let fresh = Self::with_capacity(views.len())?;
+        Self::from_views_in(views, &mut Apart)
+    }
+
+    /// Creates an array with owned copies of `views` in a memory space, like
+    /// [`from_views`](Self::from_views).
+    ///
+    /// # Errors
+    /// Same errors as [`from_views`](Self::from_views).
+    pub fn from_views_in(views: &[AnyView<'_>], space: &mut impl Space) -> Result<Self> {
+        let fresh = Self::with_capacity_in(views.len(), space)?;
         // SAFETY: the object is new, unshared and has the capacity.
         unsafe { fresh.seq().push_views_reserved(views) }?;
         Ok(fresh)

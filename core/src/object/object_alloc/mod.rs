@@ -8,6 +8,8 @@ mod source;
 mod chunk_reserve;
 #[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
 mod chunks;
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
+mod recycled;
 
 use core::alloc::Layout;
 use core::ffi::{c_int, c_void};
@@ -25,13 +27,13 @@ use crate::object::free::{BODY_OFFSET, INLINE, builtin_delete_space, delete_spac
 use crate::object::{ObjectRef, refcount};
 use crate::platform::{memory, unwind};
 
-#[cfg(not(all(feature = "std", feature = "speed", not(feature = "client"))))]
-pub use Apart as Chunks;
-#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
-pub use chunks::Chunks;
 pub use source::custom_allocator;
 #[cfg(not(feature = "client"))]
 pub use source::set_custom_allocator;
+#[cfg(not(all(feature = "std", feature = "speed", not(feature = "client"))))]
+pub use {Apart as Chunks, Apart as Recycled};
+#[cfg(all(feature = "std", feature = "speed", not(feature = "client")))]
+pub use {chunks::Chunks, recycled::Recycled};
 
 /// Memory layout of an object class, and the destructor of its content.
 ///
@@ -71,8 +73,8 @@ struct BuiltinAllocator(TVMFFICustomAllocator);
 // SAFETY: the record is never written; its fields are a function and a null pointer.
 unsafe impl Sync for BuiltinAllocator {}
 
-/// A source of memory for objects: individual allocations ([`Apart`]), or chunks that objects share
-/// ([`Chunks`]).
+/// A source of memory for objects: individual allocations ([`Apart`]), chunks that objects share
+/// ([`Chunks`]), or blocks of earlier objects ([`Recycled`]).
 ///
 /// # Safety
 /// `allocate` must return memory with the size and alignment of the class and the trailing bytes,

@@ -6,6 +6,7 @@ use ferrite_core::error::Result;
 use ferrite_core::error::kind::{TYPE_ERROR, VALUE_ERROR};
 use ferrite_core::names::type_table;
 use ferrite_core::object::ObjectClass;
+use ferrite_core::object::object_alloc::Recycled;
 use ferrite_core::{Any, AnyView, ObjectRef, plain_bail};
 
 use super::{Builtin, Check, integer, refusal};
@@ -21,7 +22,7 @@ pub const BUILTINS: &[Builtin] = &[
 
 /// Returns an Array of the arguments.
 fn make_tuple(args: &[AnyView<'_>]) -> Result<Any> {
-    Ok(ArrayObject::from_views(args)?.into())
+    Ok(ArrayObject::from_views_in(args, &mut Recycled)?.into())
 }
 
 /// Returns an element of a tuple. The arguments are (tuple, index).

@@ -136,9 +136,10 @@ impl<'a> CallFrame<'a> {
         if self.entry.state().frames.with_copies != 0 {
             let copies = self.take_copies();
             // SAFETY: the caller of the model keeps its arguments until the call ends.
-            return unsafe {
-                inputs::check_unchanged(&copies, self.entry.0.executable(), self.info)
-            };
+            let checked =
+                unsafe { inputs::check_unchanged(&copies, self.entry.0.executable(), self.info) };
+            self.entry.drop_copies(copies);
+            return checked;
         }
         Ok(())
     }
@@ -152,7 +153,8 @@ impl CallFrame<'_> {
         let Some(allocator) = self.entry.pools()?.allocators.last().copied() else { return Ok(()) };
         // SAFETY: the frame has as many registers, which are this call's until it ends.
         let inputs = unsafe { core::slice::from_raw_parts_mut(self.registers, count) };
-        let copies = inputs::replace(inputs, inputs::Origin::Arguments, allocator)?;
+        let mut copies = self.entry.spare_copies();
+        inputs::replace(inputs, inputs::Origin::Arguments, allocator, &mut copies)?;
         self.entry.keep_copies(copies)
     }
 
@@ -178,7 +180,8 @@ impl UseGuard<'_> {
     pub(super) fn align_result(&self, result: Any) -> Result<Any> {
         let Some(allocator) = self.pools()?.allocators.last().copied() else { return Ok(result) };
         let mut result = [result];
-        let copies = inputs::replace(&mut result, inputs::Origin::Result, allocator)?;
+        let mut copies = self.spare_copies();
+        inputs::replace(&mut result, inputs::Origin::Result, allocator, &mut copies)?;
         self.keep_copies(copies)?;
         let [result] = result;
         Ok(result)
@@ -195,20 +198,34 @@ impl UseGuard<'_> {
         self.state().result_error.take()
     }
 
+    /// Returns a list for copies: that of the innermost call, unless it has copies.
+    fn spare_copies(&self) -> Buffer<inputs::InputCopy> {
+        let frame = self.state().frames.innermost().filter(|frame| frame.copies.is_empty());
+        frame.map(|frame| core::mem::take(&mut frame.copies)).unwrap_or_default()
+    }
+
     /// Adds copies to the frame of the innermost call.
     fn keep_copies(&self, copies: Buffer<inputs::InputCopy>) -> Result<()> {
         let frames = &mut self.state().frames;
         let Some(frame) = frames.innermost() else { return Ok(()) };
-        if copies.is_empty() {
+        if frame.copies.is_empty() {
+            frame.copies = copies;
+            let has_copies = !frame.copies.is_empty();
+            frames.with_copies += usize::from(has_copies);
             return Ok(());
         }
         frame.copies.try_reserve(copies.len())?;
-        let is_first = frame.copies.is_empty();
-        for copy in copies {
-            frame.copies.try_push(copy)?;
-        }
-        frames.with_copies += usize::from(is_first);
+        copies.into_iter().try_for_each(|copy| frame.copies.try_push(copy))?;
         Ok(())
+    }
+
+    /// Drops the copies of the innermost call, and keeps their list for later calls.
+    fn drop_copies(&self, mut copies: Buffer<inputs::InputCopy>) {
+        // Destructors may call the machine, so nothing of its state is borrowed meanwhile.
+        copies.clear();
+        if let Some(frame) = self.state().frames.innermost() {
+            frame.copies = copies;
+        }
     }
 }
 
@@ -232,7 +249,7 @@ impl Drop for CallFrame<'_> {
     fn drop(&mut self) {
         #[cfg(feature = "all-builtins")]
         if self.entry.state().frames.with_copies != 0 {
-            drop(self.take_copies());
+            self.entry.drop_copies(self.take_copies());
         }
         for index in 0..self.info.registers {
             // SAFETY: the frame has as many registers.

@@ -287,6 +287,7 @@ impl Machine {
             // until it removes it.
             unsafe { running::add(self) };
             entry.set_address();
+            entry.state().spare_tensors.begin();
         }
         Ok(entry)
     }

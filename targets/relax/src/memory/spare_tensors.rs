@@ -17,17 +17,35 @@ const MOST_SPARES: usize = 8;
 /// Unused tensor objects, by number of dimensions. Microcontroller builds keep none, to save
 /// memory.
 #[derive(Default)]
-pub(crate) struct SpareTensors([Buffer<SpareTensor>; MOST_DIMENSIONS]);
+pub(crate) struct SpareTensors([SpareList; MOST_DIMENSIONS]);
+
+/// Unused tensor objects with one number of dimensions.
+#[derive(Default)]
+struct SpareList {
+    spares: Buffer<SpareTensor>,
+    /// Number of tensors created from the list in this call for which none was kept yet. Others,
+    /// such as views that builtins create, are dropped: their builtins need the memory again.
+    owed: usize,
+}
 
 impl SpareTensors {
-    /// Keeps a tensor object for reuse, unless there are enough already.
+    /// Begins a call of the model.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self) {
+        self.0.iter_mut().for_each(|list| list.owed = 0);
+    }
+
+    /// Keeps a tensor object for reuse in place of one that was taken, unless there are enough.
     #[inline(always)]
     pub(crate) fn keep(&mut self, spare: SpareTensor) {
-        if let Some(spares) = self.0.get_mut(spare.ndim())
-            && spares.len() < MOST_SPARES
+        if let Some(SpareList { spares, owed }) = self.0.get_mut(spare.ndim())
+            && *owed > 0
         {
-            // Dropped when out of memory.
-            let _ = spares.try_push(spare);
+            *owed -= 1;
+            if spares.len() < MOST_SPARES {
+                // Dropped when out of memory.
+                let _ = spares.try_push(spare);
+            }
         }
     }
 
@@ -46,10 +64,14 @@ impl SpareTensors {
         placement: &Placement,
         shape: &[i64],
     ) -> Result<Tensor> {
+        let spare = self.0.get_mut(shape.len()).and_then(|list| {
+            list.owed += 1;
+            list.spares.pop()
+        });
         // SAFETY: the caller guarantees the memory; spare tensors of this list have as many
         // dimensions as the shape.
         unsafe {
-            match self.0.get_mut(shape.len()).and_then(Buffer::pop) {
+            match spare {
                 Some(spare) => Ok(spare.place(owner, placement, shape)),
                 None => tensor_over(Some(owner), placement, shape),
             }

@@ -5,7 +5,7 @@ use core::mem::ManuallyDrop;
 use ferrite_core::abi::TVMFFIObject;
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::object::object_alloc::{self, ObjectRecord, Recycled};
 use ferrite_core::object_class;
 
 use super::Block;
@@ -48,7 +48,7 @@ impl Storage {
             (&raw mut (*record).block).write(ManuallyDrop::new(block));
         };
         // SAFETY: `init` fills the record; objects of this class have this layout.
-        let object = unsafe { object_alloc::allocate(index, 0, init)? };
+        let object = unsafe { object_alloc::allocate_in(&mut Recycled, index, 0, init)? };
         // SAFETY: just made as such.
         Ok(unsafe { Storage::from_object_unchecked(object) })
     }

@@ -5,7 +5,7 @@ use core::mem::ManuallyDrop;
 use ferrite_core::abi::{DLDataType, DLDevice, DLTensor, TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::ObjectClass;
-use ferrite_core::object::object_alloc::{self, ObjectRecord};
+use ferrite_core::object::object_alloc::{self, ObjectRecord, Recycled};
 use ferrite_core::tensor::{KEEPER_OFFSET, share_borrows_of_owner};
 use ferrite_core::{Any, ObjectRef, Tensor, plain_bail};
 
@@ -66,7 +66,8 @@ pub(crate) unsafe fn tensor_over(
     };
     // SAFETY: `init` fills the record, whose layout is that of tensors.
     unsafe {
-        let object = object_alloc::allocate(type_index::TENSOR, 2 * size_of_val(shape), init)?;
+        let lists = 2 * size_of_val(shape);
+        let object = object_alloc::allocate_in(&mut Recycled, type_index::TENSOR, lists, init)?;
         Ok(Tensor::from_object_unchecked(object))
     }
 }

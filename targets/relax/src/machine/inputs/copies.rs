@@ -39,8 +39,8 @@ pub(in crate::machine) enum Origin {
     Result,
 }
 
-/// Replaces the tensors in values that kernels cannot use, elements of tuples included. Returns the
-/// copies. A result in a storage of the model is not copied.
+/// Replaces the tensors in values that kernels cannot use, elements of tuples included. Adds the
+/// copies to `copies`. A result in a storage of the model is not copied.
 ///
 /// # Errors
 /// MemoryError; ValueError for tuples that are nested too deep.
@@ -48,19 +48,19 @@ pub(in crate::machine) fn replace(
     args: &mut [Any],
     origin: Origin,
     allocator: Allocator,
-) -> Result<Buffer<InputCopy>> {
-    let mut copies = Buffer::new();
+    copies: &mut Buffer<InputCopy>,
+) -> Result<()> {
     if !need_check(args) {
-        return Ok(copies);
+        return Ok(());
     }
     for (parameter, arg) in args.iter_mut().enumerate() {
-        let mut replacer = Replacer { parameter, origin, allocator, copies: &mut copies };
+        let mut replacer = Replacer { parameter, origin, allocator, copies };
         if let Some(value) = replacer.replacement(arg)? {
             // Dropped when the new value is in place.
             drop(core::mem::replace(arg, value));
         }
     }
-    Ok(copies)
+    Ok(())
 }
 
 /// Returns `true` if a tensor among the arguments, or among the elements of a tuple, may have to be
