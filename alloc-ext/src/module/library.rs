@@ -8,7 +8,7 @@ use ferrite_core::abi::{TVMFFIObject, type_index};
 use ferrite_core::error::Result;
 use ferrite_core::object::object_alloc::{self, ObjectRecord};
 use ferrite_core::object::release;
-use ferrite_core::{ObjectRef, plain_ensure};
+use ferrite_core::{Bytes, ObjectRef, plain_ensure};
 
 use super::bin_reader::{LENGTH_BYTES, number};
 use super::symbol_name::find_symbol;
@@ -96,6 +96,24 @@ unsafe impl Sync for LibraryRef {}
 /// of plain objects, because their release is not deferred.
 const LIBRARY_TYPE: i32 = type_index::STATIC_OBJECT_END;
 
+/// Bytes in the memory of a library, which they keep loaded.
+struct LibraryBytes {
+    content: *const [u8],
+    _library: LibraryRef,
+}
+
+// SAFETY: the content never changes, and references to libraries may be sent and shared.
+unsafe impl Send for LibraryBytes {}
+// SAFETY: as for Send.
+unsafe impl Sync for LibraryBytes {}
+
+impl AsRef<[u8]> for LibraryBytes {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the content is part of the library, as `LibraryRef::bytes` requires.
+        unsafe { &*self.content }
+    }
+}
+
 impl LibraryRef {
     pub(super) fn new<L: Library>(library: L) -> Result<LibraryRef> {
         let mut inside: *const L = core::ptr::null();
@@ -138,5 +156,16 @@ impl LibraryRef {
         );
         // SAFETY: by the length field `len` bytes follow, which live as long as the library.
         Ok(Some(unsafe { core::slice::from_raw_parts(start.add(LENGTH_BYTES), len) }))
+    }
+
+    /// Returns a part of the library as bytes that keep the library loaded.
+    ///
+    /// # Errors
+    /// MemoryError.
+    ///
+    /// # Safety
+    /// The content must be constant data of this library.
+    pub(super) unsafe fn bytes(&self, content: &[u8]) -> Result<Bytes> {
+        Bytes::from_owner(LibraryBytes { content, _library: self.clone() })
     }
 }

@@ -94,8 +94,8 @@ impl<'a> ImportTree<'a> {
 }
 
 /// Creates the modules of a stream, which is given without its length field. `own` creates the
-/// module of the library's own functions. Returns the root and, if the stream contains it, the
-/// library's own module.
+/// module of the library's own functions, `bytes` the argument of a loader from its payload.
+/// Returns the root and, if the stream contains it, the library's own module.
 ///
 /// # Errors
 /// InternalError for a malformed stream, with the field and its offset; RuntimeError if a kind has
@@ -103,13 +103,14 @@ impl<'a> ImportTree<'a> {
 pub(super) fn load(
     stream: &[u8],
     own: impl Fn() -> Result<Module>,
+    bytes: impl Fn(&[u8]) -> Result<Bytes>,
 ) -> Result<(Module, Option<Module>)> {
     let tree = ImportTree::read(stream)?;
     let mut modules: Buffer<Module> = Buffer::new();
     let mut own_module = None;
     for entry in tree.entries() {
         modules.try_push(match entry.payload {
-            Some(payload) => load_from_bytes(entry.kind, payload)?,
+            Some(payload) => load_from_bytes(entry.kind, &bytes(payload)?)?,
             None => own_module.insert(own()?).clone(),
         })?;
     }
@@ -144,9 +145,8 @@ pub(super) fn check_tree(rows: &WordList<'_>, children: &WordList<'_>) -> Result
     Ok(())
 }
 
-pub(super) fn load_from_bytes(kind: &[u8], payload: &[u8]) -> Result<Module> {
-    let payload = Bytes::new(payload)?;
-    super::methods::load(b"ffi.Module.load_from_bytes.", kind, &[AnyView::from(&payload)], |kind| {
+pub(super) fn load_from_bytes(kind: &[u8], payload: &Bytes) -> Result<Module> {
+    super::methods::load(b"ffi.Module.load_from_bytes.", kind, &[AnyView::from(payload)], |kind| {
         plain_error!(
             RUNTIME_ERROR,
             "Library binary was created using {}{}{} but a loader of that name is not registered. Make sure to have \
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn message_of(bytes: &[u8]) -> Text {
-        let error = load(bytes, own).map(drop).unwrap_err();
+        let error = load(bytes, own, Bytes::new).map(drop).unwrap_err();
         assert_eq!(error.kind_bytes(), b"InternalError");
         Text::from_utf8_lossy(error.message_bytes()).into_owned()
     }
@@ -209,7 +209,7 @@ mod tests {
     fn one_kernel_under_the_host_code() -> Result<()> {
         register_loader("bin_one");
         let bytes = stream(&[0, 1, 1], &[1], &[("_lib", None), ("bin_one", Some("payload"))]);
-        let (root, own) = load(&bytes, own)?;
+        let (root, own) = load(&bytes, own, Bytes::new)?;
         assert!(root.get_function(&name("own"), false)?.is_some());
         assert_eq!(own.unwrap().context_address(), root.context_address());
         let kernel = root.get_function(&name("device"), true)?.unwrap();
@@ -221,13 +221,13 @@ mod tests {
     fn bytes_behind_the_last_module_are_ignored() -> Result<()> {
         let mut bytes = stream(&[0, 0], &[], &[("_lib", None)]);
         bytes.extend(b"padding");
-        load(&bytes, own).map(drop)
+        load(&bytes, own, Bytes::new).map(drop)
     }
 
     #[test]
     fn a_kind_without_loader_is_named() {
         let bytes = stream(&[0, 0], &[], &[("no_such_kind", Some(""))]);
-        let error = load(&bytes, own).map(drop).unwrap_err();
+        let error = load(&bytes, own, Bytes::new).map(drop).unwrap_err();
         assert_eq!(error.kind_bytes(), b"RuntimeError");
         let missing: &[u8] = if SHORT {
             b"There is no ffi.Module.load_from_bytes.no_such_kind"
@@ -289,7 +289,8 @@ mod tests {
         for (rows, children, modules) in
             [(&[0, 1][..], &[0][..], &[lib][..]), (&[0, 1, 2], &[1, 0], &[lib; 2])]
         {
-            let error = load(&stream(rows, children, modules), own).map(drop).unwrap_err();
+            let error =
+                load(&stream(rows, children, modules), own, Bytes::new).map(drop).unwrap_err();
             assert_eq!(error.message_bytes(), b"Cyclic dependency detected during import");
         }
     }
@@ -315,7 +316,7 @@ mod tests {
         let loader = Function::from_typed(|_: Bytes| 5i64).unwrap();
         Function::set_global("ffi.Module.load_from_bytes.bin_int", &loader, true).unwrap();
         let bytes = stream(&[0, 0], &[], &[("bin_int", Some(""))]);
-        assert_eq!(load(&bytes, own).map(drop).unwrap_err().kind_bytes(), b"TypeError");
+        assert_eq!(load(&bytes, own, Bytes::new).map(drop).unwrap_err().kind_bytes(), b"TypeError");
     }
 
     #[test]
@@ -324,6 +325,9 @@ mod tests {
         let loader = Function::from_typed(move |_: Bytes| only.clone()).unwrap();
         Function::set_global("ffi.Module.load_from_bytes.bin_only", &loader, true).unwrap();
         let bytes = stream(&[0, 1, 1], &[1], &[("bin_only", Some("")), ("bin_only", Some(""))]);
-        assert_eq!(load(&bytes, own).map(drop).unwrap_err().kind_bytes(), b"RuntimeError");
+        assert_eq!(
+            load(&bytes, own, Bytes::new).map(drop).unwrap_err().kind_bytes(),
+            b"RuntimeError"
+        );
     }
 }

@@ -117,7 +117,11 @@ impl LoadedLibrary {
         };
         let own = || LibraryModule::create(&library);
         let embedded = match library.binary(LIBRARY_BIN)? {
-            Some(stream) => Some(library_bin::load(stream, own)?),
+            Some(stream) => {
+                // SAFETY: payloads are parts of the stream.
+                let bytes = |payload: &[u8]| unsafe { library.bytes(payload) };
+                Some(library_bin::load(stream, own, bytes)?)
+            }
             None => packed::embedded(&library, own)?,
         };
         let (root, own) = match embedded {

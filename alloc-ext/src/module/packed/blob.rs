@@ -13,7 +13,7 @@
 
 use ferrite_core::error::Result;
 use ferrite_core::platform::memory::Buffer;
-use ferrite_core::{plain_bail, plain_ensure};
+use ferrite_core::{Bytes, plain_bail, plain_ensure};
 
 use super::super::bin_reader::{BinReader, WordList};
 use super::super::library_bin::{check_tree, load_from_bytes};
@@ -48,7 +48,9 @@ pub(crate) fn load(
                 tree = Some((reader.words("the row pointers")?, reader.words("the child indices")?))
             }
             kind => match payload::read(kind, &mut reader)? {
-                Some(payload) => modules.try_push(load_from_bytes(kind, &payload)?)?,
+                Some(payload) => {
+                    modules.try_push(load_from_bytes(kind, &Bytes::new(&payload)?)?)?
+                }
                 // Where it ends is known to its loader alone.
                 None => plain_bail!(RUNTIME_ERROR, "Modules of the kind {} cannot be read", kind),
             },

@@ -1,29 +1,10 @@
 //! Conversions between the shared bytes of the crate `bytes` and values, without a copy.
 
-use core::ptr;
-
-use crate::abi::{TVMFFIByteArray, TVMFFIObject, type_index};
+use crate::abi::type_index;
 use crate::error::{Error, Result};
-use crate::object::object_alloc::{self, ObjectRecord};
 use crate::value::any::{Any, AnyView};
 use crate::value::convert::{AnyCompatible, Described, FromView, IntoAny, Param, TypeText};
-use crate::value::string::{Bytes, SMALL_MAX};
-
-/// The record of a bytes object whose content belongs to the crate `bytes`.
-#[repr(C)]
-struct SharedRecord {
-    header: TVMFFIObject,
-    array: TVMFFIByteArray,
-    content: bytes::Bytes,
-}
-
-// SAFETY: repr(C), header first; the content is dropped once, when the object is destroyed.
-unsafe impl ObjectRecord for SharedRecord {
-    unsafe fn destroy(this: *mut TVMFFIObject) {
-        // SAFETY: the record is alive until its destruction ends.
-        unsafe { ptr::drop_in_place(&raw mut (*this.cast::<SharedRecord>()).content) }
-    }
-}
+use crate::value::string::Bytes;
 
 /// Shares the content, which is copied only if it has at most seven bytes. No NUL follows it,
 /// unlike in other bytes values.
@@ -47,20 +28,7 @@ impl TryFrom<bytes::Bytes> for Bytes {
     type Error = Error;
 
     fn try_from(content: bytes::Bytes) -> Result<Bytes> {
-        if content.len() <= SMALL_MAX {
-            return Bytes::new(&content);
-        }
-        let init = |record: *mut SharedRecord| {
-            // SAFETY: `record` is a new object. The content does not move with its handle.
-            unsafe {
-                (&raw mut (*record).array).write(TVMFFIByteArray::from_slice(&content));
-                (&raw mut (*record).content).write(content);
-            }
-        };
-        // SAFETY: `init` writes every field behind the header; bytes objects have a byte array
-        // there.
-        let object = unsafe { object_alloc::allocate(type_index::BYTES, 0, init) }?;
-        Ok(Bytes::from_object(object))
+        Bytes::from_owner(content)
     }
 }
 

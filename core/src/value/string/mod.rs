@@ -1,6 +1,7 @@
 //! String and bytes values: up to seven bytes inline in the value, longer content in an object.
 
 mod buffered;
+mod owned_elsewhere;
 #[cfg_attr(feature = "client", path = "client.rs")]
 mod record;
 
@@ -297,12 +298,6 @@ impl Bytes {
     /// `TVMFFIBytesFromByteArray`.
     pub fn new(content: &[u8]) -> Result<Bytes> {
         value_of(type_index::SMALL_BYTES, content).map(Bytes)
-    }
-
-    /// Wraps an object.
-    #[cfg(feature = "bytes")]
-    pub(crate) fn from_object(object: crate::object::ObjectRef) -> Bytes {
-        Bytes(object.into_any())
     }
 
     /// Borrows the content.
