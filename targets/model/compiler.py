@@ -5,6 +5,7 @@ import pathlib
 import re
 import tempfile
 
+import embed
 import tensor_cores
 from failure import Failure
 
@@ -72,7 +73,7 @@ def export(executable, path, archive):
     import kernels
 
     if archive is None:
-        executable.export_library(path)
+        executable.export_library(path, **embed.packing(executable))
     else:
         kernels.export_library(executable, path, archive)
 

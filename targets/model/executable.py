@@ -220,13 +220,16 @@ class Executable:
         return (name, self.constants[value].value) if name == "constant" else (name, value)
 
 
-def padded(executable):
-    """Returns the bytes of the executable with the data of each tensor aligned to its elements, and to at least four bytes."""
+def padded(executable, offset=0, alignment=None):
+    """Returns the bytes of the executable with the data of each tensor aligned, in a file where the executable begins at an offset.
+
+    The data is aligned to its elements and to at least four bytes, if the alignment is not given.
+    """
     out = bytearray(executable.data[: executable.scopes_at])
     scopes = executable.data[executable.scopes_at + 8 : executable.scopes_end]
     first = next((constant for constant in executable.constants if constant.kind == TENSOR), None)
     # An entry has 16 bytes and its text.
-    padding = -(first.data + 16) % 8 if first and first.data % 8 else None
+    padding = -(offset + first.data + 16) % (alignment or 8) if first and (offset + first.data) % (alignment or 8) else None
     entry = b"" if padding is None else struct.pack("<qQ", -1, padding) + b"-" * padding
     out += struct.pack("<Q", len(executable.scopes) + (padding is not None)) + scopes + entry
     count_at = len(out)
@@ -236,11 +239,11 @@ def padded(executable):
     for constant in executable.constants:
         start = len(out)
         if constant.kind == TENSOR:
-            alignment = max(4, 1 << (constant.value[1].bytes - 1).bit_length())
-            data = start + constant.data - constant.start
-            if data % alignment:
+            needed = alignment or max(4, 1 << (constant.value[1].bytes - 1).bit_length())
+            data = offset + start + constant.data - constant.start
+            if data % needed:
                 # A String constant has 12 bytes and its text.
-                text = -(data + 12) % alignment
+                text = -(data + 12) % needed
                 out += struct.pack("<iQ", TEXT, text) + b"-" * text
                 count += 1
         numbers.append(count)

@@ -14,6 +14,7 @@ import unittest
 from unittest import mock
 
 import archive
+import embed
 import plan
 import project
 import signature
@@ -61,6 +62,18 @@ class Executables(unittest.TestCase):
         weights = [constant for constant in after.constants if constant.kind == TENSOR]
         self.assertEqual([constant.data % 4 for constant in weights], [0, 0, 0, 0])
         self.assertGreater(len(after.constants), len(executable.constants))
+
+    def test_weights_are_aligned_in_libraries(self):
+        for name in ("cnn", "mlp_i8", "values", "control"):
+            before = fixture(name)
+            stream = embed.modules(before.data)
+            start = stream.index(before.data[:8])
+            (size,) = struct.unpack_from("<Q", stream, start - 8)
+            after = Executable(stream[start : start + size])
+            self.assertEqual(calls(before), calls(after), name)
+            self.assertEqual({(start + one.data) % 64 for one in after.constants if one.kind == TENSOR} - {0}, set(), name)
+            self.assertEqual(stream[start + size :], struct.pack("<Q", 4) + b"_lib")
+            self.assertEqual(struct.unpack_from("<Q", stream), (len(stream) - 8,))
 
     def test_other_bytes_are_refused(self):
         data = fixture("cnn").data

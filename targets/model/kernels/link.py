@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+import embed
+
 from .call import PREFIX
 
 SYMBOL = "__tvm_ffi_" + PREFIX
@@ -16,7 +18,7 @@ SYMBOL = "__tvm_ffi_" + PREFIX
 def export_library(executable, path, archive):
     """Writes an executable as a library with the kernels that it calls."""
     with _options(archive, called(executable)) as options:
-        executable.export_library(path, options=options)
+        executable.export_library(path, options=options, **embed.packing(executable))
 
 
 def called(executable):
