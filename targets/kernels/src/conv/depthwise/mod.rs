@@ -1,5 +1,6 @@
 //! Convolution of each channel by itself: of whole planes, or along rows of the output.
 
+mod masks;
 mod rows;
 mod whole;
 
@@ -10,7 +11,7 @@ use crate::element::Element;
 use crate::epilogue::{Epilogue, Place};
 use crate::matmul::is_f32;
 use crate::simd::{Level, Simd};
-use whole::Whole;
+use masks::Whole;
 
 /// Input and output of a depthwise convolution, which calculates in f32.
 pub trait Ends: Copy {
