@@ -12,6 +12,7 @@ pub mod convolution;
 pub mod dense;
 mod depthwise;
 mod gather;
+mod narrow;
 mod output;
 mod product;
 mod tile;

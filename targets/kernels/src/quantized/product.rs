@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use super::narrow::{NARROW, NarrowTile};
 use super::output::Output;
 use super::tile::{MAX_ROWS, MAX_WIDTH, Tile};
 use super::{GROUP, tile};
@@ -50,20 +51,53 @@ impl<const SIGNED_ROWS: bool> Work for Block<SIGNED_ROWS> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let mut sums = [0; MAX_ROWS * MAX_WIDTH];
-        let tile_width = S::TILE_VECTORS * S::LANES;
-        for column in self.columns.clone().step_by(tile_width) {
-            let width = (self.columns.end - column).min(tile_width);
+        let mut column = self.columns.start;
+        while column < self.columns.end {
+            let width = width::<S, SIGNED_ROWS>(self.columns.end - column);
             for row in self.rows.clone().step_by(S::INTEGER_ROWS) {
                 let rows = (self.rows.end - row).min(S::INTEGER_ROWS);
-                simd.call(self.product.tile([row, column], [rows, width], &mut sums));
+                if SIGNED_ROWS && width <= NARROW {
+                    simd.call(self.product.narrow([row, column], [rows, width], &mut sums));
+                } else {
+                    simd.call(self.product.tile([row, column], [rows, width], &mut sums));
+                }
                 // SAFETY: the caller guarantees the block, and the tile is within it.
                 unsafe { self.product.store(simd, [row, column], [rows, width], &sums) };
             }
+            column += width;
         }
     }
 }
 
+/// Returns the width of the next tiles: that of the largest tile, the rest, or whole panels if the
+/// few columns after them are a narrow tile.
+#[inline(always)]
+fn width<S: Simd, const SIGNED_ROWS: bool>(rest: usize) -> usize {
+    let tail = rest % COLUMNS;
+    let apart = SIGNED_ROWS && tail < rest && tail <= NARROW;
+    (if apart { rest - tail } else { rest }).min(S::TILE_VECTORS * S::LANES)
+}
+
 impl<const SIGNED_ROWS: bool> Product<SIGNED_ROWS> {
+    #[inline(always)]
+    fn narrow<'a>(
+        &'a self,
+        [row, column]: [usize; 2],
+        extents: [usize; 2],
+        sums: &'a mut tile::Sums,
+    ) -> NarrowTile<'a> {
+        let ((rows, distance), (panels, panel)) = (self.rows, self.panels);
+        NarrowTile {
+            groups: self.groups,
+            rows: (rows.wrapping_add(row * distance), distance),
+            panel: panels.wrapping_add(column / COLUMNS * panel + column % COLUMNS * GROUP),
+            extents,
+            output: &self.output,
+            channel: self.first + row,
+            sums,
+        }
+    }
+
     #[inline(always)]
     fn tile<'a>(
         &'a self,

@@ -249,6 +249,7 @@ fn convolutions_of_integers_are_split_among_tasks() {
         let mut random = Random(6);
         convolution_case::<u8>(&mut random, &Case::plain(8, 40, 24, 3, 1));
         convolution_case::<i8>(&mut random, &Case::plain(64, 7, 100, 3, 1));
+        convolution_case::<i8>(&mut random, &Case::plain(150, 7, 30, 3, 1));
         convolution_case::<u8>(&mut random, &Case::plain(300, 1, 700, 1, 1));
         convolution_case::<u8>(&mut random, &Case::plain(32, 33, 32, 5, 32));
     });
