@@ -93,47 +93,61 @@ impl<E: Ends> Channels<'_, E> {
     #[inline(always)]
     unsafe fn input<S: Simd>(&self, simd: S, channel: usize, plane: *mut f32) -> *const f32 {
         let Depthwise { geometry, ends, .. } = &self.depthwise;
-        let Geometry { input: [height, width], stride: [stride, _], .. } = *geometry;
         let from = channel / geometry.outputs * geometry.plane();
-        let all = geometry.batch * geometry.groups * geometry.plane();
-        if stride == 1 {
-            if let Some(floats) = ends.floats() {
-                return floats.wrapping_add(from);
-            }
-            for at in (0..geometry.plane()).step_by(S::LANES) {
-                // SAFETY: the caller guarantees the elements and the space.
-                unsafe {
-                    let value = ends.load(simd, from + at, all - from - at);
-                    simd.store(plane.add(at), value);
-                }
-            }
-            return plane;
+        if geometry.stride[1] == 1
+            && let Some(floats) = ends.floats()
+        {
+            return floats.wrapping_add(from);
         }
-        let narrow = geometry.output[1] <= S::LANES / 2;
+        let all = geometry.batch * geometry.groups * geometry.plane();
+        // SAFETY: the caller guarantees the elements and the space.
+        unsafe {
+            if from + geometry.plane() + 2 * S::LANES <= all {
+                self.copy(simd, plane, |at| ends.load(simd, from + at, S::LANES));
+            } else {
+                let rest = all - from;
+                let load = |at| ends.load(simd, from + at, rest.saturating_sub(at));
+                self.copy(simd, plane, load);
+            }
+        }
+        plane
+    }
+
+    /// Copies pixels that a function reads from an offset on.
+    ///
+    /// # Safety
+    /// The scratch must have a plane.
+    #[inline(always)]
+    unsafe fn copy<S: Simd>(&self, simd: S, plane: *mut f32, load: impl Fn(usize) -> S::V) {
+        let Geometry { input: [height, width], output, stride, .. } = self.depthwise.geometry;
+        if stride[1] == 1 {
+            for at in (0..height * width).step_by(S::LANES) {
+                // SAFETY: the caller guarantees the space.
+                unsafe { simd.store(plane.add(at), load(at)) };
+            }
+            return;
+        }
+        let narrow = output[1] <= S::LANES / 2;
         for y in 0..height {
-            let row = y % 2 * 2 * self.whole.phase + y / 2 * geometry.output[1];
+            let row = y % 2 * 2 * self.whole.phase + y / 2 * output[1];
             let to = plane.wrapping_add(row);
             // A vector writes past the end of its row; the next row follows.
-            for x in (0..geometry.output[1]).step_by(S::LANES) {
-                let from = from + y * width + 2 * x;
+            for x in (0..output[1]).step_by(S::LANES) {
+                let a = load(y * width + 2 * x);
                 // SAFETY: as above.
                 unsafe {
-                    let a = ends.load(simd, from, all - from);
                     if narrow {
                         let (even, odd) = simd.unzip(a, a);
                         simd.store_low(to, even);
                         simd.store_low(to.add(self.whole.phase), odd);
                     } else {
-                        let next = from + S::LANES;
-                        let b = ends.load(simd, next, all.saturating_sub(next));
-                        let (even, odd) = simd.unzip(a, b);
+                        let (even, odd) = simd.unzip(a, load(y * width + 2 * x + S::LANES));
                         simd.store(to.add(x), even);
                         simd.store(to.add(x + self.whole.phase), odd);
                     }
                 }
             }
         }
-        plane
     }
 
     /// Computes `N` vectors of pixels of each channel.
