@@ -26,8 +26,10 @@ export class Pipelines {
   /** Makes the pipelines of a module's kernels, which the GPU compiles in parallel. */
   async prepare(module) {
     const instance = this.#instance;
-    if (!instance.find(module, "webgpu.get_fmap")) return;
-    const kernels = Object.values(JSON.parse(instance.method(module, "webgpu.get_fmap")));
+    const map = instance.find(module, "webgpu.get_fmap");
+    if (!map) return;
+    const kernels = Object.values(JSON.parse(instance.call(map)));
+    map.dispose();
     await Promise.all(kernels.map(async (kernel) => {
       const { descriptor, launcher } = this.#describe(kernel, instance.method(module, "webgpu.get_shader", kernel.name));
       const launch = launcher(await this.#compiled(kernel, descriptor));
@@ -85,8 +87,9 @@ export class Pipelines {
       const pass = this.#gpu.pass(name);
       pass.setPipeline(pipeline);
       pass.setBindGroup(0, this.#gpu.device.createBindGroup({ layout, entries }));
-      const layers = Math.ceil(x / GROUPS);
-      pass.dispatchWorkgroups(layers > 1 ? Math.ceil(x / layers) : x, y, layers || 1);
+      // The third dimension continues the first, and kernels compare their group with its extent.
+      const layers = Math.ceil(x / GROUPS) || 1;
+      pass.dispatchWorkgroups(Math.ceil(x / layers), y, layers);
     });
   }
 

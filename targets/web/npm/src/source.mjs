@@ -16,10 +16,9 @@ export async function compile(source, signal) {
 
 async function open(source, signal) {
   if (typeof source !== "string" && !(source instanceof URL)) return source;
-  const url = new URL(source, globalThis.location?.href);
   // Node's `fetch` does not read files. Browsers lack the function, and bundlers do not see an import.
-  const files = url.protocol === "file:" && globalThis.process?.getBuiltinModule?.("fs/promises");
-  return files ? files.readFile(url, { signal }) : fetch(url, { signal });
+  const files = String(source).startsWith("file:") && globalThis.process?.getBuiltinModule?.("fs/promises");
+  return files ? files.readFile(new URL(source), { signal }) : fetch(source, { signal });
 }
 
 async function compileOpened(source) {

@@ -37,7 +37,7 @@ export class Model {
   }
 
   /** Calls a function. The worker gets copies of the arrays, and the page those of the worker. */
-  run(inputs, name) {
+  async run(inputs, name) {
     const copies = Object.entries(inputs ?? {}).map(([key, array]) => [key, ArrayBuffer.isView(array) ? array.slice() : array]);
     const buffers = copies.flatMap(([, array]) => (ArrayBuffer.isView(array) ? [array.buffer] : []));
     return this.#call("run", [Object.fromEntries(copies), name], buffers);
@@ -90,7 +90,7 @@ function start() {
 /** Returns a source for another thread: addresses are relative to the page, and responses are read. */
 async function clonable(source) {
   const found = await source;
-  if (typeof found === "string" || found instanceof URL) return new URL(found, globalThis.location?.href).href;
+  if (typeof found === "string" || found instanceof URL) return new URL(found, globalThis.document?.baseURI ?? globalThis.location?.href).href;
   if (found instanceof Response) return found.arrayBuffer();
   if (Object.getPrototypeOf(found) !== Object.prototype) return found;
   const choices = await Promise.all(Object.entries(found).map(async ([device, one]) => [device, await clonable(one)]));

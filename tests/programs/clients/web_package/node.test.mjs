@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 
 const folder = pathToFileURL(`${process.env.FOLDER}/`);
 const { Model, ModelError, NoWebGPUError, OutOfMemoryError } = await import(new URL("ferrite/index.mjs", folder));
+const { Pipelines } = await import(new URL("ferrite/pipelines.mjs", folder));
 const url = new URL("model.wasm", folder);
 const bytes = await readFile(url);
 const response = (type, status = 200) => new Response(bytes, { status, headers: { "content-type": type } });
@@ -105,10 +106,39 @@ test("a disposed model refuses calls", async () => {
 
 test("a trap ends the model, and another is loaded", async () => {
   const { model, exports } = await loadWithExports();
+  const { TVMFFIFunctionCall } = exports;
   exports.TVMFFIFunctionCall = () => { throw new WebAssembly.RuntimeError("unreachable"); };
   const failed = await model.run(inputs).catch((error) => error);
   assert.ok(failed instanceof ModelError && failed.kind === "Trap", failed);
-  await assert.rejects(model.run(inputs), failed);
+  Object.assign(exports, { TVMFFIFunctionCall });
+  await assert.rejects(model.run(inputs), (error) => error === failed);
   model.dispose();
   assert.deepStrictEqual((await (await Model.load(url)).run(inputs)).output0.data, sums);
+});
+
+test("launches pass scalars by type and continue large grids in the third dimension", () => {
+  Object.assign(globalThis, { GPUBufferUsage: {}, GPUShaderStage: {} });
+  const commands = [];
+  const created = new Proxy({}, { get: (_, name) => (name === "features" ? new Set() : (descriptor) => descriptor) });
+  const device = Object.assign(Object.create(created), { queue: { writeBuffer: (_, at, data, start, size) => commands.push(new DataView(data.slice(start, size))) } });
+  const pass = { setPipeline() {}, setBindGroup: (_, { entries }) => commands.push(entries), dispatchWorkgroups: (...extents) => commands.push(extents) };
+  const gpu = { device, buffer: (number) => `buffer ${number}`, pass: () => pass, flush: () => pipelines.writeScalars() };
+  const pipelines = new Pipelines({ numeric: (body) => body }, gpu);
+  const kernel = { name: "scale", arg_types: ["handle", "float32", "int32", "handle"], launch_param_tags: ["threadIdx.x", "blockIdx.y", "blockIdx.x", "paramWriteAccess:[0,1]"] };
+  const launch = pipelines.create(kernel, "fn scale() {}");
+  launch(7, 0.5, -3, 8, 64, 2, 200000);
+  const [entries, extents] = commands.splice(0);
+  assert.deepStrictEqual(entries.map(({ resource }) => resource.buffer).slice(0, 2), ["buffer 7", "buffer 8"]);
+  assert.deepStrictEqual([entries[2].resource.offset, entries[2].resource.size, extents], [0, 12, [50000, 2, 4]]);
+  launch(7, 0.25, 3, 8, 64, 1, 5);
+  assert.deepStrictEqual([commands[0][2].resource.offset, commands[1]], [256, [5, 1, 1]]);
+  // Those of 256 launches fill the buffer, which is written before the next.
+  for (let count = 2; count < 256; ++count) launch(7, 1, 1, 8, 64, 1, 1);
+  commands.length = 0;
+  launch(7, 1, 1, 8, 64, 1, 1);
+  const [written, last] = commands;
+  assert.deepStrictEqual([written.getFloat32(0, true), written.getInt32(4, true), written.getUint32(8, true), written.getFloat32(256, true)], [0.5, -3, 200000, 0.25]);
+  assert.strictEqual(last[2].resource.offset, 0);
+  assert.throws(() => pipelines.create({ ...kernel, launch_param_tags: ["blockIdx.z", "paramWriteAccess:[0,1]"] }, "")(7, 1, 1, 8, 2), RangeError);
+  assert.throws(() => pipelines.create(kernel, "enable f16;"), NoWebGPUError);
 });
