@@ -44,7 +44,8 @@ check_book-pages() {
 }
 
 # each page's session on a Debian system that has only what the page says it needs, with its time
-# needs: debootstrap thumbv7em-none-eabihf wasm32-unknown-unknown; for: docs README.md tests/ci/clean_root.py; counts: one
+# needs: debootstrap thumbv7em-none-eabihf wasm32-unknown-unknown
+# for: docs README.md tests/ci/clean_root.py; counts: one
 check_first-sessions() { tests/ci/book.py clean; }
 
 # no lint, in every crate, and in the sets of features that are released or go to boards

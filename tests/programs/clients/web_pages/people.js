@@ -26,7 +26,7 @@ const strokes = (digit) => [DIGITS[digit], SECOND_STROKES[digit]].filter(Boolean
 
 /** Devices of a finger and of a mouse. */
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
-const desk = { viewport: { width: 1200, height: 720 } };
+const desk = { viewport: { width: 1200, height: 760 } };
 
 class Visit {
   static async start(browser, options) {
@@ -245,10 +245,10 @@ const withGpu = {
     const visit = await Visit.start(browser, desk);
     await visit.select("webgpu");
     await allByMouse(visit);
-    if (picture) await visit.writePicture();
     await byKeyboard(visit);
     await visit.select("cpu");
     await allByMouse(visit);
+    if (picture) await visit.writePicture();
     await visit.end();
   },
 };
