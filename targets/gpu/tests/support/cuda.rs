@@ -29,6 +29,27 @@ pub const PTX_MODULE: &[u8] =
 pub const CUBIN_MODULE: &[u8] =
     include_bytes!("../../../../tests/programs/device/cuda/module_cubin.bin");
 
+/// Names of the driver's functions.
+pub mod names {
+    use core::ffi::CStr;
+
+    pub const ALLOCATE_FROM_POOL: &CStr = c"cuMemAllocFromPoolAsync";
+    pub const FREE_TO_POOL: &CStr = c"cuMemFreeAsync";
+    pub const CREATE_POOL: &CStr = c"cuMemPoolCreate";
+    pub const TRIM_POOL: &CStr = c"cuMemPoolTrimTo";
+    pub const ALLOCATE: &CStr = c"cuMemAlloc_v2";
+    pub const FREE: &CStr = c"cuMemFree_v2";
+    pub const SYNCHRONIZE_DEVICE: &CStr = c"cuCtxSynchronize";
+    pub const SYNCHRONIZE_STREAM: &CStr = c"cuStreamSynchronize";
+    pub const CREATE_EVENT: &CStr = c"cuEventCreate";
+    pub const RECORD_EVENT: &CStr = c"cuEventRecord";
+    pub const WAIT_FOR_EVENT: &CStr = c"cuStreamWaitEvent";
+    pub const DESTROY_EVENT: &CStr = c"cuEventDestroy_v2";
+}
+
+/// Part of the error of a command that cannot be recorded.
+pub const NOT_RECORDED: &str = "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
+
 /// The driver under test. The control functions are available only if it is the stand-in.
 pub struct Driver {
     library: StandIn,
@@ -202,6 +223,26 @@ pub fn load(bytes: &[u8]) -> Result<Module> {
 
 pub fn kernel_of(bytes: &[u8], name: &str) -> Result<Function> {
     function(&load(bytes)?, name)
+}
+
+/// Returns the kernel that adds one.
+pub fn adding_kernel() -> Result<Function> {
+    kernel_of(PTX_MODULE, "add_one_kernel")
+}
+
+/// Begins a test that queries the stand-in, as `Session::on_stand_in` does, and returns it, too.
+pub fn begin_on_stand_in(test: &str) -> Option<(Session, StandIn)> {
+    let session = Session::on_stand_in(test)?;
+    let driver = session.driver.library;
+    Some((session, driver))
+}
+
+/// Waits for the device, and checks that no command failed.
+pub fn wait_for_all(driver: StandIn) {
+    // SAFETY: the type is that of the driver.
+    let status =
+        unsafe { driver.function::<extern "C" fn() -> c_int>(names::SYNCHRONIZE_DEVICE)() };
+    assert_eq!(status, 0, "a command failed");
 }
 
 pub fn on(device: DLDevice, values: &[f32]) -> Result<Tensor> {

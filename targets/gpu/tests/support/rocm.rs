@@ -25,6 +25,27 @@ pub const PINNED: DLDevice = DLDevice { device_type: 11, device_id: 0 };
 /// Module from TVM's compiler, for gfx1100.
 pub const FIXTURE: &[u8] = include_bytes!("../../../../tests/programs/device/payloads/hip.bin");
 
+/// Names of the driver's functions.
+pub mod names {
+    use core::ffi::CStr;
+
+    pub const ALLOCATE_FROM_POOL: &CStr = c"hipMallocFromPoolAsync";
+    pub const FREE_TO_POOL: &CStr = c"hipFreeAsync";
+    pub const CREATE_POOL: &CStr = c"hipMemPoolCreate";
+    pub const TRIM_POOL: &CStr = c"hipMemPoolTrimTo";
+    pub const ALLOCATE: &CStr = c"hipMalloc";
+    pub const FREE: &CStr = c"hipFree";
+    pub const SYNCHRONIZE_DEVICE: &CStr = c"hipDeviceSynchronize";
+    pub const SYNCHRONIZE_STREAM: &CStr = c"hipStreamSynchronize";
+    pub const CREATE_EVENT: &CStr = c"hipEventCreateWithFlags";
+    pub const RECORD_EVENT: &CStr = c"hipEventRecord";
+    pub const WAIT_FOR_EVENT: &CStr = c"hipStreamWaitEvent";
+    pub const DESTROY_EVENT: &CStr = c"hipEventDestroy";
+}
+
+/// Part of the error of a command that cannot be recorded.
+pub const NOT_RECORDED: &str = "hipMalloc failed";
+
 /// File names of the driver library.
 pub const NAMES: [&CStr; 4] =
     [c"libamdhip64.so.7", c"libamdhip64.so.6", c"libamdhip64.so.5", c"libamdhip64.so"];
@@ -122,6 +143,24 @@ pub fn load(bytes: &[u8]) -> Result<Module> {
 /// Returns a kernel of the fixture.
 pub fn kernel(name: &str) -> Result<Function> {
     function(&load(FIXTURE)?, name)
+}
+
+/// Returns the kernel that adds one.
+pub fn adding_kernel() -> Result<Function> {
+    kernel("add_one_kernel")
+}
+
+/// Begins a test that queries the stand-in, as `Session::on_stand_in` does.
+pub fn begin_on_stand_in(test: &str) -> Option<(Session, StandIn)> {
+    Session::on_stand_in(test)
+}
+
+/// Waits for the device, and checks that no command failed.
+pub fn wait_for_all(driver: StandIn) {
+    // SAFETY: the type is that of the driver.
+    let status =
+        unsafe { driver.function::<extern "C" fn() -> c_int>(names::SYNCHRONIZE_DEVICE)() };
+    assert_eq!(status, 0, "a command failed");
 }
 
 /// Returns the code object of the fixture.
