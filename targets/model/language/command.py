@@ -1,6 +1,7 @@
 """The command for language models: its steps, and the folder that it writes."""
 
 import contextlib
+import gzip
 import io
 import json
 import pathlib
@@ -58,7 +59,8 @@ def run(args):
         replace(output, place)
     print(f"model        {model.kind}, {model.layers} layers of width {model.width}, {chosen.quantization}")
     print(f"weights      {total} bytes")
-    print(f"library      {(output / compiled.name).stat().st_size} bytes")
+    data = (output / compiled.name).read_bytes()
+    print(f"library      {len(data)} bytes" + (f", {len(gzip.compress(data, 9))} by gzip -9" if is_page else ""))
     print(f"context      {chosen.context} tokens" + ("" if is_encoder else f", prompts in steps of {chosen.chunk}"))
     use = "" if is_encoder else ": serve it for WebLLM, whose model_lib is model.wasm" if is_page else f": run ferrite chat {quote.shell(output)}"
     print(f"folder       {quote.visible(output)}{use}")

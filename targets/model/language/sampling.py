@@ -1,6 +1,5 @@
 """Choice of the next token on the device that has the logits: the functions that WebLLM calls by name."""
 
-import tvm
 from tvm.script import tirx as T
 
 THREADS = 64
