@@ -144,6 +144,9 @@ unsafe fn copy_even<S: Simd, T: Element>(simd: S, from: *const T, to: *mut f32, 
         let rest = 2 * (count - at) - 1;
         // SAFETY: the caller guarantees the elements and the space.
         unsafe {
+            if rest < 2 * S::LANES && !S::HAS_MASKS {
+                return (at..count).for_each(|at| *to.add(at) = (*from.add(2 * at)).to_f32());
+            }
             let [first, second] = [0, S::LANES].map(|lane| {
                 T::load_head(simd, from.wrapping_add(2 * at + lane), rest.saturating_sub(lane))
             });
