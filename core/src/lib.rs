@@ -53,6 +53,8 @@
 //! - `defmt`: errors, values, dtypes and devices in logs of the crate `defmt`.
 //! - `defaults`: default functions, which other runtimes may replace. `std` enables it.
 //! - `growing-memory`: WebAssembly memory that grows, in place of a fixed pool.
+//! - `optional-functions`: in WebAssembly without `speed`, the linker leaves out global functions
+//!   that it is not told to link.
 //! - `custom-dtypes`: custom data types `custom[name]`, resolved by global functions.
 //!   `ferrite-ffi-alloc` enables it.
 //! - `packed-messages`: packs error messages in builds without `speed`. `ferrite-ffi-alloc` enables

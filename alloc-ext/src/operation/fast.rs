@@ -212,7 +212,7 @@ unsafe fn serve<const OWNING: bool>(
 
 /// Creates the static function for the constant `OPERATION`, which must be in scope.
 macro_rules! static_operation {
-    ($serve:ident, $function:ty, $operands:ty) => {{
+    ($serve:ident, $name:literal, $function:ty, $operands:ty) => {{
         use core::ffi::{c_int, c_void};
         use ferrite_core::abi::TVMFFIAny;
         use ferrite_core::call::typed::{Callee, TypedFn};

@@ -60,7 +60,7 @@ macro_rules! operation {
             let variant = unsafe { operands!(<$operations>::$variant, $($param),*) };
             &Operation::new($name, types, variant)
         };
-        $crate::operation::static_operation!($serve, fn($($param),*) -> $result, ($($param,)*))
+        $crate::operation::static_operation!($serve, $name, fn($($param),*) -> $result, ($($param,)*))
     }};
     ($($row:tt)*) => { $crate::operation::operation!(@ plain, $($row)*) };
 }

@@ -54,8 +54,10 @@ impl<'a> Argument<'a> {
 
 /// Creates the static function for the constant `OPERATION`, which must be in scope.
 macro_rules! static_operation {
-    ($serve:ident, $function:ty, $operands:ty) => {
-        ferrite_core::names::builtins::StaticFunction::of_data(OPERATION)
+    ($serve:ident, $name:literal, $function:ty, $operands:ty) => {
+        ferrite_core::names::builtins::StaticFunction::of_data(ferrite_core::optional_data!(
+            $name, OPERATION
+        ))
     };
 }
 pub(crate) use static_operation;

@@ -16,6 +16,14 @@ use crate::platform::sync::atomic::{AtomicPtr, Ordering};
 mod entry;
 pub use entry::*;
 
+#[cfg_attr(
+    not(all(feature = "optional-functions", target_family = "wasm", not(feature = "speed"))),
+    path = "required.rs"
+)]
+mod optional;
+#[cfg(all(feature = "optional-functions", target_family = "wasm", not(feature = "speed")))]
+pub use optional::*;
+
 /// The built-in functions of a binary.
 pub struct Builtins {
     /// The common prefix of all names, so that one comparison excludes most other names.
@@ -28,25 +36,32 @@ pub struct Builtins {
 ///
 /// `static_function!("ffi.ArraySize", array_size)` checks the number and types of arguments as
 /// [`Function::from_typed`](crate::Function::from_typed) does, and derives the schema. With
-/// `packed` before the name, the function takes `&[AnyView<'_>]` and returns `Result<Any>`.
+/// `packed` before the name, the function takes `&[AnyView<'_>]` and returns `Result<Any>`. A
+/// function whose name is a literal is optional in builds for web pages.
 ///
 /// # Upstream
 /// `GlobalDef::def` and `GlobalDef::def_packed` in `reflection/registry.h`.
 #[macro_export]
 macro_rules! static_function {
-    (packed $name:expr, $function:expr) => {{
+    (packed $name:literal, $function:expr) => {{
         const CALLEE: &$crate::call::typed::Callee<'static> =
             &$crate::call::typed::Callee::new($name, &$crate::call::typed::Signature::PACKED);
-        $crate::function_of_body!(CALLEE, $function)
+        $crate::function_of_body!(CALLEE, $crate::optional_body!($name, $function))
     }};
-    ($name:expr, $function:expr) => {{
+    (@ $name:expr, $function:expr, $($optional:literal)?) => {{
         const CALLEE: &$crate::call::typed::Callee<'static> =
             &$crate::call::typed::Callee::new($name, $crate::call::typed::signature_of(&$function));
         fn body(args: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
             $crate::call::typed::TypedFn::invoke(&$function, CALLEE, args)
         }
-        $crate::function_of_body!(CALLEE, body)
+        $crate::function_of_body!(CALLEE, $crate::optional_body!($($optional,)? body))
     }};
+    ($name:literal, $function:expr) => {
+        $crate::static_function!(@ $name, $function, $name)
+    };
+    ($name:expr, $function:expr) => {
+        $crate::static_function!(@ $name, $function,)
+    };
 }
 
 /// The installed functions, or null before [`install`].

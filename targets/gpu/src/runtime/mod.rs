@@ -56,7 +56,7 @@ pub const FUNCTIONS: &[StaticFunction] = &[
 
 /// Variant of `__tvm_set_device` for device modules. It serves devices with a back end here even if
 /// another runtime registered the global function.
-static OWN_SET_DEVICE: StaticFunction = static_function!("__tvm_set_device", set_own_device);
+static OWN_SET_DEVICE: StaticFunction = static_function!(SET_DEVICE, set_own_device);
 
 /// Returns the function `__tvm_set_device` of device modules. It forwards devices without a back
 /// end here to the global function.

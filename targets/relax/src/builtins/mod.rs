@@ -101,7 +101,7 @@ macro_rules! builtin {
     (packed $name:literal, $function:expr) => {
         $crate::builtins::Builtin {
             name: $name,
-            body: $function,
+            body: ferrite_core::optional_symbol!($name, $function),
             #[cfg(feature = "all-builtins")]
             function: ferrite_core::static_function!(packed $name, $function),
         }
@@ -114,7 +114,7 @@ macro_rules! builtin {
         }
         $crate::builtins::Builtin {
             name: $name,
-            body,
+            body: ferrite_core::optional_symbol!($name, body),
             #[cfg(feature = "all-builtins")]
             function: ferrite_core::static_function!($name, $function),
         }
