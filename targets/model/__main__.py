@@ -64,12 +64,20 @@ def arguments():
     parser.add_argument("--cpu", metavar="NAME", help=text)
     parser.add_argument("--no-kernels", action="store_true", help="code by TVM alone, without Ferrite's kernels for dense operators")
     parser.add_argument("--cublaslt", choices=("float32", "tf32"), nargs="?", const="float32", help=CUBLASLT)
-    parser.add_argument("--no-simd", action="store_true", help="code for web pages without SIMD")
     parser.add_argument("--profile", action="store_true", help="measures each operator on this machine; writes profile.json and profile.svg")
+    page_arguments(parser.add_argument_group("web pages"))
     tuning_arguments(parser.add_argument_group("search for schedules"))
     comparison_arguments(parser.add_argument_group("comparison of results"))
     language_arguments(parser.add_argument_group("language models"))
     return parser.parse_args()
+
+
+def page_arguments(group):
+    group.add_argument("--no-simd", action="store_true", help="code without SIMD")
+    text = "a function of the library that the page calls by name, or the beginning of several, besides those that the model calls"
+    group.add_argument("--with", dest="names", metavar="NAME", action="append", default=[], help=text)
+    group.add_argument("--all", action="store_true", help="every function of the library")
+    group.add_argument("--asyncify", action="store_true", help="calls into JavaScript may suspend the module; needs Binaryen's wasm-opt")
 
 
 def minutes(text):
@@ -200,7 +208,7 @@ def page(args, name, folder):
     targets.check_functions(executable, args.target, set(executable.kernels))
     function = signature.entry_point(executable, args.function)
     inputs = signature.inputs(executable, function)
-    web.write(folder, name, built, executable, web.Description(args.target, mod, executable, function, inputs))
+    web.write(folder, name, built, executable, web.Description(args.target, mod, executable, function, inputs), web.Linking(tuple(args.names), args.all, args.asyncify))
     return function, inputs
 
 
@@ -236,8 +244,9 @@ def run(args):
         raise Failure(f"{args.file} is not an .onnx, .pt2, .tflite, .py or .so file")
     if args.cublaslt and args.target != "cuda":
         raise Failure("cuBLASLt runs on NVIDIA's GPUs: give --cublaslt with --target cuda")
-    if args.no_simd and args.target not in targets.WEB:
-        raise Failure(f"--no-simd is for web pages: give it with --target {' or '.join(targets.WEB)}")
+    for_pages = {"--no-simd": args.no_simd, "--with": args.names, "--all": args.all, "--asyncify": args.asyncify}
+    if args.target not in targets.WEB and (given := [option for option, value in for_pages.items() if value]):
+        raise Failure(f"{given[0]} is for web pages: give it with --target {' or '.join(targets.WEB)}")
     if args.profile and args.target != targets.HOST:
         raise Failure(f"operators are measured on this machine: give --profile with --target {targets.HOST}")
     if (args.check or args.against) and args.target != targets.HOST:

@@ -307,7 +307,8 @@ class Command(unittest.TestCase):
         self.fails("are not for language models", FIXTURES, "--target", "host", "--tune", "1")
         self.fails("argument --tune: it is not a time", model, "--target", "host", "--tune", "0")
         self.fails("give --cublaslt with --target cuda", model, "--target", "host", "--cublaslt")
-        self.fails("give it with --target web or web,webgpu", model, "--target", "host", "--no-simd")
+        for option in ["--no-simd"], ["--with", "f"], ["--all"], ["--asyncify"]:
+            self.fails("give it with --target web or web,webgpu", model, "--target", "host", *option)
         self.fails("machine code of a host", FIXTURES / "cnn/bytecode.so", "--target", "web")
         self.fails("leave out --input", model, "--target", "web", "--input", "x.npy")
         self.fails("is not like x=1,3,32,32", model, "--target", "host", "--shape", "x")

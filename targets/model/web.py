@@ -1,10 +1,12 @@
 """Links a model for web pages: a WebAssembly of the library with the kernels, and a JavaScript module with types."""
 
+import dataclasses
 import gzip
 import math
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 import outputs
@@ -53,24 +55,49 @@ def archive():
     return folder / TRIPLE / "mcu/libtvm_ffi.a"
 
 
-def link(output, library, objects):
-    """Links the library and objects, and returns the size of the result."""
-    script = targets.clone() / "targets/web/link.sh"
-    outcome = subprocess.run([script, output, library, *objects], capture_output=True, text=True)
-    if outcome.returncode:
-        raise Failure(f"the model cannot be linked: {outcome.stderr.strip().removeprefix('error: ')}")
-    return output.stat().st_size
+@dataclasses.dataclass(frozen=True)
+class Linking:
+    """How a model is linked with the library: with functions that begin with one of `names`, or every one, besides those that it calls."""
+
+    names: tuple = ()
+    every: bool = False
+    asyncify: bool = False
+
+    def functions(self, library, objects):
+        """Returns the global functions of the library that are linked."""
+        return linker().optional(library) if self.every else linker().selected(library, objects, self.names)
+
+    def link(self, output, library, objects, functions):
+        """Links the library and objects, and returns the size of the result."""
+        linker().link(output, library, objects, functions, self.asyncify)
+        return pathlib.Path(output).stat().st_size
 
 
-def export(executable, output, library):
-    """Writes TVM's executable as a WebAssembly."""
+def linker():
+    """Returns the module of the wheel that links modules for web pages."""
+    folder = str(targets.clone() / "targets/host/python")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    import ferrite_tvm_ffi_web
+
+    return ferrite_tvm_ffi_web
+
+
+def export(executable, output, library, linking):
+    """Writes TVM's executable as a WebAssembly. Returns the global functions that it has."""
+    functions = set()
 
     def linked(path, objects, **_):
-        link(pathlib.Path(path), library, objects)
+        functions.update(linking.functions(library, objects))
+        linking.link(path, library, objects, functions)
 
     linked.object_format = "o"
-    # TVM chooses the format of its result by the suffix.
-    executable.export_library(str(output), fcompile=linked)
+    try:
+        # TVM chooses the format of its result by the suffix.
+        executable.export_library(str(output), fcompile=linked)
+    except linker().LinkError as error:
+        raise Failure(f"the model cannot be linked: {error}") from None
+    return functions
 
 
 class Description:
@@ -156,20 +183,21 @@ def files(name, description):
     return {file: project.fill(template, names) for file, template in templates.items()} | {f"ferrite/{path.name}": path.read_text() for path in sorted(package.iterdir())}
 
 
-def write(folder, name, built, executable, description):
+def write(folder, name, built, executable, description, linking):
     """Writes the folder of a model, and prints the sizes of its parts."""
     library = archive()
     project.write(folder, files(name, description))
     output = folder / "model.wasm"
-    export(built, output, library)
+    functions = export(built, output, library, linking)
     with output.open("ab") as module:
         module.write(description.section())
-    print_sizes(output, executable.weight_bytes, library)
+    with tempfile.TemporaryDirectory() as place:
+        alone = linking.link(f"{place}/library.wasm", library, [], functions)
+    print_sizes(output, executable.weight_bytes, alone)
+    print(f"functions    {len(functions)} of the library's {len(linker().optional(library))}; --with NAME adds more, --all every one")
 
 
-def print_sizes(output, weights, library):
-    with tempfile.TemporaryDirectory() as folder:
-        alone = link(pathlib.Path(folder) / "library.wasm", library, [])
+def print_sizes(output, weights, alone):
     data = output.read_bytes()
     print(f"library      {alone} bytes")
     print(f"weights      {weights} bytes")

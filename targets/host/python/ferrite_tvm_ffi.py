@@ -6,7 +6,8 @@
 `python -m ferrite_tvm_ffi run app.py` runs a program that lacks this import, and so does an interpreter with FERRITE_TVM_FFI=1 in
 its environment: see ferrite_tvm_ffi_switch.py. `python -m ferrite_tvm_ffi` prints the libraries in use: see ferrite_tvm_ffi_command.py.
 Values of tvm_ffi can then be pickled: see ferrite_tvm_ffi_pickle.py. `help` shows the documentation of functions of modules: see
-ferrite_tvm_ffi_docs.py. Calls are fast where the wheel has an extension for the interpreter: see ferrite_tvm_ffi_fast.py.
+ferrite_tvm_ffi_docs.py. Calls are fast where the wheel has an extension for the interpreter: see ferrite_tvm_ffi_fast.py. `web` links
+what TVM compiled for web pages: see ferrite_tvm_ffi_web.py.
 
 A libtvm_ffi.so is found in two ways, and the import redirects both. Binaries need it by name: the dynamic loader uses
 the first library with that soname in the process, which is Ferrite's from the import on. Python code asks
@@ -219,6 +220,15 @@ def include_files(are_included: bool = True) -> None:
     import ferrite_tvm_ffi_modules  # noqa: PLC0415 - imported only when needed
 
     ferrite_tvm_ffi_modules.Files.are_included = are_included
+
+
+def __getattr__(name: str):
+    """Return the module `web`, which is imported only when needed."""
+    if name != "web":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import ferrite_tvm_ffi_web  # noqa: PLC0415
+
+    return ferrite_tvm_ffi_web
 
 
 FINDER = Finder()

@@ -92,7 +92,8 @@ def library(mod, chosen, mode, path, archive):
     with compiling(), transform.PassContext(config=changes), chosen.target:
         executable = relax.build(mod, target=chosen.target, relax_pipeline=pipeline(chosen.target), exec_mode=mode)
         if archive:
-            web.export(executable, path, archive)
+            # WebLLM calls functions by their names.
+            web.export(executable, path, archive, web.Linking(every=True))
         else:
             executable.export_library(str(path), options=["-s"])
 

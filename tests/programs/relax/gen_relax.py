@@ -568,8 +568,11 @@ def calls_as_text(manifest):
     return "".join(lines)
 
 
+MODELS = (do_mlp, do_mlp_dyn, do_cnn, do_transformer, do_mlp_i8, do_control, do_values, do_chain)
+
+
 def main():
-    for f in (do_mlp, do_mlp_dyn, do_cnn, do_transformer, do_mlp_i8, do_control, do_values, do_chain):
+    for f in MODELS:
         f()
     if not ONLY and not FROM_C and not BOARDS:
         with open(os.path.join(OUT, "manifest.json"), "w") as f:

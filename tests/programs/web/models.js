@@ -1,13 +1,13 @@
-// usage: node models.js TVMJS WASM
+// usage: node models.js TVMJS WASM [MODEL]
 //
-// Runs the models of ../relax that are linked into a module, by TVM's JavaScript runtime, and
-// compares their results with the recorded ones.
+// Runs the models of ../relax that are linked into a module, all or one, by TVM's JavaScript
+// runtime, and compares their results with the recorded ones.
 "use strict";
 const fs = require("fs");
 const path = require("path");
 const { difference, parseArray, startMachine } = require("./support.js");
 
-const [, , runtime, wasm] = process.argv;
+const [, , runtime, wasm, only] = process.argv;
 const tvmjs = require(path.resolve(runtime));
 const models = path.join(__dirname, "../relax/models");
 const tvm = new tvmjs.Instance(new WebAssembly.Module(fs.readFileSync(wasm)), {});
@@ -41,6 +41,7 @@ let count = 0;
 for (const line of fs.readFileSync(path.join(models, "calls.txt"), "utf8").split("\n")) {
   if (!line || line.startsWith("#")) continue;
   const [model, name, tolerance, ...rest] = line.split(" ");
+  if (only && model !== only) continue;
   const folder = path.join(models, model);
   const middle = rest.indexOf("--");
   tvm.withNewScope(() => {

@@ -68,13 +68,20 @@ def write_pictures(place):
 
 def check_digits(place):
     pictures, labels = write_pictures(place)
-    for name, *options in ("simd",), ("plain", "--no-simd"):
+    for name, *options in ("simd",), ("plain", "--no-simd"), ("more", "--with", "vm.builtin.sample", "--asyncify"):
         status, output = compiled(MODEL, "web", place / name, *options)
         assert status == 0 and "main(x: float32[1, 1, 8, 8])" in output, output
         size = (place / name / "model.wasm").stat().st_size
         parts = [int(number) for number in re.findall(r"^(?:library|weights|kernels) +(\d+) bytes", output, re.M)]
         assert sum(parts) == size and all(parts), output
         run("digits.mjs", place / name, pictures, labels)
+
+
+def check_functions(place):
+    """A function that no model calls is left out of the digits without an option, and linked by --with."""
+    for release in "0.27", "0.28":
+        for name, state in ("simd", "unlinked"), ("more", "linked"):
+            subprocess.run(["node", HERE / "functions.mjs", TVMJS / f"tvmjs-{release}.js", place / name, state], check=True)
 
 
 def check_types(place):
@@ -111,5 +118,5 @@ def check_mistakes(place):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        for check in check_digits, check_types, check_webgpu, check_mistakes:
+        for check in check_digits, check_functions, check_types, check_webgpu, check_mistakes:
             check(pathlib.Path(folder))
