@@ -20,8 +20,9 @@ export class Digits {
 
   async load(device) {
     const model = await loadModel("digits", device);
-    this.#model?.dispose();
+    const before = this.#model;
     this.#model = model;
+    before?.dispose();
     this.#classify();
   }
 
@@ -47,9 +48,14 @@ export class Digits {
     if (!strokes.length) return this.#show(new Float32Array(256), new Float32Array(10));
     const model = this.#model;
     const seen = picture(strokes);
-    const { chances } = await model.run({ picture: seen });
-    this.#show(seen, chances.data);
-    element("digit-time").textContent = `${model.milliseconds.toFixed(2)} ms an inference`;
+    try {
+      const { chances } = await model.run({ picture: seen });
+      this.#show(seen, chances.data);
+      element("digit-time").textContent = `${model.milliseconds.toFixed(2)} ms an inference`;
+    } catch (error) {
+      // A model that another device replaced is disposed during its last call.
+      if (model === this.#model) throw error;
+    }
   }
 
   #show(seen, chances) {

@@ -31,8 +31,9 @@ export class Letters {
     this.#stop?.abort();
     const description = await (await fetch("models/letters.json")).json();
     const model = await loadModel("letters", device);
-    this.#model?.dispose();
+    const before = this.#model;
     this.#model = model;
+    before?.dispose();
     this.#alphabet = description.alphabet;
     this.#units = description.units;
     element("write").disabled = false;

@@ -37,8 +37,10 @@ async function missingWebGpu() {
 
 async function start() {
   if (typeof WebAssembly !== "object") return report("This browser has no WebAssembly, which the networks need.");
-  devices.addEventListener("change", ({ target }) => use(target.value));
-  await use("cpu");
+  let loading = use("cpu");
+  // A device is loaded after the one before it, so that the last choice stays.
+  devices.addEventListener("change", ({ target }) => { loading = loading.then(() => use(target.value)); });
+  await loading;
   const missing = await missingWebGpu();
   if (missing) {
     devices.querySelector("[value=webgpu]").disabled = true;

@@ -6,7 +6,7 @@ const FILES = [@FILES@];
 self.addEventListener("install", (event) => {
   const fill = async () => {
     const cache = await caches.open(VERSION);
-    await cache.addAll(FILES.map((file) => new Request(file, { cache: "reload" })));
+    await cache.addAll(FILES.map((file) => new Request(file, { cache: "no-cache" })));
     await self.skipWaiting();
   };
   event.waitUntil(fill());
