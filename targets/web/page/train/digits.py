@@ -44,18 +44,17 @@ def sampled(outline):
     corners = [stroke[0] == "-" for stroke in strokes]
     strokes = [[[float(one) / 100 for one in point.split(",")] for point in stroke if point != "-"] for stroke in strokes]
     points = numpy.array(sum(strokes, []))
-    spans = [(first, at) for first, at in zip(numpy.cumsum([0] + [len(one) for one in strokes]), range(len(strokes)))]
+    firsts = numpy.cumsum([0] + [len(stroke) for stroke in strokes])
     lengths = [[numpy.hypot(*numpy.subtract(b, a)) for a, b in zip(stroke, stroke[1:])] for stroke in strokes]
     total = sum(map(sum, lengths))
     rows = []
-    for first, at in spans:
-        count = len(strokes[at])
-        for segment, length in enumerate(lengths[at]):
+    for first, stroke, corner, sides in zip(firsts, strokes, corners, lengths):
+        for segment, length in enumerate(sides):
             for t in numpy.linspace(0, 1, max(2, round(DOTS * length / total))):
                 row = numpy.zeros(len(points))
-                weights = [0, 1 - t, t, 0] if corners[at] else spline(t)
+                weights = [0, 1 - t, t, 0] if corner else spline(t)
                 for offset, weight in zip(range(-1, 3), weights):
-                    row[first + min(max(segment + offset, 0), count - 1)] += weight
+                    row[first + min(max(segment + offset, 0), len(stroke) - 1)] += weight
                 rows.append(row)
     chosen = numpy.linspace(0, len(rows) - 1, DOTS).astype(int)
     return numpy.array(rows)[chosen], points

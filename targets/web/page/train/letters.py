@@ -17,6 +17,7 @@ import onnx  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 TREE = pathlib.Path(__file__).resolve().parents[4]
+FOLDERS = "docs", "capi", "targets", "tests"
 UNITS, BATCH, LENGTH, STEPS = 192, 16, 64, 3000
 RATE = 8e-3
 
@@ -24,14 +25,21 @@ RATE = 8e-3
 def prose():
     """Returns the sentences of the guides, without code, tables, headings and addresses."""
     kept = []
-    for page in sorted(TREE.glob("*.md")) + sorted(TREE.glob("[cdt]*/**/*.md")):
+    for page in guides():
         text = re.sub(r"^ *```.*?^ *```$|<!--.*?-->", "", page.read_text(), flags=re.M | re.S)
         for paragraph in re.split(r"\n\s*\n|\n(?=- )", text):
             flat = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(paragraph.split()))
             flat = re.sub(r"[^ -~]|[`*]|^- ", "", flat)
-            if re.match(r"[A-Z]", flat) and flat.endswith((".", ":")) and len(re.findall(r"[^a-zA-Z ,.]", flat)) < 0.06 * len(flat):
+            symbols = len(re.findall(r"[^a-zA-Z ,.]", flat))
+            if re.match(r"[A-Z]", flat) and flat.endswith((".", ":")) and symbols < 0.06 * len(flat):
                 kept.append(flat)
     return "\n".join(kept) + "\n"
+
+
+def guides():
+    """Returns the Markdown files of the sources, without those that builds make."""
+    found = [page for folder in FOLDERS for page in sorted((TREE / folder).rglob("*.md"))]
+    return sorted(TREE.glob("*.md")) + [page for page in found if "target" not in page.parts[len(TREE.parts):]]
 
 
 def sigmoid(x):
@@ -50,7 +58,7 @@ class Network:
         self.averages = {name: (numpy.zeros_like(value), numpy.zeros_like(value)) for name, value in self.values.items()}
 
     def forward(self, characters, state):
-        """Returns the loss's gradient by the logits, and what `backward` needs of each step."""
+        """Returns values of each step, for `backward`, and the last state."""
         p, steps = self.values, []
         for now in characters:
             x = p["input"][now] + p["bias"]
@@ -63,6 +71,7 @@ class Network:
         return steps, state
 
     def backward(self, characters, steps, states, d_logits):
+        """Returns the gradients of the parameters by those of the logits."""
         p = self.values
         d_states = d_logits @ p["output"].T
         d_x = numpy.empty((len(steps), BATCH, 3 * UNITS), "float32")
@@ -87,6 +96,7 @@ class Network:
                 "output": flat(states).T @ flat(d_logits), "output_bias": flat(d_logits).sum(0)}
 
     def step(self, characters, following, state, rate, count):
+        """Learns from characters and those that follow them. Returns the loss and the last state."""
         steps, last = self.forward(characters, state)
         states = numpy.stack([step[0] for step in steps[1:]] + [last])
         logits = states @ self.values["output"] + self.values["output_bias"]
@@ -99,6 +109,7 @@ class Network:
         return loss, last
 
     def adam(self, gradients, rate, count):
+        """Changes the parameters by gradients, whose norm is limited to 1."""
         norm = sum(float((gradient**2).sum()) for gradient in gradients.values())**0.5
         for name, gradient in gradients.items():
             gradient *= min(1, 1 / norm)
