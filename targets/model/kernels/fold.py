@@ -78,7 +78,7 @@ class _Folder(PyExprMutator):
 def _value(call, known):
     """Returns the value of a call of constants whose type is known, or None."""
     name = operator(call)
-    if name not in ELEMENTWISE and name not in SHAPED and name not in ("astype", "permute_dims"):
+    if name not in ELEMENTWISE and name not in SHAPED and name not in ("astype", "permute_dims", "dequantize"):
         return None
     operands = [known[argument] if argument in known else array(argument) for argument in call.args if not isinstance(argument, relax.ShapeExpr)]
     extents = shape(call)
@@ -90,9 +90,19 @@ def _value(call, known):
         return operands[0].astype(str(call.ty.dtype)) if str(call.ty.dtype) in WIDE else None
     if name == "permute_dims":
         return numpy.ascontiguousarray(operands[0].transpose(permutation(call)))
+    if name == "dequantize":
+        return _dequantized(call, *operands) if operands[0].dtype == "int32" else None
     if name == "divide" and operands[0].dtype.kind != "f":
         return None
     return numpy.asarray(ELEMENTWISE[name](*operands), dtype=str(call.ty.dtype))
+
+
+def _dequantized(call, value, scale, zero):
+    """Returns a quantised bias as floats; weights stay bytes."""
+    form = [1] * value.ndim
+    form[int(call.attrs.axis)] = -1
+    scale, zero = (part.reshape(form if part.size > 1 else ()) for part in (scale, zero))
+    return ((value - zero) * scale).astype(str(call.ty.dtype))
 
 
 def _is_identity(call):
