@@ -26,6 +26,8 @@ def executable(mod, target, archive=None, tuning=None, cublaslt=None):
         with target:
             if archive is not None:
                 mod = kernels.use(mod, kernels.Packer(archive))
+            elif target.kind.name == "c":
+                mod = kernels.use_integers(mod)
             if cublaslt is not None:
                 mod = kernels.use_cublaslt(mod, cublaslt == "tf32")
             if target.kind.name != "llvm":

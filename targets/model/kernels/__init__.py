@@ -4,12 +4,13 @@ import tvm
 from tvm import relax
 from tvm.relax.expr_functor import PyExprMutator, mutator
 
-from . import attention, convolution, cublaslt, dense, fold, integer, quantized
+from . import attention, convolution, cublaslt, dense, fold, integer, portable, quantized
+from .call import called
 from .graph import Graph, operator
 from .link import export_library
 from .pack import Packer
 
-__all__ = ["Packer", "export_library", "use", "use_cublaslt"]
+__all__ = ["Packer", "export_library", "use", "use_cublaslt", "use_integers"]
 
 CONVOLUTIONS = tuple(convolution.LAYOUTS)
 
@@ -18,6 +19,13 @@ def use(mod, packer):
     """Returns a module whose dense operators are calls of kernels. It comes before operators are legalised; `packer` packs constant weights."""
     mod = convolution.with_channels_first(relax.transform.DecomposeOpsForInference()(mod))
     return _replaced(mod, lambda mod, graph: _replacements(mod, graph, packer))
+
+
+def use_integers(mod):
+    """Returns a module whose products and convolutions of 8-bit integers are loops of integers, or the same module without any."""
+    changed = convolution.with_channels_first(relax.transform.DecomposeOpsForInference()(mod))
+    changed = _replaced(changed, lambda mod, graph: _quantized(_Matches(graph), mod, portable.Unpacked()).found)
+    return portable.lowered(changed) if called(changed) else mod
 
 
 def use_cublaslt(mod, tf32):
@@ -46,12 +54,18 @@ def _replacements(mod, graph, packer):
     matches = _Matches(graph)
     matches.each(["nn.attention", "nn.attention_bias"], lambda var: attention.match_operator(graph, var))
     matches.each(["matmul"], lambda var: attention.match(graph, var))
-    matches.each(["matmul"], lambda var: quantized.match_dense(graph, mod, var, packer))
-    matches.each(CONVOLUTIONS, lambda var: quantized.match_convolution(graph, mod, var, packer))
+    _quantized(matches, mod, packer)
     matches.each(["matmul"], lambda var: integer.match(graph, var, packer))
     matches.each(["matmul"], lambda var: dense.match(graph, mod, var, packer))
     matches.each(CONVOLUTIONS, lambda var: convolution.match(graph, mod, var, packer))
     return matches.found
+
+
+def _quantized(matches, mod, packer):
+    """Adds the matches of products and convolutions of 8-bit integers."""
+    graph = matches.graph
+    matches.each(["matmul"], lambda var: quantized.match_dense(graph, mod, var, packer))
+    return matches.each(CONVOLUTIONS, lambda var: quantized.match_convolution(graph, mod, var, packer))
 
 
 class _Matches:

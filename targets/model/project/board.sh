@@ -20,6 +20,8 @@ library=$target/$rust_target/mcu/libtvm_ffi.a
 
 # TVM's C target writes `half` for float16.
 if [ "$core" = cortex_m ]; then compiler+=(-mfp16-format=ieee -Dhalf=_Float16); fi
+# The C library and Ferrite's both define nearbyint, with which TVM rounds.
+defines+=(-Dnearbyint=rint -Dnearbyintf=rintf)
 
 case $core in
   wasm) start_up=("$mcu/wasm/start.c") defines+=(-Dmain=firmware) ;;

@@ -57,13 +57,14 @@ def rounded(value, scale, zero):
 
 class IntegersAreMultiplied(unittest.TestCase):
     def check(self, expected, shape, dtype, build, exact, left=(), size=3):
-        """Checks the kernels that a model calls, the operators that are left, and that results are exact."""
+        """Checks the kernels that a model calls, the operators that are left, and that results are exact, also of loops without kernels."""
         mod = model(shape, dtype, build)
         changed = kernels.use(mod, PACKER)
         self.assertEqual(called(changed), expected)
         self.assertEqual(operators.KernelsAreCalled.operators(self, changed), set(left))
         x = integers(dtype, *(size if extent is N else extent for extent in shape))
-        numpy.testing.assert_array_equal(results(loaded(changed), [x]), exact(x))
+        for multiplied in (changed, kernels.use_integers(mod)):
+            numpy.testing.assert_array_equal(results(loaded(multiplied), [x]), exact(x))
 
     def test_products_in_32_bits(self):
         weights, zero = integers("int8", 700, 7), numpy.uint8(130)
