@@ -50,7 +50,7 @@ def run(args):
         mod, table = module(model, chosen, is_encoder, is_page)
         total = weights(checkpoint, sources, table, place)
         compiled = place / ("model.wasm" if is_page else "model.so")
-        library(mod, chosen, args.mode, compiled, archive)
+        library(mod, chosen, args, compiled, archive)
         if not is_encoder:
             config = chat.config(folder, model, chosen, args.conversation or chat.template_of(folder))
             (place / "mlc-chat-config.json").write_text(json.dumps(config, indent=2) + "\n")
@@ -82,7 +82,7 @@ def module(model, chosen, is_encoder, is_page):
         return (encoder if is_encoder else web_llm if is_page else network).module(model, chosen)
 
 
-def library(mod, chosen, mode, path, archive):
+def library(mod, chosen, args, path, archive):
     """Compiles a model to a library, or with the archive of the library for web pages to a WebAssembly."""
     from tvm import relax, transform
 
@@ -90,10 +90,9 @@ def library(mod, chosen, mode, path, archive):
     # common subexpressions: `variable cse_v14 has been used before definition`.
     changes = {"tirx.disable_cse_tir": True} if "gpu" in chosen.target.keys else {}
     with compiling(), transform.PassContext(config=changes), chosen.target:
-        executable = relax.build(mod, target=chosen.target, relax_pipeline=pipeline(chosen.target), exec_mode=mode)
+        executable = relax.build(mod, target=chosen.target, relax_pipeline=pipeline(chosen.target), exec_mode=args.mode)
         if archive:
-            # WebLLM calls functions by their names.
-            web.export(executable, path, archive, web.Linking(every=True))
+            web.export(executable, path, archive, web.Linking((*options.LOOKED_UP, *args.names), args.all, args.asyncify))
         else:
             executable.export_library(str(path), options=["-s"])
 

@@ -9,6 +9,8 @@ QUANTIZATIONS = {"none": 32, "f16": 16, "q4": 4}
 LANGUAGE_TARGETS = ("host", "opencl", "cuda")
 PAGES = "web,webgpu"
 """The target of WebLLM, which calculates on WebGPU alone."""
+LOOKED_UP = ("tvmjs.", "vm.builtin.attention_kv_cache_", "vm.builtin.kv_state_", "vm.builtin.param_module_from_cache", "vm.builtin.tensor_cache.")
+"""Beginnings of the global functions that WebLLM looks up besides those of TVM's JavaScript runtime."""
 PAGE = 16
 """Tokens of a page, which the frontend's kernels have built in."""
 
