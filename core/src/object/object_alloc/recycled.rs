@@ -44,7 +44,7 @@ const _: () = assert!(size_of::<Front>().is_multiple_of(BODY_ALIGNMENT));
 /// Free blocks of one size, linked through the space of their objects.
 #[derive(Clone, Copy)]
 struct FreeList {
-    first: *mut u8,
+    first: *mut Front,
     len: usize,
 }
 
@@ -123,11 +123,14 @@ impl FreeList {
     /// Takes the block that was added last. Returns the address of its object.
     #[inline]
     fn pop(&mut self) -> Option<NonNull<u8>> {
-        let body = NonNull::new(self.first)?;
+        let block = NonNull::new(self.first)?;
         // SAFETY: the list owns its blocks, which `push` linked.
-        self.first = unsafe { body.cast::<*mut u8>().read() };
-        self.len -= 1;
-        Some(body)
+        unsafe {
+            let body = block.add(1);
+            self.first = body.cast::<*mut Front>().read();
+            self.len -= 1;
+            Some(body.cast())
+        }
     }
 
     /// Adds a block. Returns `false` and does nothing if there are enough.
@@ -139,8 +142,8 @@ impl FreeList {
         let is_kept = self.len < MOST_FREE;
         if is_kept {
             // SAFETY: the caller guarantees the block, which has space for a pointer.
-            unsafe { body.cast::<*mut u8>().write(self.first) };
-            self.first = body.cast();
+            unsafe { body.cast::<*mut Front>().write(self.first) };
+            self.first = body.cast::<Front>().wrapping_sub(1);
             self.len += 1;
         }
         is_kept
