@@ -1,6 +1,6 @@
 // usage: node pages.js TVMJS FOLDER PICTURES LABELS
 //
-// Classifies pictures in a page of Chromium by the model in a folder.
+// Classifies pictures by the model in a folder, in a page of Chromium and in a worker.
 "use strict";
 const assert = require("assert");
 const fs = require("fs");
@@ -10,6 +10,7 @@ const { runPage } = require("../../web/browser.js");
 const [, , runtime, folder, pictures, labels] = process.argv;
 const files = {
   "page.html": path.join(__dirname, "page.html"),
+  "classify.mjs": path.join(__dirname, "classify.mjs"),
   "tvmjs.js": runtime,
   "model.mjs": path.join(folder, "model.mjs"),
   "model.wasm": path.join(folder, "model.wasm"),
@@ -19,6 +20,6 @@ for (const name of fs.readdirSync(path.join(folder, "ferrite"))) files[`ferrite/
 
 runPage(path.dirname(runtime), files).then((found) => {
   const expected = require(path.resolve(labels));
-  assert.deepStrictEqual(found, Array(4).fill(expected));
-  console.log(`${expected.length} of ${expected.length} digits right in a page`);
+  assert.deepStrictEqual(found, Array(8).fill(expected));
+  console.log(`${expected.length} of ${expected.length} digits right in a page and in a worker`);
 });

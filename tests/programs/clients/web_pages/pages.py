@@ -1,4 +1,4 @@
-"""Digits that the command compiles for web pages are right in Chromium, on the CPU and on WebGPU; TVMJS and FERRITE_WEB are those of ../web."""
+"""Digits that the command compiles for web pages are right in Chromium, in a page and in a worker, on the CPU and on WebGPU; TVMJS and FERRITE_WEB are those of ../web."""
 
 import pathlib
 import subprocess
