@@ -15,6 +15,7 @@ import comparison
 import compiler
 import frontend
 import measurement
+import outputs
 import plan
 import project
 import quote
@@ -208,7 +209,7 @@ def page(args, name, folder):
     targets.check_functions(executable, args.target, set(executable.kernels))
     function = signature.entry_point(executable, args.function)
     inputs = signature.inputs(executable, function)
-    web.write(folder, name, built, executable, web.Description(args.target, mod, executable, function, inputs), web.Linking(tuple(args.names), args.all, args.asyncify))
+    web.write(folder, name, built, executable, web.Description(args.target, executable, function, inputs, lambda name: outputs.described(mod, name)), web.Linking(tuple(args.names), args.all, args.asyncify))
     return function, inputs
 
 

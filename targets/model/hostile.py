@@ -3,7 +3,6 @@
 
 import json
 import pathlib
-import re
 import struct
 import subprocess
 import sys
@@ -98,15 +97,16 @@ class Hostile(unittest.TestCase):
         project.write_host(self.folder / "device", "m", "opencl", FIXTURE / "bytecode.so", function, inputs, [])
         self.compiles(self.folder / "device", "main.c", "inputs.c")
 
-    def test_modules_for_pages_have_names_as_literals(self):
+    def test_pages_have_names_as_literals(self):
         for text in TEXTS:
             data, function, inputs = hostile(text)
-            files = web.files("m", "web", Executable(data), function, inputs)
-            [functions] = re.findall(r"^export const functions = (.*);$", files["model.mjs"], re.M)
-            expected = {"name": text, "dtype": "float32", "shape": [1, 1, 8, 8]}
-            self.assertEqual(json.loads(functions), {text: [expected]})
-            call = f"  run(inputs: {{ {json.dumps(text)}: Float32Array }}, name?: {json.dumps(text)}): Promise<Result>;"
-            self.assertIn(call, files["model.d.mts"].splitlines())
+            tensor = {"name": text, "dtype": "float32", "shape": [1, 1, 8, 8]}
+            description = web.Description("web", Executable(data), function, inputs, lambda _: [tensor])
+            kind, section = description.section()[0], description.section().partition(web.SECTION)[2]
+            self.assertEqual((kind, json.loads(section)["functions"]), (0, {text: {"inputs": [tensor], "outputs": [tensor]}}))
+            name = json.dumps(text)
+            call = f"  run(inputs: {{ {name}: Float32Array }}, name?: {name}): Promise<{{ {name}: Tensor<Float32Array> }}>;"
+            self.assertIn(call, web.files("m", description)["model.d.mts"].splitlines())
 
     def test_folders_in_scripts_are_words(self):
         _, function, inputs = hostile("f")

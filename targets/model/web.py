@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 
-import outputs
 import project
 import quote
 import signature
@@ -101,12 +100,15 @@ def export(executable, output, library, linking):
 
 
 class Description:
-    """Functions of a model that a page can call; the first is called without a name."""
+    """Functions of a model that a page can call; the first is called without a name. `outputs` returns a function's outputs, if they are known."""
 
-    def __init__(self, target, mod, executable, function, inputs):
+    def __init__(self, target, executable, function, inputs, outputs):
         self.target, self.entry, self.inputs = target, function.name, inputs
         self.signature = signature.text(function, inputs)
-        self.functions = {name: {"inputs": found, **outputs_of(mod, name)} for name, found in callable_functions(executable).items()}
+        self.functions = {name: {"inputs": found} for name, found in callable_functions(executable).items()}
+        for name, described in self.functions.items():
+            if found := outputs(name):
+                described["outputs"] = found
 
     def section(self):
         """Returns a custom section of WebAssembly with the description."""
@@ -138,11 +140,6 @@ def leb128(number):
 def fields(tensors, form):
     """Returns an object type of TypeScript with the arrays of tensors."""
     return "{ " + "; ".join(f"{quote.json(one['name'])}: {form.format(ARRAYS.get(one['dtype'], 'Uint8Array'))}" for one in tensors) + " }"
-
-
-def outputs_of(mod, name):
-    found = outputs.described(mod, name)
-    return {} if found is None else {"outputs": found}
 
 
 def callable_functions(executable):
