@@ -9,7 +9,10 @@ from .access import Accesses
 from .inline import calls
 
 PARALLEL = 1 << 15
-"""Iterations of a kernel from which threads share it: below, to wake one costs more than it does."""
+"""Iterations of a kernel from which threads share it: below, to wake one costs more than it does.
+
+From 2^13 to 2^18 calls of basic-pitch and the text direction classifier on two threads differ by 2%, in alternate rounds.
+"""
 UNKNOWN = 64
 """Iterations expected of a loop whose extent is known at run time only."""
 SHORT = 16
