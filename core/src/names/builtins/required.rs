@@ -4,7 +4,10 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! optional_body {
-    ($($name:literal,)? $run:expr) => {
+    ($run:expr) => {
+        $run
+    };
+    ($name:literal, $run:expr) => {
         $run
     };
 }
