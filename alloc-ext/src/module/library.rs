@@ -158,7 +158,8 @@ impl LibraryRef {
         Ok(Some(unsafe { core::slice::from_raw_parts(start.add(LENGTH_BYTES), len) }))
     }
 
-    /// Returns a part of the library as bytes that keep the library loaded.
+    /// Returns a part of the library as bytes that keep the library loaded. Size-optimised builds
+    /// copy it.
     ///
     /// # Errors
     /// MemoryError.
@@ -166,6 +167,9 @@ impl LibraryRef {
     /// # Safety
     /// The content must be constant data of this library.
     pub(super) unsafe fn bytes(&self, content: &[u8]) -> Result<Bytes> {
+        if !cfg!(feature = "speed") {
+            return Bytes::new(content);
+        }
         Bytes::from_owner(LibraryBytes { content, _library: self.clone() })
     }
 }
