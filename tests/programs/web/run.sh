@@ -25,14 +25,14 @@ install_packages() { # install_packages FOLDER: with both releases of tvmjs as t
 }
 
 # Links the modules that the tests load, and four of this project.
-link_modules() { # link_modules FOLDER
+link_modules() { # link_modules FOLDER [OPTION]
   mkdir -p "$1"
-  "$root/targets/web/link.sh" "$1/tvmjs_runtime.wasm" "$archive"
-  "$root/targets/web/link.sh" "$1/test_addone.wasm" "$archive" "$here/add_one.o"
-  "$root/targets/web/link.sh" "$1/test_relax.wasm" "$archive" "$here/add.o"
-  "$root/targets/web/link.sh" "$1/webgpu.wasm" "$archive" "$here"/*_webgpu.o
-  "$root/targets/web/link.sh" "$1/fixtures.wasm" "$archive" "$here"/*_fixtures.o
-  "$root/targets/web/link.sh" "$1/models.wasm" "$archive" "$root"/tests/programs/relax/boards/*_wasm32.o
+  "$root/targets/web/link.sh" ${2:-} "$1/tvmjs_runtime.wasm" "$archive"
+  "$root/targets/web/link.sh" ${2:-} "$1/test_addone.wasm" "$archive" "$here/add_one.o"
+  "$root/targets/web/link.sh" ${2:-} "$1/test_relax.wasm" "$archive" "$here/add.o"
+  "$root/targets/web/link.sh" ${2:-} "$1/webgpu.wasm" "$archive" "$here"/*_webgpu.o
+  "$root/targets/web/link.sh" ${2:-} "$1/fixtures.wasm" "$archive" "$here"/*_fixtures.o
+  "$root/targets/web/link.sh" ${2:-} "$1/models.wasm" "$archive" "$root"/tests/programs/relax/boards/*_wasm32.o
 }
 
 run_suites() { # run_suites RELEASE MODULES: tvmjs's own tests
@@ -74,7 +74,7 @@ run_all_suites() {
   need wasm-opt "apt-get install binaryen"
   unpack_tvm "$revision" "$work" web/src web/tests/node web/tests/typescript_transformer.cjs web/jest.config.js
   ln -s "$packages/node_modules" "$work/web/node_modules"
-  ASYNCIFY=1 link_modules "$work/asyncify"
+  link_modules "$work/asyncify" --asyncify
   local release modules
   for release in 0.27 0.28; do
     for modules in "$work/modules" "$work/asyncify"; do
