@@ -1,2 +1,2 @@
-// Takes the place of Node's modules, which TVM's runtime requires but does not use in pages.
+// An empty module for those of Node that TVM's runtime requires but does not use in pages.
 export default {};

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 
 const folder = pathToFileURL(`${process.env.FOLDER}/`);
 const { Model, ModelError, NoWebGPUError, OutOfMemoryError } = await import(new URL("ferrite/index.mjs", folder));
+const { Model: WorkerModel } = await import(new URL("ferrite/worker.mjs", folder));
 const { Pipelines } = await import(new URL("ferrite/pipelines.mjs", folder));
 const url = new URL("model.wasm", folder);
 const bytes = await readFile(url);
@@ -58,6 +59,7 @@ test("damaged and missing modules are errors with a kind", async () => {
   await fails(response("application/wasm", 404), "NetworkError");
   await assert.rejects(Model.load(new URL("absent.wasm", folder)), { code: "ENOENT" });
   await assert.rejects(Model.load(url, { signal: AbortSignal.abort() }), { name: "AbortError" });
+  await assert.rejects(WorkerModel.load(url), { kind: "WorkerError", message: "There are no workers here" });
 });
 
 test("wrong arrays and names are errors, and the model goes on", async () => {
