@@ -111,7 +111,7 @@ def _padded(x, zero, top, left, bottom, right):
 
 
 class _Last:
-    """What follows a sum: bias, scale, residual, activation function and rounding."""
+    """The operators after a sum: bias, scale, residual, activation function and rounding."""
 
     def __init__(self, dtype, zero, code, low, high):
         self.dtype, self.zero, self.code, self.low, self.high = str(dtype), zero, code, float(low), float(high)

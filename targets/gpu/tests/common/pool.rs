@@ -1,5 +1,5 @@
-//! Tests of the pool of device memory that CUDA and ROCm pass, by the driver's calls and by the memory
-//! that commands find when they run. The program names its driver `driver`.
+//! Tests of the pool of device memory that CUDA and ROCm pass, by the driver's calls and by the
+//! memory that commands find when they run. The program names its driver `driver`.
 
 use ferrite_alloc_ext::device::{self, Device, Graph, Stream};
 use ferrite_core::Tensor;
