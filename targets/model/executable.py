@@ -223,13 +223,14 @@ class Executable:
 def padded(executable, offset=0, alignment=None):
     """Returns the bytes of the executable with the data of each tensor aligned, in a file where the executable begins at an offset.
 
-    The data is aligned to its elements and to at least four bytes, if the alignment is not given.
+    The data is aligned to its elements and to at least four bytes, if the alignment is not given. An alignment adds no memory scope, of
+    which TVM's machine would warn.
     """
     out = bytearray(executable.data[: executable.scopes_at])
     scopes = executable.data[executable.scopes_at + 8 : executable.scopes_end]
     first = next((constant for constant in executable.constants if constant.kind == TENSOR), None)
     # An entry has 16 bytes and its text.
-    padding = -(offset + first.data + 16) % (alignment or 8) if first and (offset + first.data) % (alignment or 8) else None
+    padding = -(first.data + 16) % 8 if not alignment and first and first.data % 8 else None
     entry = b"" if padding is None else struct.pack("<qQ", -1, padding) + b"-" * padding
     out += struct.pack("<Q", len(executable.scopes) + (padding is not None)) + scopes + entry
     count_at = len(out)
