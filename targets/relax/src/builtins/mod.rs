@@ -109,12 +109,12 @@ macro_rules! builtin {
     ($name:literal, $function:expr) => {{
         const CALLEE: &ferrite_core::call::typed::Callee<'static> =
             &ferrite_core::call::typed::Callee::new($name, ferrite_core::call::typed::signature_of(&$function));
-        fn body(args: &[ferrite_core::AnyView<'_>]) -> ferrite_core::Result<ferrite_core::Any> {
+        fn call(args: &[ferrite_core::AnyView<'_>]) -> ferrite_core::Result<ferrite_core::Any> {
             ferrite_core::call::typed::TypedFn::invoke(&$function, CALLEE, args)
         }
         $crate::builtins::Builtin {
             name: $name,
-            body: ferrite_core::optional_symbol!($name, body),
+            body: ferrite_core::optional_symbol!($name, call),
             #[cfg(feature = "all-builtins")]
             function: ferrite_core::static_function!($name, $function),
         }
