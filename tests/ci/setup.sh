@@ -43,10 +43,10 @@ setup_toolchains() {
   return $status
 }
 
-missing_of() { # missing_of PACKAGE...: prints those that are not installed
+missing_of() { # missing_of PACKAGE...: prints those that are not installed, nor their command by another package
   local package
   for package; do
-    dpkg -s "$package" >/dev/null 2>&1 || echo "$package"
+    dpkg -s "$package" >/dev/null 2>&1 || command -v "$package" >/dev/null || echo "$package"
   done
 }
 
