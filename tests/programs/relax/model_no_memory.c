@@ -63,8 +63,10 @@ static void* run(void* argument) {
 
 /* Runs the body in a new thread, which keeps no memory of earlier calls. */
 static int in_new_thread(int (*body)(Setup*), Setup* setup) {
-  Run argument = {body, setup, 0};
   pthread_t thread;
+  Run argument;
+  argument.body = body;
+  argument.setup = setup;
   CHECK(pthread_create(&thread, NULL, run, &argument) == 0 && pthread_join(thread, NULL) == 0);
   return argument.status;
 }
