@@ -6,7 +6,7 @@
 # models of ../relax, memory.js, webgpu.js and behaviour.js. With --suites, its own tests and
 # these programs with asyncify, and ../clients/web with the wheel of targets/host/python;
 # FERRITE_TVM_GIT names a git directory with the tests, which no package contains. With --pages,
-# chromium.js and ../clients/web_pages. The last line is the sum.
+# chromium.js and ../clients/web_pages. The last line is the sum; ../clients prints one, too.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../../.." && pwd)
 source "$root/tests/conformance/upstream/support/cache.sh"
@@ -90,12 +90,8 @@ run_in_pages() {
   run_program chromium.js 0.28 "$work/modules"
 }
 
-run_clients() { # run_clients SET WHEEL
-  if TVMJS=$packages FERRITE_WEB=$archive "$here/../clients/run.sh" "$2" "$1"; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-  fi
+run_clients() { # run_clients SET WHEEL: prints a sum of its tests
+  TVMJS=$packages FERRITE_WEB=$archive "$here/../clients/run.sh" "$2" "$1" || status=1
 }
 
 fail() {
@@ -118,6 +114,7 @@ link_modules "$work/modules"
 
 passed=0
 failed=0
+status=0
 case ${2:-} in
   "") run_programs "$work/modules" ;;
   --suites)
@@ -131,4 +128,4 @@ case ${2:-} in
   *) die "unknown option $2" ;;
 esac
 echo "web: $passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+[ "$failed" -eq 0 ] && [ "$status" -eq 0 ]

@@ -3,7 +3,7 @@
 /// Scripts of the project whose last line is `NAME: N passed, N failed`. Lines of other names are
 /// for readers only.
 const SCRIPTS: &str = "upstream: differential: findings: coverage: boards: platform: clients: drift: install: windows: planted: \
-    mutants: python-programs: python-fast:";
+    mutants: python-programs: python-fast: web:";
 
 /// Numbers of tests, and of parts that checks left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
