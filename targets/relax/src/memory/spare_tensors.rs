@@ -7,15 +7,15 @@ use ferrite_core::{ObjectRef, Tensor};
 use super::tensor::SpareTensor;
 use super::{Placement, tensor_over};
 
-/// Tensor objects with this many dimensions or more are not kept.
-const MOST_DIMENSIONS: usize = 6;
+/// Tensor objects with this many dimensions or more are not kept. Size-optimised builds keep none,
+/// to save memory.
+const MOST_DIMENSIONS: usize = if cfg!(feature = "speed") { 6 } else { 0 };
 
 /// Maximum number of tensor objects kept for each number of dimensions. A model's memory plan uses
 /// few at once.
 const MOST_SPARES: usize = 8;
 
-/// Unused tensor objects, by number of dimensions. Microcontroller builds keep none, to save
-/// memory.
+/// Unused tensor objects, by number of dimensions.
 #[derive(Default)]
 pub(crate) struct SpareTensors([SpareList; MOST_DIMENSIONS]);
 
