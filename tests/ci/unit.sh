@@ -51,7 +51,7 @@ check_dense() {
 # of the processor under the address sanitizer
 # needs: nightly+miri+rust-src; for: targets/kernels
 check_miri-dense() {
-  miri --manifest-path targets/kernels/Cargo.toml
+  miri --manifest-path targets/kernels/Cargo.toml --lib
   RUSTFLAGS="-Zsanitizer=address" cargo "+$NIGHTLY" test --locked --manifest-path targets/kernels/Cargo.toml --lib \
     --target "$HOST_TARGET" --target-dir "$target/asan"
 }
