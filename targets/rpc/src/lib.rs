@@ -1,0 +1,24 @@
+//! TVM's remote procedure calls: the protocol of `tvm.rpc`, a server for hosts and firmware.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`wire`] | packets and sequences of values over any stream of bytes, without allocation |
+//! | [`handshake`] | the magic number, keys, and options in keys |
+//!
+//! A peer is not trusted: every length, count, type and handle from it is checked.
+//!
+//! # Features
+//! - `speed` (default): fast code in place of small code.
+//! - `std`: an operating system. Enables `alloc` and `devices`.
+//! - `alloc`: a table of handles that grows; without it, a table of constant size.
+//! - `devices`: devices that have a back end, their streams, and sessions on further servers.
+#![no_std]
+
+#[cfg(any(feature = "std", test))]
+extern crate std;
+
+#[cfg(target_endian = "big")]
+compile_error!("elements of tensors travel in little-endian order, which copies do not swap");
+
+pub mod handshake;
+pub mod wire;
