@@ -7,6 +7,7 @@ use clap_complete::Shell;
 
 use crate::failure::Outcome;
 use crate::output;
+use crate::rpc::Rpc;
 
 const STATUSES: &str = "\
 Exit status:
@@ -66,6 +67,7 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    Rpc(Rpc),
     /// Describe this build
     Info,
     /// Write the completions for a shell to standard output

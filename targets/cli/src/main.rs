@@ -24,6 +24,7 @@ mod model;
 mod output;
 #[allow(unsafe_code, reason = "the type table has names of C")]
 mod registered;
+mod rpc;
 mod signature;
 mod stubs;
 mod symbols;
@@ -74,6 +75,7 @@ fn run(arguments: Arguments) -> Outcome<()> {
         Command::Devices { json } => devices::run(json),
         Command::Doctor { json } => doctor::run(json),
         Command::Model { arguments } => model::run(&arguments),
+        Command::Rpc(options) => rpc::run(&options),
         Command::Info => output::print(&info()),
         Command::Completions { shell } => arguments::completions(shell),
         Command::Man { folder } => manual::write(&folder),

@@ -21,13 +21,18 @@ pub fn write(folder: &Path) -> Outcome<()> {
     std::fs::create_dir_all(folder).map_err(failed)?;
     let mut command = Arguments::command().disable_help_subcommand(true);
     command.build();
-    let commands = command.get_subcommands().filter(|command| !command.is_hide_set());
-    for command in std::iter::once(&command).chain(commands) {
+    for command in with_subcommands(&command) {
         let name = command.get_display_name().unwrap_or_else(|| command.get_name());
         std::fs::write(folder.join(format!("{name}.1")), page(name, command).map_err(failed)?)
             .map_err(failed)?;
     }
     Ok(())
+}
+
+/// Returns a command and all commands below it that are not hidden.
+fn with_subcommands(command: &Command) -> Vec<&Command> {
+    let below = command.get_subcommands().filter(|command| !command.is_hide_set());
+    std::iter::once(command).chain(below.flat_map(with_subcommands)).collect()
 }
 
 fn page(name: &str, command: &Command) -> std::io::Result<Vec<u8>> {
