@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`wire`] | packets and sequences of values over any stream of bytes, without allocation |
+//! | [`functions`] | functions that clients ask for by name
 //! | [`handshake`] | the magic number, keys, and options in keys |
 //!
 //! A peer is not trusted: every length, count, type and handle from it is checked.
@@ -20,5 +21,6 @@ extern crate std;
 #[cfg(target_endian = "big")]
 compile_error!("elements of tensors travel in little-endian order, which copies do not swap");
 
+pub mod functions;
 pub mod handshake;
 pub mod wire;
