@@ -1,6 +1,10 @@
 //! `ferrite rpc`: devices that TVM reaches over a network, and their clients.
 
+mod list;
 pub mod serve;
+pub mod tracker;
+#[allow(dead_code, reason = "servers register and clients ask with the rest of it")]
+pub mod tracker_client;
 
 use clap::{Args, Subcommand};
 
@@ -17,12 +21,16 @@ pub struct Rpc {
 /// Commands of `ferrite rpc`.
 #[derive(Subcommand)]
 enum Command {
-    Serve(serve::Serve),
+    Serve(Box<serve::Serve>),
+    List(list::List),
+    Tracker(tracker::Tracker),
 }
 
 /// Runs the command.
 pub fn run(options: &Rpc) -> Outcome<()> {
     match &options.command {
         Command::Serve(options) => serve::run(options),
+        Command::List(options) => list::run(options),
+        Command::Tracker(options) => tracker::run(options),
     }
 }

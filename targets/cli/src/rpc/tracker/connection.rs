@@ -1,0 +1,163 @@
+//! One connection: bytes that arrive become messages, answers wait until the peer reads them. Both
+//! have time limits, so that a peer that stops in the middle is not waited for.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use super::protocol::{LONGEST_MESSAGE, MAGIC};
+
+/// Bytes that are read in one go, so that one connection does not occupy the thread.
+const READ: usize = 1 << 14;
+
+/// Peer of the tracker.
+pub struct Connection {
+    pub stream: TcpStream,
+    pub address: SocketAddr,
+    /// Bytes that are not a complete message yet.
+    input: Vec<u8>,
+    /// Bytes that the peer has not read yet.
+    output: Vec<u8>,
+    /// Whether the peer has sent the magic number.
+    is_greeted: bool,
+    /// Time at which the peer must have sent the rest of its message and read its answers.
+    deadline: Option<Instant>,
+    last_message: Instant,
+}
+
+impl Connection {
+    /// Creates a connection, whose peer has `timeout` from `now` to send the magic number.
+    ///
+    /// # Errors
+    /// Errors of the socket.
+    pub fn new(
+        stream: TcpStream,
+        address: SocketAddr,
+        now: Instant,
+        timeout: Duration,
+    ) -> io::Result<Connection> {
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
+        Ok(Connection {
+            stream,
+            address,
+            input: Vec::new(),
+            output: Vec::new(),
+            is_greeted: false,
+            deadline: Some(now + timeout),
+            last_message: now,
+        })
+    }
+
+    /// Returns `true` if the tracker waits for requests. While answers wait for the peer, it does
+    /// not, so that a peer that does not read cannot fill the memory.
+    pub fn wants_input(&self) -> bool {
+        self.output.is_empty()
+    }
+
+    /// Returns whether the peer has sent the magic number.
+    pub fn is_greeted(&self) -> bool {
+        self.is_greeted
+    }
+
+    /// Returns the time of the last complete message, or of the connection.
+    pub fn last_message(&self) -> Instant {
+        self.last_message
+    }
+
+    /// Returns the number of bytes in buffers.
+    pub fn buffered(&self) -> usize {
+        self.input.capacity() + self.output.capacity()
+    }
+
+    /// Returns the time at which the connection is closed unless the peer goes on.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Reads what has arrived. Returns `false` at the end of the stream.
+    ///
+    /// # Errors
+    /// Errors of the socket.
+    pub fn receive(&mut self) -> io::Result<bool> {
+        let mut buffer = [0; READ];
+        match self.stream.read(&mut buffer) {
+            Ok(0) => Ok(false),
+            Ok(count) => {
+                self.input.extend_from_slice(&buffer[..count]);
+                Ok(true)
+            }
+            Err(error) if is_temporary(&error) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes the next complete message from what has been read; answers the magic number.
+    ///
+    /// # Errors
+    /// The reason why the connection is refused.
+    pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, String> {
+        let Some(word) = self.input.first_chunk::<4>() else { return Ok(None) };
+        let word = i32::from_le_bytes(*word);
+        if !self.is_greeted {
+            if word != MAGIC {
+                return Err(format!("not a client of a tracker: it begins with {word:#x}"));
+            }
+            self.is_greeted = true;
+            self.input.drain(..4);
+            self.send(&MAGIC.to_le_bytes());
+            return self.next_message();
+        }
+        let length = usize::try_from(word).unwrap_or(0);
+        if length == 0 || length > LONGEST_MESSAGE {
+            return Err(format!("a message of {word} bytes, not 1 to {LONGEST_MESSAGE}"));
+        }
+        if self.input.len() - 4 < length {
+            return Ok(None);
+        }
+        let message = self.input[4..4 + length].to_vec();
+        self.input.drain(..4 + length);
+        self.input.shrink_to(READ);
+        Ok(Some(message))
+    }
+
+    /// Adds bytes to what the peer is sent.
+    pub fn send(&mut self, bytes: &[u8]) {
+        self.output.extend_from_slice(bytes);
+    }
+
+    /// Writes what the peer takes.
+    ///
+    /// # Errors
+    /// Errors of the socket.
+    pub fn flush(&mut self) -> io::Result<()> {
+        while !self.output.is_empty() {
+            match self.stream.write(&self.output) {
+                Ok(count) => self.output.drain(..count),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if is_temporary(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+        }
+        self.output.shrink_to(READ);
+        Ok(())
+    }
+
+    /// Sets the time limit: none for a peer between two messages, and a new one when an operation
+    /// begins, not when another byte of it arrives.
+    pub fn update_deadline(&mut self, now: Instant, timeout: Duration, is_progress: bool) {
+        let is_between = self.is_greeted && self.input.is_empty() && self.output.is_empty();
+        if is_progress {
+            self.last_message = now;
+        }
+        self.deadline = match (is_between, self.deadline) {
+            (true, _) => None,
+            (false, Some(deadline)) if !is_progress => Some(deadline),
+            (false, _) => Some(now + timeout),
+        };
+    }
+}
+
+fn is_temporary(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}

@@ -1,0 +1,79 @@
+//! `ferrite rpc tracker`: gives waiting clients free servers by key, as upstream's `tvm.rpc.tracker`
+//! does, for its unmodified servers and clients.
+
+mod connection;
+mod crowd;
+mod event_loop;
+pub mod protocol;
+mod queues;
+mod registry;
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::failure::{Failure, Outcome};
+use crate::output;
+
+use event_loop::{EventLoop, Limits};
+use registry::Registry;
+
+/// Run a tracker, which gives clients free servers by key
+///
+/// Servers register by `ferrite rpc serve --tracker ADDRESS` or `python -m tvm.exec.rpc_server`, and
+/// clients ask by `ferrite rpc call --tracker ADDRESS` or `tvm.rpc.connect_tracker`. Anyone who
+/// reaches the address can register and ask: it belongs into a trusted network.
+#[derive(Args)]
+pub struct Tracker {
+    /// Address to listen at; port 0 is any free one, which is printed
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9190")]
+    pub tcp: String,
+    /// File with a key that ends the tracker when a client sends it; without, none does
+    #[arg(long, value_name = "FILE")]
+    pub stop_key_file: Option<PathBuf>,
+    /// Maximum number of connections; above, silent ones are closed
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=100_000))]
+    pub connections: usize,
+    /// Time in which a peer must finish a message that it began
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub timeout: Duration,
+}
+
+/// Runs the command until a client sends the stop key.
+pub fn run(options: &Tracker) -> Outcome<()> {
+    let stop_key = options.stop_key_file.as_deref().map(stop_key).transpose()?;
+    let cannot_listen =
+        |error| Failure::input(format!("cannot listen at {}: {error}", options.tcp));
+    let listener = TcpListener::bind(&options.tcp).map_err(cannot_listen)?;
+    let address = listener.local_addr().map_err(cannot_listen)?;
+    let limits = Limits { connections: options.connections, timeout: options.timeout };
+    let mut event_loop =
+        EventLoop::new(listener, limits, Registry::new(stop_key)).map_err(cannot_listen)?;
+    output::print(&format!("tracker at {address}\n"))?;
+    event_loop.run().map_err(|error| Failure::negative(format!("cannot wait: {error}")))
+}
+
+/// Reads a stop key: the first line of a file.
+fn stop_key(file: &Path) -> Outcome<String> {
+    let within = |reason: String| Failure::input(format!("{}: {reason}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| within(error.to_string()))?;
+    let key = text.lines().next().unwrap_or_default().trim();
+    match key.len() {
+        0 => Err(within("the stop key is empty".into())),
+        length if length > protocol::LONGEST_NAME => {
+            Err(within(format!("the stop key has more than {} bytes", protocol::LONGEST_NAME)))
+        }
+        _ => Ok(key.into()),
+    }
+}
+
+/// Parses a positive number of seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err("not a positive number of seconds".into()),
+    }
+}
