@@ -77,3 +77,24 @@ fn seconds(text: &str) -> Result<Duration, String> {
         _ => Err("not a positive number of seconds".into()),
     }
 }
+
+/// Starts a tracker in a thread, and returns its address.
+#[cfg(test)]
+pub fn start_for_test(address: &str) -> std::io::Result<std::net::SocketAddr> {
+    let listener = TcpListener::bind(address)?;
+    let address = listener.local_addr()?;
+    let limits = Limits { connections: 100, timeout: Duration::from_secs(10) };
+    let mut event_loop = EventLoop::new(listener, limits, Registry::new(Some("stop".into())))?;
+    std::thread::spawn(move || event_loop.run());
+    Ok(address)
+}
+
+/// Ends a tracker that [`start_for_test`] started.
+#[cfg(test)]
+pub fn stop_for_test(address: std::net::SocketAddr) -> std::io::Result<()> {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(address)?;
+    stream.write_all(&protocol::MAGIC.to_le_bytes())?;
+    stream.write_all(&protocol::frame(&serde_json::json!([protocol::code::STOP, "stop"])))?;
+    stream.read_to_end(&mut Vec::new()).map(drop)
+}

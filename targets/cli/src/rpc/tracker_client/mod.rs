@@ -1,5 +1,7 @@
 //! Connections to a tracker: for the commands that ask it, and for servers that register.
 
+mod registration;
+
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
@@ -8,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::tracker::protocol::{MAGIC, SUCCESS, code, frame};
+
+#[allow(unused_imports, reason = "servers register with these")]
+pub use registration::{Offer, Registration, SessionSlot};
 
 /// Maximum length of an answer: a summary is longer than a request may be.
 const LONGEST_ANSWER: usize = 16 << 20;
