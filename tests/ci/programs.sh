@@ -50,6 +50,15 @@ check_language-boards() {
   CLIENT_SECONDS=1800 tests/programs/clients/run.sh "$target"/wheels/*.whl language_boards
 }
 
+# networks in floats and in 8 bits, as ONNX Runtime quantises them, give its scores of pictures on a
+# Cortex-M4F, with weights that stay bytes
+# needs: wheel arm-board wasm32-unknown-unknown
+# for: targets/relax targets/model targets/boards tests/programs/clients/quantised_boards
+check_quantised-boards() {
+  build_wheel
+  CLIENT_SECONDS=1800 tests/programs/clients/run.sh "$target"/wheels/*.whl quantised_boards
+}
+
 # MiniLM embeds sentences as ONNX Runtime does; downloads 130 MB
 # needs: wheel; for: targets/relax targets/model tests/programs/clients/minilm
 check_minilm() {
