@@ -27,7 +27,12 @@ struct Tracker {
 impl Tracker {
     fn start(arguments: &[&str]) -> Outcome<Tracker> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ferrite"));
-        command.args(["rpc", "tracker", "--tcp", "127.0.0.1:0"]).args(arguments);
+        Tracker::start_with(
+            command.args(["rpc", "tracker", "--tcp", "127.0.0.1:0"]).args(arguments),
+        )
+    }
+
+    fn start_with(command: &mut Command) -> Outcome<Tracker> {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut line = String::new();
         let output = process.stdout.take().ok_or_else(|| "no output".to_string())?;
@@ -287,6 +292,21 @@ fn tracker_has(peer: &mut Peer, waiting: usize) -> Outcome<()> {
         std::thread::sleep(Duration::from_millis(100));
     }
     Err("a request is lost".to_string().into())
+}
+
+#[test]
+fn the_next_free_port_is_taken() -> Outcome<()> {
+    let first = Tracker::start(&[])?;
+    let port: u16 = first.address.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap();
+    let last = port.saturating_add(50).to_string();
+    let arguments = ["rpc", "tracker", "--tcp", &first.address];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferrite"));
+    let second = Tracker::start_with(command.args(arguments).args(["--port-end", &last]))?;
+    assert_ne!(first.address, second.address);
+    assert_eq!(second.greet()?.ask(&json!([1]))?, 0);
+    let message = ferrite(&arguments, &[])?.failure(3)?;
+    assert!(message.contains(&first.address), "{message}");
+    Ok(())
 }
 
 #[test]

@@ -8,7 +8,8 @@ pub mod protocol;
 mod queues;
 mod registry;
 
-use std::net::TcpListener;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -30,6 +31,9 @@ pub struct Tracker {
     /// Address to listen at; port 0 is any free one, which is printed
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9190")]
     pub tcp: String,
+    /// Last port that is tried when earlier ones are in use
+    #[arg(long, value_name = "PORT")]
+    pub port_end: Option<u16>,
     /// File with a key that ends the tracker when a client sends it; without, none does
     #[arg(long, value_name = "FILE")]
     pub stop_key_file: Option<PathBuf>,
@@ -46,13 +50,31 @@ pub fn run(options: &Tracker) -> Outcome<()> {
     let stop_key = options.stop_key_file.as_deref().map(stop_key).transpose()?;
     let cannot_listen =
         |error| Failure::input(format!("cannot listen at {}: {error}", options.tcp));
-    let listener = TcpListener::bind(&options.tcp).map_err(cannot_listen)?;
+    let listener = listen(&options.tcp, options.port_end).map_err(cannot_listen)?;
     let address = listener.local_addr().map_err(cannot_listen)?;
     let limits = Limits { connections: options.connections, timeout: options.timeout };
     let mut event_loop =
         EventLoop::new(listener, limits, Registry::new(stop_key)).map_err(cannot_listen)?;
     output::print(&format!("tracker at {address}\n"))?;
     event_loop.run().map_err(|error| Failure::negative(format!("cannot wait: {error}")))
+}
+
+/// Listens at the first port that is free, from that of the address to `port_end`.
+fn listen(address: &str, port_end: Option<u16>) -> io::Result<TcpListener> {
+    let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
+    let first = addresses.first().map_or(0, SocketAddr::port);
+    let mut port = first;
+    loop {
+        let at_port = addresses.iter().map(|address| SocketAddr::new(address.ip(), port));
+        match TcpListener::bind(&*at_port.collect::<Vec<_>>()) {
+            Err(error)
+                if error.kind() == ErrorKind::AddrInUse && port < port_end.unwrap_or(first) =>
+            {
+                port += 1;
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 /// Reads a stop key: the first line of a file.
@@ -80,7 +102,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 /// Starts a tracker in a thread, and returns its address.
 #[cfg(test)]
-pub fn start_for_test(address: &str) -> std::io::Result<std::net::SocketAddr> {
+pub fn start_for_test(address: &str) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind(address)?;
     let address = listener.local_addr()?;
     let limits = Limits { connections: 100, timeout: Duration::from_secs(10) };
@@ -91,7 +113,7 @@ pub fn start_for_test(address: &str) -> std::io::Result<std::net::SocketAddr> {
 
 /// Ends a tracker that [`start_for_test`] started.
 #[cfg(test)]
-pub fn stop_for_test(address: std::net::SocketAddr) -> std::io::Result<()> {
+pub fn stop_for_test(address: SocketAddr) -> io::Result<()> {
     use std::io::{Read, Write};
     let mut stream = std::net::TcpStream::connect(address)?;
     stream.write_all(&protocol::MAGIC.to_le_bytes())?;
