@@ -1,5 +1,6 @@
 """`ferrite model` compiles ONNX files of kinds that TVM's importer refuses, and compares their results with ONNX Runtime's."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -134,6 +135,23 @@ class Files(unittest.TestCase):
         self.fails("has no array for the input a.b; it has: x", source, "--check", file)
         np.savez(file, **{"a.b": np.float32([[1, 2]]), "z": np.float32(0)})
         self.fails("has the results z; the model's are: y", source, "--check", file)
+
+    def test_a_profile_has_a_row_for_each_operator(self):
+        nodes = [helper.make_node("MatMul", ["x", "w"], ["product"]), helper.make_node("Softmax", ["product"], ["y"])]
+        source = model(nodes, {"x": (FLOAT, ["n", 64])}, {"y": (FLOAT, None)}, {"w": self.floats(64, 32)})
+        printed = self.passes(source, "--shape", "n=16", "--profile")
+        content = json.loads((self.folder / "out/profile.json").read_text())
+        rows = {row["operator"]: row for row in content["operators"]}
+        dense = rows["ferrite.dense 16x32"]
+        self.assertEqual(dense["operations"], 2 * 16 * 64 * 32)
+        self.assertEqual(dense["calls"], 1)
+        self.assertTrue(any("softmax" in name for name in rows), rows)
+        self.assertAlmostEqual(sum(row["share"] for row in rows.values()), 1, places=6)
+        self.assertLess(0, min(content["seconds"], content["peak_flops"], content["peak_bytes"]))
+        picture = (self.folder / "out/profile.svg").read_text()
+        for name in rows:
+            self.assertIn(name, printed)
+            self.assertIn(name, picture)
 
     def test_an_operator_that_tvm_imports_in_part_is_named(self):
         # TVM has no blocked quantisation.
