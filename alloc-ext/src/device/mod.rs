@@ -33,6 +33,8 @@ pub use event::Event;
 pub use graph::Graph;
 pub use handle::Device;
 pub use stream::Stream;
+#[cfg(feature = "std")]
+pub use table::{FindRemote, register_remote};
 pub use table::{HIGHEST_TYPE, find, get, register, registered};
 pub use tensor::{allocate_tensor, empty};
 pub use workspace::{allocate_workspace, free_workspace};

@@ -1,4 +1,5 @@
-//! Table of registered back ends, by device type. Lookups take no lock and do not allocate.
+//! Table of registered back ends, by device type. Lookups take no lock and do not allocate; those
+//! of remote devices ask the function of [`register_remote`].
 
 use core::ptr;
 
@@ -61,9 +62,53 @@ fn slot(device_type: i32) -> Option<&'static AtomicPtr<&'static dyn Backend>> {
 /// Returns the back end of a device type; `None` if there is none.
 #[inline]
 pub fn find(device_type: i32) -> Option<&'static dyn Backend> {
-    // SAFETY: only `register` stores here, and only static references.
-    unsafe { slot(device_type)?.load(Ordering::Acquire).as_ref() }.copied()
+    match slot(device_type) {
+        // SAFETY: only `register` stores here, and only static references.
+        Some(slot) => unsafe { slot.load(Ordering::Acquire).as_ref() }.copied(),
+        None => remote::find_remote(device_type),
+    }
 }
+
+/// Back ends of remote devices, whose types are above [`HIGHEST_TYPE`]: a device of another process
+/// or machine has the type that it has there, with the number of its connection.
+#[cfg(feature = "std")]
+mod remote {
+    use super::{AtomicPtr, Backend, Ordering, ptr};
+
+    /// Finds the back end of a remote device type; `None` if its connection is closed.
+    pub type FindRemote = fn(device_type: i32) -> Option<&'static dyn Backend>;
+
+    static FIND: AtomicPtr<FindRemote> = AtomicPtr::new(ptr::null_mut());
+
+    /// Registers the function that finds back ends of remote devices. The last registration counts.
+    ///
+    /// # Threads
+    /// Any thread. Does not allocate.
+    pub fn register_remote(find: &'static FindRemote) {
+        FIND.store(ptr::from_ref(find).cast_mut(), Ordering::Release);
+    }
+
+    #[cold]
+    pub(super) fn find_remote(device_type: i32) -> Option<&'static dyn Backend> {
+        // SAFETY: only `register_remote` stores here, and only static references.
+        let find = unsafe { FIND.load(Ordering::Acquire).as_ref() }?;
+        find(device_type)
+    }
+}
+
+/// Remote devices without an operating system: none.
+#[cfg(not(feature = "std"))]
+mod remote {
+    use super::Backend;
+
+    #[inline(always)]
+    pub(super) fn find_remote(_: i32) -> Option<&'static dyn Backend> {
+        None
+    }
+}
+
+#[cfg(feature = "std")]
+pub use remote::{FindRemote, register_remote};
 
 /// Returns the back end of a device type.
 ///

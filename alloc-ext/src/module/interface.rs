@@ -144,6 +144,16 @@ pub trait ModuleImpl: Send + Sync + 'static {
     fn inspect_source(&self, _format: &String) -> Result<String> {
         String::new("")
     }
+
+    /// Adds `other` to the imports in a way of the implementation, such as on the machine that the
+    /// module stands for. Returns `false` by default: the module keeps its imports itself.
+    ///
+    /// # Errors
+    /// Any; nothing is imported then.
+    #[cfg(feature = "std")]
+    fn import_elsewhere(&self, _module: &Module, _other: &Module) -> Result<bool> {
+        Ok(false)
+    }
 }
 
 /// Function table of a module: one function per operation, except that one function answers all

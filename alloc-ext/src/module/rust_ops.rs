@@ -39,6 +39,9 @@ const fn ops_of<T: ModuleImpl>() -> ModuleOps {
         write_formats: write_formats::<T>,
         save_to_bytes: save_to_bytes::<T>,
         inspect_source: inspect_source::<T>,
+        #[cfg(feature = "std")]
+        import_module: import_module::<T>,
+        #[cfg(not(feature = "std"))]
         import_module: imports::append,
         clear_imports: imports::clear,
     }
@@ -85,4 +88,14 @@ fn save_to_bytes<T: ModuleImpl>(module: &Module) -> Result<Bytes> {
 fn inspect_source<T: ModuleImpl>(module: &Module, format: &String) -> Result<String> {
     // SAFETY: reached through records of `T` only.
     unsafe { implementation::<T>(module) }.inspect_source(format)
+}
+
+#[cfg(feature = "std")]
+fn import_module<T: ModuleImpl>(module: &Module, other: &Module) -> Result<()> {
+    // SAFETY: reached through records of `T` only.
+    let implementation = unsafe { implementation::<T>(module) };
+    if implementation.import_elsewhere(module, other)? {
+        return Ok(());
+    }
+    imports::append(module, other)
 }

@@ -40,6 +40,8 @@ pub enum Ring {
     Host,
     /// The crate `ferrite-ffi-gpu`.
     Gpu,
+    /// The feature `client` of the crate `ferrite-ffi-rpc`.
+    Rpc,
     /// The feature `legacy` of the crate `ferrite-ffi-capi`.
     Legacy,
 }
