@@ -351,7 +351,8 @@ check_unsafe-review() {
 check_imports() {
   local crate upward
   # Two circles of 14 files are those of targets/python: values are converted in both directions.
-  python3 tests/ci/import_circles.py --at-most 13 120
+  # A circle of 7 files is that of clients in targets/rpc: calls take and return remote objects.
+  python3 tests/ci/import_circles.py --at-most 14 127
   while read -r crate upward; do
     python3 tests/ci/import_layers.py --at-most "$upward" "$crate"
   done <<END

@@ -25,6 +25,7 @@ PAGES = {  # page: folders of its sources
     "host": ("targets/host/src",),
     "gpu": ("targets/gpu/src",),
     "relax": ("targets/relax/src",),
+    "rpc": ("targets/rpc/src",),
     "rust": ("targets/rust/src", "targets/rust/macros/src"),
 }
 THREADS_PAGE = "docs/safe-functions/send-sync.md"

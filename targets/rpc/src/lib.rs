@@ -2,6 +2,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | `client` | sessions with servers on other machines or in other processes |
 //! | [`wire`] | packets and sequences of values over any stream of bytes, without allocation |
 //! | [`functions`] | functions that clients ask for by name
 //! | [`handshake`] | the magic number, keys, and options in keys |
@@ -12,6 +13,7 @@
 //! - `speed` (default): fast code in place of small code.
 //! - `std`: an operating system. Enables `alloc` and `devices`.
 //! - `alloc`: a table of handles that grows; without it, a table of constant size.
+//! - `client`: the module `client`. Enables `std`.
 //! - `devices`: devices that have a back end, their streams, and sessions on further servers.
 #![no_std]
 
@@ -21,6 +23,8 @@ extern crate std;
 #[cfg(target_endian = "big")]
 compile_error!("elements of tensors travel in little-endian order, which copies do not swap");
 
+#[cfg(feature = "client")]
+pub mod client;
 pub mod functions;
 pub mod handshake;
 pub mod wire;
