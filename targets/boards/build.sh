@@ -36,6 +36,7 @@ compile_firmware() {
     compile "firmware/$name.c" "$name" "${strict[@]}" || return 1
   done
   case " ${programs[*]} " in *" microtvm "*) compile_microtvm "${strict[@]}" || return 1 ;; esac
+  case " ${programs[*]} " in *" rpc "*) compile_rpc "${strict[@]}" || return 1 ;; esac
   case " ${programs[*]} " in *" vm_"*) compile_whole_models "${strict[@]}" || return 1 ;; esac
   case " ${programs[*]} " in *" model "*) compile_model "${strict[@]}" || return 1 ;; esac
   for name in fixture models; do
@@ -64,6 +65,19 @@ compile_whole_models() { # compile_whole_models FLAG...
   compile firmware/element.c element "$@" && compile firmware/fixtures.c fixtures "$@" -DFIXTURE_ARENA_BYTES=524288
 }
 
+# A device of TVM over a serial line: with a network, with a system library, and over a line that
+# loses bytes.
+compile_rpc() { # compile_rpc FLAG...
+  local name
+  for name in rpc_server rpc_evaluator rpc_link rpc_system_library; do
+    compile "firmware/$name.c" "$name" "$@" || return 1
+  done
+  compile "$mcu/shared/serial_$serial.c" serial "$@" &&
+    compile firmware/rpc.c rpc "$@" -DRPC_HEAP_BYTES=16384 &&
+    compile firmware/rpc.c rpc-link "$@" -DRPC_HEAP_BYTES=16384 -DLINK &&
+    compile firmware/rpc.c rpc-modules "$@" -DRPC_HEAP_BYTES=16384 -DMODULES
+}
+
 compile_microtvm() { # compile_microtvm FLAG...
   local name
   for name in packed table unpacked; do
@@ -85,6 +99,9 @@ objects_of() { # objects_of PROGRAM
     interrupts) names+=(interrupts "profile_$part") ;;
     microtvm) names+=(microtvm microtvm-{packed,table,unpacked} workspace "profile_$part") ;;
     microtvm_hooks) names+=(microtvm microtvm-{packed,table,unpacked} platform_workspace "profile_$part") ;;
+    rpc) names+=(rpc rpc_server rpc_evaluator serial compiled_cnn workspace) ;;
+    rpc_link) names+=(rpc-link rpc_link rpc_server rpc_evaluator serial compiled_cnn workspace) ;;
+    rpc_modules) names+=(rpc-modules rpc_system_library rpc_server rpc_evaluator serial workspace) ;;
     model) names+=(model model-kernels model-executable workspace) ;;
     vm_*) names+=(fixtures element "vm-${1#vm_}") ;;
     planned*) names+=("$1" model-kernels model-executable) ;;
@@ -93,7 +110,7 @@ objects_of() { # objects_of PROGRAM
   esac
   printf '%s\n' "${names[@]/#/$out/}" | sed 's/$/.o/'
   case $1 in
-    system_library) echo "$root/tests/programs/aot/llvm/$system_library" ;;
+    system_library | rpc_modules) echo "$root/tests/programs/aot/llvm/$system_library" ;;
     vm_*) echo "$root/tests/programs/relax/boards/${1#vm_}_$relax_library.o" ;;
   esac
 }

@@ -26,6 +26,15 @@ model_data() { # model_data PROGRAM
       END { print sum + 0 }'
 }
 
+# Prints rows with the bytes of the server for TVM's remote calls, whose sources are part of the
+# firmware, in place of instructions.
+rpc_rows() { # rpc_rows PROGRAM
+  [ "$1" = rpc ] || return 0
+  "${compiler[0]%gcc}size" "$out/rpc_server.o" "$out/rpc_evaluator.o" | awk '
+    NR > 1 { text += $1; memory += $2 + $3 }
+    END { print "row|server flash|ok|" text + memory; print "row|server RAM|ok|" memory + 0 }'
+}
+
 # Prints the bytes that the runtime adds: "text rodata data RAM", RAM without the pool; then the
 # flash of the whole program without the models' data.
 runtime_alone() { # runtime_alone PROGRAM

@@ -27,7 +27,7 @@ fail() { # fail WHAT LOG: shows the end of the log
 
 # Reads the configuration of a board. Its board.conf sets:
 load_board() {
-  link_script=$1/link.ld system_library='' relax_library='' rust_firmware=''
+  link_script=$1/link.ld system_library='' relax_library='' rust_firmware='' serial=''
   # shellcheck source=/dev/null
   . "$1/board.conf"
   case $core in
@@ -52,6 +52,7 @@ load_profile() {
     core)
       features=core,backend part=core mistakes=heap pool=$pool_bytes
       programs=(call cnn models errors cycles interrupts microtvm microtvm_hooks)
+      if [ -n "$serial" ]; then programs+=(rpc rpc_link rpc_modules); fi
       ;;
     full)
       features=full part=core mistakes=heap pool=8192
@@ -100,7 +101,12 @@ check_tools() {
 }
 
 run_program() { # run_program FIRMWARE
-  if [ "$core" = wasm ]; then
+  local program
+  program=$(basename "$1" .elf)
+  if [[ $program = rpc* ]]; then
+    "$root/tests/watchdog/watched.py" 120 ./rpc_peer.py "$program" "${emulator[@]}" -display none -monitor none -serial stdio \
+      -icount shift=0 -semihosting-config enable=on,target=native -kernel "$1"
+  elif [ "$core" = wasm ]; then
     "$root/tests/watchdog/watched.py" 120 "${emulator[@]}" "$1"
   else
     "$root/tests/watchdog/watched.py" 120 "${emulator[@]}" -nographic -monitor none -serial none -icount shift=0 \
@@ -146,7 +152,7 @@ run_profile() {
     if [ "$program" = microtvm_hooks ] && [ "$core" = wasm ]; then continue; fi
     link_program "$program" >"$out/$program.log" 2>&1 && run_program "$out/$program.elf" >"$out/$program.log" 2>&1
     case $? in
-      0) passed=$((passed + 1)) ;;
+      0) passed=$((passed + 1)) && rpc_rows "$program" >>"$out/$program.log" ;;
       *) fail "$profile $program" "$out/$program.log" && continue ;;
     esac
     read -r -a sizes < <(runtime_alone "$program")
