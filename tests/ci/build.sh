@@ -215,7 +215,8 @@ packages_are_whole() {
 # the Rust interface of the published crates breaks no program written for the last release
 # (cargo-semver-checks). The baseline is the tag of that release, or the revision that
 # FERRITE_SEMVER_BASELINE names
-# needs: cargo-semver-checks; for: core alloc-ext targets/relax targets/rust Cargo.toml; counts: one
+# needs: cargo-semver-checks; counts: one
+# for: core alloc-ext targets/relax targets/rpc targets/rust Cargo.toml
 check_semver() {
   local baseline=${FERRITE_SEMVER_BASELINE:-}
   if [ -z "$baseline" ]; then
@@ -233,6 +234,7 @@ check_semver() {
   semver ferrite-ffi-core speed,std,half,bytes,ndarray,num-bigint,serde
   semver ferrite-ffi-alloc speed,std,cxx,packed,serde
   semver ferrite-ffi-relax default
+  semver ferrite-ffi-rpc speed,std
   semver ferrite-ffi "default,relax,${DEVICE_KINDS%,metal},half,bytes,ndarray,num-bigint,serde"
 }
 
@@ -339,7 +341,8 @@ advisory_database() { # advisory_database CONFIG: writes a configuration that fi
 # each public safe function that has unsafe code in it, and each unsafe impl of Send or Sync, has a
 # row in docs/safe-functions
 # needs: python3
-# for: lib targets/gpu targets/relax targets/rust docs/safe-functions tests/ci/unsafe_review.py
+# for: lib targets/gpu targets/relax targets/rpc targets/rust docs/safe-functions
+# for: tests/ci/unsafe_review.py
 check_unsafe-review() {
   python3 tests/ci/unsafe_review_test.py
   python3 tests/ci/unsafe_review.py

@@ -20,7 +20,7 @@ from statistics import median
 import import_circles
 
 CRATES = ["core", "alloc-ext", "capi", "capi/boundary", "capi/cxx", "capi/legacy", "capi/minimal", "targets/host",
-          "targets/gpu", "targets/relax"]
+          "targets/gpu", "targets/relax", "targets/rpc"]
 ATTRIBUTE = re.compile(r"#!?\[cfg(?:_attr)?\((?:[^\[\]]|\[[^\]]*\])*\]")
 TYPE = re.compile(r"^(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|trait|union|type) (\w+)", re.M)
 SHORT = 40  # lines

@@ -9,9 +9,9 @@
 check_test() { cargo test --workspace; }
 
 # the unit tests of core, alloc-ext and minimal without std and speed, where they are small and have
-# one pool of memory, and with one of the two; relax compiles without std, with and without its
-# other features
-# for: core alloc-ext capi/minimal targets/relax
+# one pool of memory, and with one of the two; relax and rpc compile without std, with and without
+# their other features
+# for: core alloc-ext capi/minimal targets/relax targets/rpc
 check_no-std() {
   # One test at a time: builds without std have one thread of execution, with one raised error and
   # one queue of dying objects.
@@ -23,6 +23,10 @@ check_no-std() {
   for features in "" devices all-builtins speed,devices,all-builtins; do
     echo "== ferrite-ffi-relax, features: ${features:-none}"
     cargo clippy -p ferrite-ffi-relax --lib --no-default-features --features "$features" -- -D warnings
+  done
+  for features in "" alloc devices speed,alloc,devices; do
+    echo "== ferrite-ffi-rpc, features: ${features:-none}"
+    cargo clippy -p ferrite-ffi-rpc --lib --no-default-features --features "$features" -- -D warnings
   done
 }
 

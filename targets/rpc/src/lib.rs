@@ -6,6 +6,7 @@
 //! | [`wire`] | packets and sequences of values over any stream of bytes, without allocation |
 //! | [`functions`] | functions that clients ask for by name
 //! | [`handshake`] | the magic number, keys, and options in keys |
+//! | [`server`] | one session: its table of handles, calls, copies, devices |
 //!
 //! A peer is not trusted: every length, count, type and handle from it is checked.
 //!
@@ -27,4 +28,5 @@ compile_error!("elements of tensors travel in little-endian order, which copies 
 pub mod client;
 pub mod functions;
 pub mod handshake;
+pub mod server;
 pub mod wire;

@@ -1,8 +1,8 @@
 //! Packets and sequences of values over a stream of bytes, for servers and clients.
 //!
-//! A packet is a `u64` length, a code ([`code`]) and content; a sequence is a count and values, each
-//! with its type index. Integers are little endian. Nothing here allocates, and nothing is read
-//! beyond the length of a packet.
+//! A packet is a `u64` length, a code ([`code`]) and content; a sequence is a count and values,
+//! each with its type index. Integers are little endian. Nothing here allocates, and nothing is
+//! read beyond the length of a packet.
 #![forbid(unsafe_code)]
 
 mod packet;

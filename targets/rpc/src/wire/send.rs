@@ -190,7 +190,7 @@ pub fn send_exception(stream: &mut impl Stream, kind: &[u8], message: &[u8]) -> 
     stream.flush()
 }
 
-/// Sends length and code of a packet with raw bytes, which the caller writes next, and then flushes.
+/// Sends length and code of a packet with raw bytes. The caller writes the bytes and flushes.
 ///
 /// # Errors
 /// [`Closed`] if the peer is gone.

@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use super::{Closed, Stream};
 
-/// Reads from one vector and writes to another.
+/// A stream that reads from one vector and writes to another.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) input: Vec<u8>,

@@ -65,13 +65,16 @@ fn exceptions_begin_with_their_kind() {
 fn reads_end_with_the_packet() {
     let mut stream = Memory::new(b"\x06\0\0\0\0\0\0\0abcdefgh");
     let mut packet = Packet::begin(&mut stream).unwrap();
-    assert_eq!(packet.u64(), Err(Fault::Malformed));
     assert_eq!(packet.i32(), Ok(i32::from_le_bytes(*b"abcd")));
-    assert_eq!(packet.i32(), Err(Fault::Malformed));
     assert_eq!(packet.finish(), Err(Fault::Malformed));
-    assert_eq!(packet.skip(3), Err(Fault::Malformed));
-    assert_eq!(packet.skip(2), Ok(()));
-    assert_eq!(packet.finish(), Ok(()));
+    assert_eq!(packet.skip(1), Ok(()));
+    assert_eq!(packet.u64(), Err(Fault::Malformed));
+    // A fault stays, and later reads return zeros.
+    assert_eq!(packet.next_i32(), 0);
+    assert_eq!(packet.check(), Err(Fault::Malformed));
+    assert_eq!(packet.skip(1), Err(Fault::Malformed));
+    assert_eq!(packet.skip_rest(), Ok(()));
+    assert_eq!(packet.finish(), Err(Fault::Malformed));
     assert_eq!(stream.at, 14);
 }
 
