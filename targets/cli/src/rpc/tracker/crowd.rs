@@ -1,5 +1,5 @@
-//! Which connection is closed when there are too many: peers that are silent do not keep others
-//! out.
+//! Choice of the connection that is closed when there are too many, so that silent peers keep
+//! nobody out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

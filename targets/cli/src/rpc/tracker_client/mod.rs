@@ -106,7 +106,7 @@ impl TrackerConnection {
     /// Offers the server for one session to a client with this match key.
     ///
     /// # Errors
-    /// As of [`Self::register`].
+    /// Same errors as [`Self::register`].
     pub fn put(
         &mut self,
         key: &str,

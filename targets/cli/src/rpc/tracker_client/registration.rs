@@ -30,7 +30,7 @@ struct Times {
     first_pause: Duration,
 }
 
-/// What a server offers.
+/// Offer of a server to the clients of a tracker.
 #[derive(Clone, Debug)]
 pub struct Offer {
     /// HOST:PORT of the tracker.
@@ -154,7 +154,7 @@ impl State {
         self.offered.len() + self.in_session < offer.sessions
     }
 
-    /// Removes the keys whose clients did not come, given those that are pending at the tracker.
+    /// Removes the keys whose clients did not come, given the keys pending at the tracker.
     fn remove_unused(&mut self, pending: &[String], now: Instant, patience: Duration) {
         self.offered.retain_mut(|offered| {
             if pending.contains(&offered.match_key) {
