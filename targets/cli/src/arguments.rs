@@ -155,7 +155,7 @@ pub enum Counter {
 }
 
 /// Syntax of arguments, for the help text.
-const FORMS: &str = "\
+pub const FORMS: &str = "\
 Arguments of the function:
   3  2.5  true  null  '\"text\"'  any JSON: numbers, booleans, None, strings
   '[1, 2]'  '[[1], [2]]'        tensor of float32; an Array or a Shape if

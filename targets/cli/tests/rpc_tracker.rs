@@ -322,7 +322,7 @@ fn the_stop_key_ends_the_tracker() -> Outcome<()> {
     assert!(tracker.process.wait()?.success());
     std::fs::write(&file, "\n")?;
     let message = ferrite(&["rpc", "tracker", "--stop-key-file"], &[&file])?.failure(3)?;
-    assert!(message.contains("the stop key is empty"), "{message}");
+    assert!(message.contains("the first line is empty"), "{message}");
     let tracker = Tracker::start(&[])?;
     assert_eq!(tracker.greet()?.ask(&json!([2, ""]))?, -1);
     Ok(())

@@ -24,7 +24,7 @@ use crate::loading;
 use crate::output;
 use crate::signature::Signature;
 
-use argument::Argument;
+pub use argument::Argument;
 
 /// A function of a library with its arguments.
 pub struct Prepared {
@@ -45,8 +45,7 @@ impl Prepared {
 pub fn run(options: &Call) -> Outcome<()> {
     let prepared = prepare(&options.library, &options.function, &options.arguments)?;
     let result = prepared.function.call_packed(&prepared.views())?;
-    let arguments = &prepared.arguments;
-    if options.json { print_json(&result, arguments) } else { print(&result, arguments) }
+    print_result(&result, &prepared.arguments, options.json)
 }
 
 /// Loads a library, finds a function in it, and creates the arguments.
@@ -99,7 +98,11 @@ fn nearest(wanted: &str, names: impl Iterator<Item = String>) -> Option<String> 
     distances.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
-fn parse(texts: &[String], signature: Option<&Signature>) -> Outcome<Vec<Argument>> {
+/// Parses the arguments of a function.
+///
+/// # Errors
+/// [`Kind::Usage`](crate::failure::Kind::Usage) for malformed ones.
+pub fn parse(texts: &[String], signature: Option<&Signature>) -> Outcome<Vec<Argument>> {
     let parse = |(index, text): (usize, &String)| {
         let expected = signature.and_then(|signature| signature.parameter(index));
         argument::parse(text, expected)
@@ -113,6 +116,14 @@ fn parse(texts: &[String], signature: Option<&Signature>) -> Outcome<Vec<Argumen
 fn outputs(arguments: &[Argument]) -> impl Iterator<Item = (usize, &Any)> {
     let new = arguments.iter().enumerate().filter(|(_, argument)| argument.is_output);
     new.map(|(index, argument)| (index, &argument.value))
+}
+
+/// Prints the result of a call, and the new tensors among its arguments.
+///
+/// # Errors
+/// Errors of reading the values.
+pub fn print_result(result: &Any, arguments: &[Argument], is_json: bool) -> Outcome<()> {
+    if is_json { print_json(result, arguments) } else { print(result, arguments) }
 }
 
 fn print(result: &Any, arguments: &[Argument]) -> Outcome<()> {

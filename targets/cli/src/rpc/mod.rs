@@ -1,10 +1,15 @@
 //! `ferrite rpc`: devices that TVM reaches over a network, and their clients.
 
+mod bench;
+mod call;
 mod list;
+mod reach;
+mod secret;
 pub mod serve;
 pub mod tracker;
 #[allow(dead_code, reason = "servers register and clients ask with the rest of it")]
 pub mod tracker_client;
+mod transfer;
 
 use clap::{Args, Subcommand};
 
@@ -22,6 +27,8 @@ pub struct Rpc {
 #[derive(Subcommand)]
 enum Command {
     Serve(Box<serve::Serve>),
+    Call(call::Call),
+    Bench(bench::Bench),
     List(list::List),
     Tracker(tracker::Tracker),
 }
@@ -30,7 +37,18 @@ enum Command {
 pub fn run(options: &Rpc) -> Outcome<()> {
     match &options.command {
         Command::Serve(options) => serve::run(options),
+        Command::Call(options) => call::run(options),
+        Command::Bench(options) => bench::run(options),
         Command::List(options) => list::run(options),
         Command::Tracker(options) => tracker::run(options),
+    }
+}
+
+/// Parses a positive number of seconds.
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
+    match std::time::Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err("not a positive number of seconds".into()),
     }
 }

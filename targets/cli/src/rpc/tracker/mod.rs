@@ -1,5 +1,5 @@
-//! `ferrite rpc tracker`: gives waiting clients free servers by key, as upstream's `tvm.rpc.tracker`
-//! does, for its unmodified servers and clients.
+//! `ferrite rpc tracker`: gives waiting clients free servers by key, for unmodified servers and
+//! clients of upstream, as its `tvm.rpc.tracker` does.
 
 mod connection;
 mod crowd;
@@ -10,7 +10,7 @@ mod registry;
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -18,14 +18,15 @@ use clap::Args;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 
+use super::secret;
 use event_loop::{EventLoop, Limits};
 use registry::Registry;
 
 /// Run a tracker, which gives clients free servers by key
 ///
-/// Servers register by `ferrite rpc serve --tracker ADDRESS` or `python -m tvm.exec.rpc_server`, and
-/// clients ask by `ferrite rpc call --tracker ADDRESS` or `tvm.rpc.connect_tracker`. Anyone who
-/// reaches the address can register and ask: it belongs into a trusted network.
+/// Servers register by `ferrite rpc serve --tracker ADDRESS` or `python -m tvm.exec.rpc_server`.
+/// Clients ask by `ferrite rpc call --tracker ADDRESS` or `tvm.rpc.connect_tracker`. Anyone who
+/// reaches the address can register and ask: it belongs in a trusted network.
 #[derive(Args)]
 pub struct Tracker {
     /// Address to listen at; port 0 is any free one, which is printed
@@ -41,13 +42,14 @@ pub struct Tracker {
     #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=100_000))]
     pub connections: usize,
     /// Time in which a peer must finish a message that it began
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = super::seconds)]
     pub timeout: Duration,
 }
 
 /// Runs the command until a client sends the stop key.
 pub fn run(options: &Tracker) -> Outcome<()> {
-    let stop_key = options.stop_key_file.as_deref().map(stop_key).transpose()?;
+    let stop_key = options.stop_key_file.as_deref();
+    let stop_key = stop_key.map(|file| secret::read(file, protocol::LONGEST_NAME)).transpose()?;
     let cannot_listen =
         |error| Failure::input(format!("cannot listen at {}: {error}", options.tcp));
     let listener = listen(&options.tcp, options.port_end).map_err(cannot_listen)?;
@@ -74,29 +76,6 @@ fn listen(address: &str, port_end: Option<u16>) -> io::Result<TcpListener> {
             }
             outcome => return outcome,
         }
-    }
-}
-
-/// Reads a stop key: the first line of a file.
-fn stop_key(file: &Path) -> Outcome<String> {
-    let within = |reason: String| Failure::input(format!("{}: {reason}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| within(error.to_string()))?;
-    let key = text.lines().next().unwrap_or_default().trim();
-    match key.len() {
-        0 => Err(within("the stop key is empty".into())),
-        length if length > protocol::LONGEST_NAME => {
-            Err(within(format!("the stop key has more than {} bytes", protocol::LONGEST_NAME)))
-        }
-        _ => Ok(key.into()),
-    }
-}
-
-/// Parses a positive number of seconds.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err("not a positive number of seconds".into()),
     }
 }
 
