@@ -72,6 +72,8 @@ pub mod backend;
 pub mod model;
 #[cfg(feature = "relax")]
 pub mod relax;
+#[cfg(feature = "rpc")]
+pub mod rpc;
 #[cfg(all(feature = "web", target_family = "wasm"))]
 pub mod web;
 

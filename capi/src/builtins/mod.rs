@@ -14,6 +14,7 @@ mod context;
         feature = "metal",
         feature = "opencl",
         feature = "rocm",
+        feature = "rpc",
         feature = "vulkan",
         feature = "web",
         feature = "webgpu"
@@ -74,12 +75,16 @@ static DEFAULTS: Defaults = Defaults {
         devices::GROUPS,
         #[cfg(feature = "relax")]
         ferrite_relax::functions::GROUPS,
+        #[cfg(feature = "rpc")]
+        ferrite_rpc::client::functions::GROUPS,
         #[cfg(all(feature = "web", target_family = "wasm"))]
         ferrite_web::functions::GROUPS,
         #[cfg(feature = "legacy")]
         ferrite_legacy::globals::GROUPS,
         #[cfg(all(feature = "legacy", not(feature = "relax")))]
         ferrite_legacy::globals::WITHOUT_MODELS,
+        #[cfg(all(feature = "legacy", not(feature = "rpc")))]
+        ferrite_legacy::globals::WITHOUT_REMOTE_CALLS,
     ],
 };
 
@@ -124,6 +129,8 @@ fn install_on_host() {
     ferrite_core::platform::sync::find_thread_flag();
     ferrite_host::stack::install();
     ferrite_host::thread_pool::install();
+    #[cfg(feature = "rpc")]
+    ferrite_rpc::client::install();
     #[cfg(feature = "legacy")]
     ferrite_legacy::install();
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `client` | sessions with servers on other machines or in other processes |
 //! | [`wire`] | packets and sequences of values over any stream of bytes, without allocation |
-//! | [`functions`] | functions that clients ask for by name
+//! | [`functions`] | functions that clients ask for by name |
 //! | [`handshake`] | the magic number, keys, and options in keys |
 //! | [`server`] | one session: its table of handles, calls, copies, devices |
 //!

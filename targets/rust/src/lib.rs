@@ -211,3 +211,7 @@ pub mod device {
 /// Whole models: the Relax executables that TVM compiles, and the virtual machine that runs them.
 #[cfg(feature = "relax")]
 pub use ferrite_relax as relax;
+
+/// Sessions with servers of TVM's remote procedure calls, on other machines or in other processes.
+#[cfg(feature = "rpc")]
+pub use ferrite_rpc::client as rpc;

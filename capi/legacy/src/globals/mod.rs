@@ -39,7 +39,6 @@ pub const GROUPS: &[Group] = &[
     group("runtime.", data_types::RUNTIME),
     group("dtype.", data_types::CURRENT),
     group("module.", timing::OLD),
-    group("runtime.", timing::RUNTIME),
     group("runtime.", parameters::RUNTIME),
 ];
 
@@ -49,6 +48,10 @@ pub const WITHOUT_BACK_ENDS: &[Group] = &[
     group("runtime.", modules::RUNTIME_WITHOUT_BACK_ENDS),
     group("runtime.", device::RUNTIME_WITHOUT_BACK_ENDS),
 ];
+
+/// The group for libraries without clients of remote calls. In other libraries, `ferrite-ffi-rpc`
+/// provides the function, for local and remote modules.
+pub const WITHOUT_REMOTE_CALLS: &[Group] = &[group("runtime.", timing::RUNTIME)];
 
 /// The group for libraries without whole models. In other libraries, `ferrite-ffi-relax` provides
 /// these functions.

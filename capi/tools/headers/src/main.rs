@@ -108,6 +108,11 @@ const HEADERS: &[Header] = &[
         ],
     },
     Header {
+        path: "include/tvm_ffi_rpc.h",
+        config: "capi/headers/rpc.toml",
+        sources: &["capi/src/rpc.rs"],
+    },
+    Header {
         path: "include/tvm_ffi_minimal.h",
         config: "capi/headers/minimal.toml",
         sources: &["capi/minimal/src/firmware.rs"],

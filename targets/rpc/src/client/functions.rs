@@ -13,6 +13,7 @@ use ferrite_core::abi::DLDevice;
 use ferrite_core::error::Result;
 use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::names::defaults::Group;
+use ferrite_core::names::global_table;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::{Tensor, TensorView};
 use ferrite_core::{Any, AnyView, Function, String, bail, static_function};
@@ -20,6 +21,7 @@ use ferrite_core::{Any, AnyView, Function, String, bail, static_function};
 use super::connect::{Options, connect};
 use super::module::{self, LOAD_MODULE, RemoteModule, TIME_EVALUATOR, server_function};
 use super::{mask, tensor};
+use crate::functions::{self, HostTiming};
 
 /// Longest time for the handshake of `rpc.Connect`: a proxy answers when the server has come.
 const HANDSHAKE: Duration = Duration::from_secs(600);
@@ -45,6 +47,11 @@ pub const GROUPS: &[Group] = &[
     Group {
         prefix: "tvm.rpc.",
         functions: &[static_function!("tvm.rpc.TensorFromRemoteOpaqueHandle", tensor_from_handle)],
+        wrap: Some(wrap),
+    },
+    Group {
+        prefix: TIME_EVALUATOR,
+        functions: &[static_function!(packed "runtime.RPCTimeEvaluator", any_time_evaluator)],
         wrap: Some(wrap),
     },
     Group {
@@ -208,6 +215,23 @@ fn device(session: Module, device: DLDevice) -> Result<DLDevice> {
     match mask::add(number, device) {
         Some(device) => Ok(device),
         None => bail!(ValueError, "A session has no device of type {}", device.device_type),
+    }
+}
+
+/// Implements `runtime.RPCTimeEvaluator` for modules of sessions, and for those of this process and
+/// global functions.
+fn any_time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
+    match args.first().and_then(RemoteModule::of_view) {
+        Some(_) => time_evaluator(args),
+        None => functions::time_evaluator(HostTiming(local_function), args),
+    }
+}
+
+/// Finds a function of a module, or a global function if the module is None.
+fn local_function(module: AnyView<'_>, name: &String) -> Result<Option<Function>> {
+    match module.is_none() {
+        true => global_table::get(name.as_bytes()),
+        false => module.get::<Module>()?.get_function(name, true),
     }
 }
 

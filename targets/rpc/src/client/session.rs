@@ -362,6 +362,11 @@ fn result(answer: &mut Answer<'_>) -> Read<(i32, Value, Value)> {
     let kind = i32::try_from(kind).map_err(|_| Fault::Malformed)?;
     let first = decode::value(answer)?;
     let second = if count == 3 { decode::value(answer)? } else { Value::None };
+    if count == 2 && kind == type_index::DL_TENSOR_PTR {
+        // TVM's servers answer so to a function that returns an argument.
+        let message = format_args!("The remote function returned a tensor that it does not own");
+        return Err(errors::rpc(message).into());
+    }
     let has_owner = matches!(kind, type_index::TENSOR | type_index::DL_TENSOR_PTR);
     if has_owner != (count == 3) { Err(Fault::Malformed.into()) } else { Ok((kind, first, second)) }
 }
