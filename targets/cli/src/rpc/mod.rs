@@ -27,6 +27,8 @@ pub struct Rpc {
 #[derive(Subcommand)]
 enum Command {
     Serve(Box<serve::Serve>),
+    #[command(hide = true)]
+    Session(serve::Session),
     Call(call::Call),
     Bench(bench::Bench),
     List(list::List),
@@ -37,6 +39,7 @@ enum Command {
 pub fn run(options: &Rpc) -> Outcome<()> {
     match &options.command {
         Command::Serve(options) => serve::run(options),
+        Command::Session(options) => serve::run_session(options),
         Command::Call(options) => call::run(options),
         Command::Bench(options) => bench::run(options),
         Command::List(options) => list::run(options),

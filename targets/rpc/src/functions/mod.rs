@@ -9,7 +9,8 @@ mod host_timing;
 mod modules;
 mod timing;
 
-use ferrite_core::{Any, AnyView, Error, Result, String, plain_bail};
+use ferrite_core::names::global_table;
+use ferrite_core::{Any, AnyView, Error, Function, Result, String, plain_bail};
 
 #[cfg(feature = "std")]
 pub use host_timing::HostTiming;
@@ -33,6 +34,15 @@ pub fn find(name: &[u8]) -> Option<ServerFunction> {
     })
 }
 
+/// Looks up a function among the global functions of the process, which a server offers at its own
+/// discretion.
+///
+/// # Errors
+/// MemoryError.
+pub fn global(name: &[u8]) -> Result<Option<Function>> {
+    global_table::get(name)
+}
+
 /// Returns its argument: (value) → value.
 fn echo(args: &[AnyView<'_>]) -> Result<Any> {
     match args {
@@ -53,7 +63,6 @@ fn raise(args: &[AnyView<'_>]) -> Result<Any> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ferrite_core::Function;
 
     fn call(name: &str, args: &[AnyView<'_>]) -> Result<Any> {
         find(name.as_bytes()).ok_or_else(|| panic!("{name}")).and_then(|function| function(args))

@@ -4,13 +4,13 @@ use ferrite_core::abi::DLDevice;
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::{Any, AnyView, Bytes, Function, Result, String, plain_bail};
 
-/// What a measurement needs of its surroundings.
+/// Interface of a measurement to its surroundings.
 pub trait Timing: Send + Sync + 'static {
     /// Finds a function of a module, also in its imports, or a global function if the module is
     /// None. Returns `None` if there is none.
     ///
     /// # Errors
-    /// TypeError if the first value is no module; the reason for which the function may not be
+    /// TypeError if the first value is not a module; the reason for which the function may not be
     /// called.
     fn function(&self, module: AnyView<'_>, name: &String) -> Result<Option<Function>>;
 

@@ -1,16 +1,132 @@
 //! `ferrite rpc serve`: a process listens, and each session has a process and a folder.
+//!
+//! | file | purpose |
+//! |---|---|
+//! | `listener` | accepts connections, a thread for each |
+//! | `greeting`, `slots` | handshakes in limited time; clients that wait for a session |
+//! | `process`, `folder` | processes of sessions, which are killed with their children; folders |
+//! | `single` | a session on pipes |
+//! | `session`, `stream` | the process of a session, with its buffers |
+//! | `access`, `files`, `link` | the functions that clients may call; uploads, which are linked |
 
+mod access;
+#[allow(unsafe_code, reason = "descriptors are handed over by their numbers")]
+mod descriptors;
+mod files;
+mod folder;
+mod greeting;
+mod link;
+mod listener;
+mod log;
 mod options;
+mod process;
+mod session;
+mod single;
+mod slots;
+mod stream;
 
-pub use options::Serve;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 
-use crate::failure::{Failure, Outcome};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
 
-/// Runs the command.
+pub use options::{Serve, Session};
+pub use session::run as run_session;
+
+use crate::failure::{Failure, Kind, Outcome};
+use crate::rpc::tracker_client::{Offer, Registration};
+use crate::{library, output};
+use folder::ServerFolder;
+use listener::{Gate, Server};
+
+/// Minimum length of a token in bytes.
+const LEAST_TOKEN: usize = 16;
+
+/// Runs the command, until a signal ends it.
 ///
 /// # Errors
-/// [`Kind::Usage`](crate::failure::Kind::Usage) for options that contradict each other.
+/// [`Kind::Usage`](crate::failure::Kind::Usage) for options that contradict each other;
+/// [`Kind::Input`](crate::failure::Kind::Input) for files, folders and addresses that cannot be
+/// used; [`Kind::Load`](crate::failure::Kind::Load) for libraries that do not load.
 pub fn run(options: &Serve) -> Outcome<()> {
     options.check()?;
-    Err(Failure::negative("sessions are not served yet"))
+    let token = options.token.as_deref().map(read_token).transpose()?;
+    options.session.library.iter().try_for_each(|path| library::require_loadable(path))?;
+    process::probe(options)?;
+    let stop = stop_on_signals().map_err(Failure::negative)?;
+    let folder = ServerFolder::create()
+        .map_err(|error| Failure::input(format!("cannot create a temporary folder: {error}")))?;
+    if options.stdio || options.pipe.is_some() {
+        return single::run(options, &folder, &stop);
+    }
+    let listener = bind(options)?;
+    let address = listener.local_addr().map_err(Failure::negative)?;
+    let gate = gate(options, address)?;
+    output::print(&format!("serving at {address}\n"))?;
+    Server::new(options, token, gate, folder, stop).run(&listener)
+}
+
+/// Reads the first line of a file.
+fn read_token(file: &Path) -> Outcome<Vec<u8>> {
+    let within = |reason: String| Failure::input(format!("{}: {reason}", file.display()));
+    let text = fs::read_to_string(file).map_err(|error| within(error.to_string()))?;
+    let token = text.lines().next().unwrap_or_default().trim();
+    if token.len() < LEAST_TOKEN || token.contains(char::is_whitespace) {
+        return Err(within(format!(
+            "a token has at least {LEAST_TOKEN} letters and no blanks: `openssl rand -hex 16` \
+             prints one"
+        )));
+    }
+    Ok(token.into())
+}
+
+/// Returns a descriptor that becomes readable when a signal asks the program to end.
+fn stop_on_signals() -> std::io::Result<OwnedFd> {
+    let (stop, signal) = UnixStream::pair()?;
+    for number in [SIGTERM, SIGINT, SIGHUP] {
+        pipe::register(number, signal.try_clone()?)?;
+    }
+    Ok(stop.into())
+}
+
+/// Listens at the first free port of the options.
+fn bind(options: &Serve) -> Outcome<TcpListener> {
+    let (host, first) = (options.tcp.ip(), options.tcp.port());
+    let last = options.port_end.unwrap_or(first);
+    if last < first {
+        return Err(Failure::usage(format!("--port-end {last} is before port {first}")));
+    }
+    let mut outcome = Err(Failure::new(Kind::Input, "no port"));
+    for port in first..=last {
+        let address = SocketAddr::new(host, port);
+        outcome = match TcpListener::bind(address) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => {
+                let is_used = error.kind() == std::io::ErrorKind::AddrInUse;
+                let failure = Failure::input(format!("cannot listen at {address}: {error}"));
+                if !is_used {
+                    return Err(failure);
+                }
+                Err(failure)
+            }
+        };
+    }
+    outcome
+}
+
+/// Returns the keys that open sessions, and registers with the tracker.
+fn gate(options: &Serve, address: SocketAddr) -> Outcome<Gate> {
+    let Some(tracker) = &options.tracker else { return Ok(Gate::Key(options.key.clone())) };
+    let offer = Offer {
+        tracker: tracker.clone(),
+        key: options.key.clone(),
+        host: options.custom_address.clone(),
+        port: address.port(),
+        sessions: usize::from(options.sessions),
+    };
+    Registration::start(offer).map(Gate::Tracker).map_err(Failure::negative)
 }

@@ -1,6 +1,7 @@
 //! Options of `ferrite rpc serve`.
 #![forbid(unsafe_code)]
 
+use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,24 +33,14 @@ pub struct Serve {
     /// Host that the tracker tells clients, instead of the one from which the server registers
     #[arg(long, value_name = "HOST", requires = "tracker")]
     pub custom_address: Option<String>,
-    /// Library whose functions clients may call; may be repeated
-    #[arg(long, value_name = "LIB")]
-    pub library: Vec<PathBuf>,
-    /// Global function that clients may call; may be repeated, a name may end in `*`
-    #[arg(long, value_name = "NAME", num_args = 1..)]
-    pub allow: Vec<String>,
-    /// Let clients upload libraries and run any code on this machine
-    #[arg(long)]
-    pub allow_code: bool,
+    #[command(flatten)]
+    pub session: SessionOptions,
     /// File with the token that clients must send in their key, as `KEY token=...`
     #[arg(long, value_name = "FILE", conflicts_with = "no_token")]
     pub token: Option<PathBuf>,
     /// Let any program that reaches the address upload code: loopback addresses only
     #[arg(long, requires = "allow_code")]
     pub no_token: bool,
-    /// C compiler that links uploaded objects and archives
-    #[arg(long, value_name = "PROGRAM", default_value = "cc")]
-    pub linker: PathBuf,
     /// Serve one session on standard input and output
     #[arg(long, conflicts_with_all = ["tcp", "tracker", "pipe"])]
     pub stdio: bool,
@@ -68,12 +59,9 @@ pub struct Serve {
     /// Maximum duration of a handshake in seconds
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     pub handshake_timeout: Duration,
-    /// Maximum memory of a session, such as 512M or 4G
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    pub max_memory: Option<u64>,
-    /// Maximum size of a request without the data of tensors and files
-    #[arg(long, value_name = "BYTES", default_value = "4M", value_parser = bytes)]
-    pub max_packet: u64,
+    /// Program that starts the processes of sessions, with its arguments: `taskset -c 3`
+    #[arg(long, value_name = "COMMAND", value_parser = words)]
+    pub wrap: Option<Words>,
 }
 
 /// Examples, for the help text.
@@ -83,6 +71,64 @@ Examples:
   ferrite rpc serve --allow-code --token token.txt
   ferrite rpc serve --key phone --tracker 127.0.0.1:9190 --allow-code --no-token
   ferrite rpc serve --tcp 0.0.0.0:9090 --library model.so --sessions 4";
+
+/// Options of each session, which the server passes to its process.
+#[derive(Args, Clone, Debug)]
+pub struct SessionOptions {
+    /// Library whose functions clients may call; may be repeated
+    #[arg(long, value_name = "LIB")]
+    pub library: Vec<PathBuf>,
+    /// Global function that clients may call; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub allow: Vec<String>,
+    /// Let clients upload libraries and run any code on this machine
+    #[arg(long)]
+    pub allow_code: bool,
+    /// C compiler that links uploaded objects and archives
+    #[arg(long, value_name = "PROGRAM", default_value = "cc")]
+    pub linker: PathBuf,
+    /// Maximum memory of a session, such as 512M or 4G
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub max_memory: Option<u64>,
+    /// Maximum size of a request, such as an upload; copies of tensors have no limit
+    #[arg(long, value_name = "BYTES", default_value = "256M", value_parser = bytes)]
+    pub max_packet: u64,
+}
+
+/// Process of one session, on standard input and output: what the command starts.
+#[derive(Args)]
+pub struct Session {
+    /// Folder of the session
+    pub folder: PathBuf,
+    /// Load the libraries, and end
+    #[arg(long)]
+    pub probe: bool,
+    #[command(flatten)]
+    pub options: SessionOptions,
+}
+
+/// A command with arguments.
+#[derive(Clone, Debug)]
+pub struct Words(pub Vec<String>);
+
+impl SessionOptions {
+    /// Returns the options as arguments of the command.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        let mut add = |name: &str, value: &OsStr| arguments.extend([name.into(), value.into()]);
+        self.library.iter().for_each(|library| add("--library", library.as_os_str()));
+        self.allow.iter().for_each(|name| add("--allow", name.as_ref()));
+        add("--linker", self.linker.as_os_str());
+        add("--max-packet", self.max_packet.to_string().as_ref());
+        if let Some(bytes) = self.max_memory {
+            add("--max-memory", bytes.to_string().as_ref());
+        }
+        if self.allow_code {
+            arguments.push("--allow-code".into());
+        }
+        arguments
+    }
+}
 
 impl Serve {
     /// Checks what depends on several options.
@@ -100,7 +146,7 @@ impl Serve {
             )));
         }
         let is_own = self.stdio || self.pipe.is_some();
-        if self.allow_code && self.token.is_none() && !self.no_token && !is_own {
+        if self.session.allow_code && self.token.is_none() && !self.no_token && !is_own {
             return Err(Failure::usage(
                 "--allow-code needs --token FILE, or --no-token on a loopback address",
             ));
@@ -121,6 +167,12 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         host.or_else(|_| bracketed.unwrap_or(text).parse().map(|host: IpAddr| (host, PORT).into()));
     host.or_else(|_| text.replace("localhost", "127.0.0.1").parse())
         .map_err(|_| "expected an IP address and a port, such as 127.0.0.1:9090".into())
+}
+
+/// Splits a command at blanks.
+fn words(text: &str) -> Result<Words, String> {
+    let words: Vec<_> = text.split_whitespace().map(String::from).collect();
+    if words.is_empty() { Err("expected a command".into()) } else { Ok(Words(words)) }
 }
 
 /// Parses a positive duration in seconds.

@@ -1,0 +1,201 @@
+//! The handshake with a client, in limited time.
+#![forbid(unsafe_code)]
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ferrite_rpc::handshake::{self, HandshakeError, Key, MAX_KEY_BYTES};
+use ferrite_rpc::wire::{Closed, Stream};
+
+/// A connection whose reads and writes end at a point in time.
+pub struct Timed<'a> {
+    stream: &'a TcpStream,
+    end: Instant,
+    /// Whether a read or write failed because of the time.
+    pub is_late: bool,
+}
+
+impl Timed<'_> {
+    /// Limits what is done with a connection from now on.
+    pub fn new(stream: &TcpStream, limit: Duration) -> Timed<'_> {
+        let now = Instant::now();
+        // A limit of centuries is none.
+        let end = now.checked_add(limit).unwrap_or(now + Duration::from_secs(1 << 30));
+        Timed { stream, end, is_late: false }
+    }
+
+    fn left(&mut self) -> Result<Duration, Closed> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        self.is_late = left.is_zero();
+        if self.is_late { Err(Closed) } else { Ok(left) }
+    }
+}
+
+impl Stream for Timed<'_> {
+    fn read(&mut self, target: &mut [u8]) -> Result<(), Closed> {
+        let mut rest = target;
+        while !rest.is_empty() {
+            let left = self.left()?;
+            self.stream.set_read_timeout(Some(left)).map_err(|_| Closed)?;
+            match self.stream.read(rest) {
+                Ok(0) => return Err(Closed),
+                Ok(count) => rest = &mut std::mem::take(&mut rest)[count..],
+                Err(error) if is_retried(error.kind()) => {}
+                Err(_) => return Err(Closed),
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), Closed> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let left = self.left()?;
+            self.stream.set_write_timeout(Some(left)).map_err(|_| Closed)?;
+            match self.stream.write(rest) {
+                Ok(0) => return Err(Closed),
+                Ok(count) => rest = &rest[count..],
+                Err(error) if is_retried(error.kind()) => {}
+                Err(_) => return Err(Closed),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` for errors after which the time decides.
+fn is_retried(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
+/// Conditions that the key of a client must meet.
+pub struct Lock<'a, T> {
+    /// Token that the client sends, if one is required.
+    pub token: Option<&'a [u8]>,
+    /// Admits a client by the name in its key. Returns `None` for a name of another server.
+    pub admit: &'a dyn Fn(&[u8]) -> Option<T>,
+}
+
+/// Reads the key of a client. Returns its admission and its time limit for the session.
+///
+/// # Errors
+/// The reason for which the client is refused, for the log. The client has the answer, if it
+/// expects one.
+pub fn greet<T>(
+    stream: &TcpStream,
+    limit: Duration,
+    lock: &Lock<'_, T>,
+) -> Result<(T, Option<Duration>), String> {
+    let mut timed = Timed::new(stream, limit);
+    let mut buffer = [0; MAX_KEY_BYTES];
+    let key = match handshake::read_key(&mut timed, &mut buffer) {
+        Ok(key) => Key::parse(key),
+        Err(HandshakeError::NotRpc(code)) => {
+            return Err(format!("not a client of TVM: magic number {code:#x}"));
+        }
+        Err(HandshakeError::KeyLength(length)) => {
+            return Err(format!("key of {length} bytes: at most {MAX_KEY_BYTES} are read"));
+        }
+        Err(_) if timed.is_late => return Err(format!("no handshake within {limit:?}")),
+        Err(_) => return Err("the connection ended during the handshake".into()),
+    };
+    match lock.open(&key) {
+        Ok(admission) => Ok((admission, key.timeout())),
+        Err(reason) => {
+            let _ = handshake::refuse(&mut timed, handshake::MISMATCH);
+            Err(reason)
+        }
+    }
+}
+
+impl<T> Lock<'_, T> {
+    fn open(&self, key: &Key<'_>) -> Result<T, String> {
+        match self.token {
+            Some(_) if key.option(b"token=").is_none() => return Err("the key has no token".into()),
+            Some(token) if !key.has_token(token) => return Err("wrong token".into()),
+            _ => {}
+        }
+        let is_client = key.role == b"client";
+        is_client.then(|| (self.admit)(key.name)).flatten().ok_or_else(|| {
+            format!("key `{}` is not that of this server", String::from_utf8_lossy(key.name))
+        })
+    }
+}
+
+/// The connections whose handshake goes on. When there are too many, the oldest is closed, so that
+/// silent clients do not keep others out.
+pub struct Greetings {
+    connections: Mutex<VecDeque<(u64, TcpStream)>>,
+    most: usize,
+}
+
+impl Greetings {
+    /// Creates an empty list of at most `most` connections.
+    pub fn new(most: usize) -> Greetings {
+        Greetings { connections: Mutex::default(), most }
+    }
+
+    /// Runs a handshake. Another thread may close the connection meanwhile.
+    ///
+    /// # Errors
+    /// Errors of duplicating the socket.
+    pub fn during<T>(
+        &self,
+        number: u64,
+        stream: &TcpStream,
+        greet: impl FnOnce() -> T,
+    ) -> std::io::Result<T> {
+        let copy = stream.try_clone()?;
+        let oldest = {
+            let mut connections = self.lock();
+            connections.push_back((number, copy));
+            if connections.len() > self.most { connections.pop_front() } else { None }
+        };
+        if let Some((_, oldest)) = oldest {
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        let result = greet();
+        self.lock().retain(|(other, _)| *other != number);
+        Ok(result)
+    }
+
+    /// Closes all connections.
+    pub fn end(&self) {
+        for (_, stream) in self.lock().iter() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_need_role_name_and_token() {
+        let admit = |name: &[u8]| (name == b"pi").then_some(());
+        let lock = Lock { token: Some(b"secret"), admit: &admit };
+        for (key, reason) in [
+            ("client:pi token=secret", None),
+            ("client:pi -timeout=3 token=secret", None),
+            ("client:pi", Some("the key has no token")),
+            ("client:pi token=", Some("wrong token")),
+            ("client:pi token=secret1", Some("wrong token")),
+            ("client:po token=secret", Some("key `po` is not that of this server")),
+            ("server:pi token=secret", Some("key `pi` is not that of this server")),
+            ("pi token=secret", Some("key `pi` is not that of this server")),
+        ] {
+            assert_eq!(lock.open(&Key::parse(key.as_bytes())).err().as_deref(), reason, "{key}");
+        }
+        let open = Lock { token: None, admit: &|name: &[u8]| Some(name.to_vec()) };
+        assert_eq!(open.open(&Key::parse(b"client:")), Ok(Vec::new()));
+        assert_eq!(open.open(&Key::parse(b"client:a token=any")), Ok(b"a".to_vec()));
+    }
+}
