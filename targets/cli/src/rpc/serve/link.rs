@@ -3,11 +3,17 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use ferrite::{Result, bail, error};
+use flate2::bufread::MultiGzDecoder;
+
+/// Beginning of compressed files.
+const GZIP: [u8; 2] = [0x1F, 0x8B];
+/// Maximum number of bytes of a compressed archive, unpacked.
+const MOST_UNPACKED: u64 = 4 << 30;
 
 /// Returns the path of a shared library for a file, which is linked if it is not one. Other files
 /// are returned unchanged.
@@ -45,7 +51,7 @@ fn unpack(file: &Path) -> io::Result<Vec<PathBuf>> {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder)?;
     let mut objects = Vec::new();
-    for entry in tar::Archive::new(File::open(file)?).entries()? {
+    for entry in tar::Archive::new(content(file)?).entries()? {
         let mut entry = entry?;
         let extension = entry.path()?.extension().and_then(OsStr::to_str).map(String::from);
         let extension = extension.filter(|extension| matches!(extension.as_str(), "o" | "a"));
@@ -57,6 +63,15 @@ fn unpack(file: &Path) -> io::Result<Vec<PathBuf>> {
         objects.push(object);
     }
     Ok(objects)
+}
+
+/// Opens an archive, which TVM compresses by gzip.
+fn content(file: &Path) -> io::Result<Box<dyn Read>> {
+    let mut opened = BufReader::new(File::open(file)?);
+    match opened.fill_buf()?.starts_with(&GZIP) {
+        true => Ok(Box::new(MultiGzDecoder::new(opened).take(MOST_UNPACKED))),
+        false => Ok(Box::new(opened)),
+    }
 }
 
 fn link(inputs: &[PathBuf], output: &Path, linker: &Path) -> Result<()> {
