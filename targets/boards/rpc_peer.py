@@ -208,12 +208,13 @@ def check_start(board):
 def check_values(board):
     """Values come back as they were sent; a call's result has its type first."""
     echo = board.function("testing.echo")
-    scalars = [number(-7), struct.pack("<iq", 2, 1), struct.pack("<id", 3, 2.5), dtype(), device(), text("text"), text("ab", 9)]
+    scalars = [number(-7), struct.pack("<iq", 2, 1), struct.pack("<id", 3, 2.5), dtype(), device()]
+    scalars += [text("text"), text("ab", 9)]
     for value in [*scalars, text("a longer string"), text("0123456789", 9)]:
         body = board.good(CALL, struct.pack("<Q", echo) + values(value))
         assert body[:8] == struct.pack("<ii", 2, 1) and body[16:] == value, (value, body)
     assert board.good(CALL, struct.pack("<Q", echo) + values(struct.pack("<i", 0))) == struct.pack("<iiqi", 2, 1, 0, 0)
-    # Strings as objects, and a function as an object; a function that is returned is a handle of its own.
+    # Strings as objects, and a function as an object; a returned function is a handle of its own.
     body = board.good(CALL, struct.pack("<Q", echo) + values(struct.pack("<iIQ", 65, 65, 3) + b"abc"))
     assert body[16:] == text("abc")
     for argument in (struct.pack("<iQ", 68, echo), struct.pack("<iIQ", 64, 115, echo)):
@@ -332,7 +333,7 @@ def check_mistakes(board):
         assert b"MemoryError: too many handles" in got[1] and len(handles) == 20 - 2, (got, len(handles))
         for one in handles:
             board.free(one)
-    # What is not content of a packet is ignored; empty packets are no requests.
+    # Bytes after the content of a packet are ignored, and so are empty packets.
     board.good(GET_FUNCTION, values(text("nothing")) + b"more than was asked for")
     board.line.write(bytes(16))
     board.free(board.function("testing.echo"))

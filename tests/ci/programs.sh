@@ -254,6 +254,20 @@ check_stubs() {
 # needs: cc wheel; for: lib targets/host targets/model tests/programs/clients
 check_tvm-client() { clients tvm; }
 
+# TVM's client, unmodified, and a Cortex-M4F in QEMU: digits, times, a system library, and what does
+# not fit
+# needs: wheel arm-board
+# for: core capi include targets/boards targets/mcu tests/programs/clients/rpc_board
+check_rpc-board() { clients rpc_board; }
+
+# MetaSchedule measures candidates on the board: firmware for each, one after another
+# needs: wheel arm-board
+# for: core capi include targets/boards targets/mcu tests/programs/clients/rpc_board_tuning
+check_rpc-board-tuning() {
+  build_wheel
+  CLIENT_SECONDS=1800 tests/programs/clients/run.sh "$target"/wheels/*.whl rpc_board_tuning
+}
+
 # TileLang 0.1.11, 0.1.12 and 0.1.15 and apache-tvm-tirx, from PyPI, generate code on the library of
 # our wheel
 # needs: wheel; for: lib targets/host tests/programs/clients
