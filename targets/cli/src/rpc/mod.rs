@@ -5,6 +5,7 @@ mod call;
 mod list;
 mod reach;
 mod secret;
+#[cfg(unix)]
 pub mod serve;
 pub mod tracker;
 #[allow(dead_code, reason = "servers register and clients ask with the rest of it")]
@@ -26,7 +27,9 @@ pub struct Rpc {
 /// Commands of `ferrite rpc`.
 #[derive(Subcommand)]
 enum Command {
+    #[cfg(unix)]
     Serve(Box<serve::Serve>),
+    #[cfg(unix)]
     #[command(hide = true)]
     Session(serve::Session),
     Call(call::Call),
@@ -38,7 +41,9 @@ enum Command {
 /// Runs the command.
 pub fn run(options: &Rpc) -> Outcome<()> {
     match &options.command {
+        #[cfg(unix)]
         Command::Serve(options) => serve::run(options),
+        #[cfg(unix)]
         Command::Session(options) => serve::run_session(options),
         Command::Call(options) => call::run(options),
         Command::Bench(options) => bench::run(options),

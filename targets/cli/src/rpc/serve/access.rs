@@ -36,7 +36,7 @@ struct Library {
     module: Module,
 }
 
-/// What a session may do.
+/// Permissions of a session, its files and libraries.
 pub struct SessionAccess {
     options: SessionOptions,
     files: Files,
@@ -47,7 +47,7 @@ pub struct SessionAccess {
     loaded: Mutex<BTreeSet<PathBuf>>,
 }
 
-/// What a session may do, shared by its functions.
+/// Permissions of a session, shared by its functions.
 #[derive(Clone)]
 pub struct SharedAccess(Arc<SessionAccess>);
 

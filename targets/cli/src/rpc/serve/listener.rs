@@ -53,7 +53,7 @@ impl Gate {
     }
 }
 
-/// What the threads of a server share.
+/// State that the threads of a server share.
 pub struct Server {
     options: Serve,
     token: Option<Vec<u8>>,

@@ -25,12 +25,12 @@ mod single;
 mod slots;
 mod stream;
 
-use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use ferrite_rpc::handshake::MAX_KEY_BYTES;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
@@ -38,6 +38,7 @@ pub use options::{Serve, Session};
 pub use session::run as run_session;
 
 use crate::failure::{Failure, Kind, Outcome};
+use crate::rpc::secret;
 use crate::rpc::tracker_client::{Offer, Registration};
 use crate::{library, output};
 use folder::ServerFolder;
@@ -70,15 +71,13 @@ pub fn run(options: &Serve) -> Outcome<()> {
     Server::new(options, token, gate, folder, stop).run(&listener)
 }
 
-/// Reads the first line of a file.
+/// Reads a token that cannot be guessed.
 fn read_token(file: &Path) -> Outcome<Vec<u8>> {
-    let within = |reason: String| Failure::input(format!("{}: {reason}", file.display()));
-    let text = fs::read_to_string(file).map_err(|error| within(error.to_string()))?;
-    let token = text.lines().next().unwrap_or_default().trim();
-    if token.len() < LEAST_TOKEN || token.contains(char::is_whitespace) {
-        return Err(within(format!(
-            "a token has at least {LEAST_TOKEN} letters and no blanks: `openssl rand -hex 16` \
-             prints one"
+    let token = secret::read(file, MAX_KEY_BYTES / 2)?;
+    if token.len() < LEAST_TOKEN {
+        return Err(Failure::input(format!(
+            "{}: a token has at least {LEAST_TOKEN} letters: `openssl rand -hex 16` prints one",
+            file.display()
         )));
     }
     Ok(token.into())

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,9 +24,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The reason why a session ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
-    /// Its process ended.
+    /// The process ended.
     Exit(ExitStatus),
-    /// Its time was over.
+    /// The time limit was reached.
     Late(Duration),
     /// The client was gone, and the process went on.
     Gone,
@@ -67,7 +67,7 @@ pub fn command(options: &Serve, folder: &Path) -> io::Result<Command> {
     let program = std::env::current_exe()?;
     let wrap = options.wrap.as_ref().map_or(&[][..], |words| &words.0);
     let mut command = match wrap {
-        [] => Command::new(program),
+        [] => of_this_program(program),
         [first, rest @ ..] => {
             let mut command = Command::new(first);
             command.args(rest).arg(program);
@@ -78,6 +78,17 @@ pub fn command(options: &Serve, folder: &Path) -> io::Result<Command> {
     // Files that a compiler leaves when it is killed are in the folder, too.
     command.arg(folder).env("TMPDIR", folder);
     Ok(command)
+}
+
+/// Returns a command that runs this program, also after another version was installed in its place.
+fn of_this_program(path: PathBuf) -> Command {
+    let own = Path::new("/proc/self/exe");
+    if !own.exists() {
+        return Command::new(path);
+    }
+    let mut command = Command::new(own);
+    command.arg0(path);
+    command
 }
 
 /// Loads the libraries in a process of its own, so that mistakes are known before a client comes.
@@ -108,7 +119,7 @@ fn name(signal: i32) -> String {
     signal_name(signal).map_or(format!("signal {signal}"), Into::into)
 }
 
-/// What ends a session from outside.
+/// Events that end a session from outside.
 pub struct Bounds<'a> {
     /// Maximum duration.
     pub limit: Option<Duration>,
@@ -152,7 +163,7 @@ pub fn run(mut command: Command, bounds: &Bounds<'_>) -> io::Result<End> {
 /// Kills a group, which the process leads, and reaps the process. The number of the group is not
 /// used again before that.
 fn kill(child: &mut Child, group: Pid) -> io::Result<ExitStatus> {
-    // A group without a living process is no error here.
+    // The group may have no living process any more.
     let _ = kill_process_group(group, Signal::KILL);
     child.wait()
 }
