@@ -230,6 +230,13 @@ check_quickstart() {
 # needs: cc valgrind groff; for: lib targets/cli
 check_cli() { cargo test -p ferrite-ffi-cli -- --include-ignored; }
 
+# 10,000 sessions of `ferrite rpc serve`, after which the server has neither more memory nor more
+# files
+# needs: cc; for: targets/cli targets/rpc
+check_rpc-sessions() {
+  FERRITE_RPC_SESSIONS=10000 nice cargo test -p ferrite-ffi-cli --test rpc many_sessions
+}
+
 # the command with C++ names: its checks and calls, and what it says of the libraries of TVM,
 # TileLang and XGrammar from PyPI, in which it finds no mistake
 # needs: g++; for: targets/cli tests/programs/inspected
