@@ -40,7 +40,7 @@ const REMOVE: &str = "tvm.rpc.server.remove";
 /// # Upstream
 /// `RPCSession` of `python/tvm/rpc/client.py`.
 #[derive(Clone)]
-pub struct Session(Arc<Connected>);
+pub struct Session(pub(super) Arc<Connected>);
 
 impl Session {
     /// Connects to a server by TCP.
@@ -96,6 +96,44 @@ impl Session {
     ) -> Result<Session> {
         devices::install();
         super::process::start(program.as_ref(), arguments).map(Session)
+    }
+
+    /// Starts a server in a thread of this process, which offers every global function, and begins
+    /// a session with it. For tests of code that uses sessions.
+    ///
+    /// # Errors
+    /// RPCError if the system has no further thread; MemoryError.
+    ///
+    /// # Examples
+    /// ```
+    /// use ferrite_alloc_ext::device::DeviceTensor;
+    /// use ferrite_core::names::global_table;
+    /// use ferrite_core::tensor::Input;
+    /// use ferrite_core::{AnyView, Function, Result};
+    /// use ferrite_rpc::client::Session;
+    ///
+    /// # fn main() -> Result<()> {
+    /// fn sum(x: Input<'_>) -> Result<f64> {
+    ///     let ([_], x) = x.array::<f64, 1>()?;
+    ///     Ok(x.iter().sum())
+    /// }
+    /// global_table::set(b"example.sum", &Function::from_typed(sum)?, false)?;
+    ///
+    /// let session = Session::local()?;
+    /// let x = DeviceTensor::from_slice(session.cpu(), &[1.5, 2.5], &[2])?;
+    /// let sum = session.function("example.sum")?;
+    /// assert_eq!(sum.call_packed(&[AnyView::from(x.as_tensor())])?.get::<f64>()?, 4.0);
+    /// assert_eq!(sum.call::<f64>((1,)).unwrap_err().kind().as_str(), "TypeError");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Upstream
+    /// `tvm.rpc.LocalSession`, whose server is in the calling thread.
+    #[cfg(unix)]
+    pub fn local() -> Result<Session> {
+        devices::install();
+        super::local::start(&[]).map(Session)
     }
 
     /// Returns the session as a module of kind `rpc`, whose functions are the global functions of

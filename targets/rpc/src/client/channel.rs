@@ -109,9 +109,7 @@ impl Channel {
     ) -> core::result::Result<usize, Closed> {
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() > deadline);
         match read {
-            Ok(0) => {
-                Err(self.fail(errors::rpc(format_args!("The RPC server closed the connection"))))
-            }
+            Ok(0) => Err(self.fail(transport::gone())),
             Ok(_) if is_late => Err(self.fail(transport::late())),
             Ok(count) if count <= capacity => Ok(count),
             Ok(_) => Err(self.fail(errors::closed())),

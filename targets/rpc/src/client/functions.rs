@@ -13,15 +13,15 @@ use ferrite_core::abi::DLDevice;
 use ferrite_core::error::Result;
 use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::names::defaults::Group;
-use ferrite_core::names::global_table;
+#[cfg(unix)]
 use ferrite_core::platform::memory::Buffer;
 use ferrite_core::tensor::{Tensor, TensorView};
 use ferrite_core::{Any, AnyView, Function, String, bail, static_function};
 
 use super::connect::{Options, connect};
+use super::evaluator::{any_time_evaluator, time_evaluator};
 use super::module::{self, LOAD_MODULE, RemoteModule, TIME_EVALUATOR, server_function};
 use super::{mask, tensor};
-use crate::functions::{self, HostTiming};
 
 /// Longest time for the handshake of `rpc.Connect`: a proxy answers when the server has come.
 const HANDSHAKE: Duration = Duration::from_secs(600);
@@ -40,6 +40,8 @@ pub const GROUPS: &[Group] = &[
             static_function!(packed "rpc.CreatePipeClient", start_process),
             #[cfg(unix)]
             static_function!(packed "rpc.PopenSession", start_program),
+            #[cfg(unix)]
+            static_function!("rpc.LocalSession", start_local),
         ],
         wrap: None,
     },
@@ -178,6 +180,12 @@ fn start_program(args: &[AnyView<'_>]) -> Result<Any> {
     }
 }
 
+/// Implements `rpc.LocalSession`.
+#[cfg(unix)]
+fn start_local() -> Result<Module> {
+    module::create(&super::local::start(&[])?, 0)
+}
+
 /// Implements `rpc.SessTableIndex`.
 fn session_index(module: Module) -> Result<i64> {
     Ok(i64::from(RemoteModule::of(&module)?.session().number()))
@@ -216,40 +224,4 @@ fn device(session: Module, device: DLDevice) -> Result<DLDevice> {
         Some(device) => Ok(device),
         None => bail!(ValueError, "A session has no device of type {}", device.device_type),
     }
-}
-
-/// Implements `runtime.RPCTimeEvaluator` for modules of sessions, and for those of this process and
-/// global functions.
-fn any_time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
-    match args.first().and_then(RemoteModule::of_view) {
-        Some(_) => time_evaluator(args),
-        None => functions::time_evaluator(HostTiming(local_function), args),
-    }
-}
-
-/// Finds a function of a module, or a global function if the module is None.
-fn local_function(module: AnyView<'_>, name: &String) -> Result<Option<Function>> {
-    match module.is_none() {
-        true => global_table::get(name.as_bytes()),
-        false => module.get::<Module>()?.get_function(name, true),
-    }
-}
-
-/// Implements `ferrite.rpc.TimeEvaluator`, with the arguments of `runtime.RPCTimeEvaluator`: a
-/// module of a session, the name of its function, the type and the id of the device as this process
-/// knows it, and options.
-fn time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
-    let [module, name, device_type, device_id, options @ ..] = args else {
-        bail!(TypeError, "ferrite.rpc.TimeEvaluator takes 12 arguments, got {}", args.len());
-    };
-    let module: Module = module.get()?;
-    let remote = RemoteModule::of(&module)?;
-    let device = DLDevice { device_type: device_type.get()?, device_id: device_id.get()? };
-    let device = remote.session().strip_mask(device)?;
-    let target = if remote.handle() == 0 { AnyView::NONE } else { AnyView::from(&module) };
-    let mut arguments: Buffer<AnyView<'_>> = Buffer::new();
-    let (device_type, device_id) = (i64::from(device.device_type), i64::from(device.device_id));
-    arguments.try_extend_from_slice(&[target, *name, device_type.into(), device_id.into()])?;
-    arguments.try_extend_from_slice(options)?;
-    server_function(remote.session(), TIME_EVALUATOR)?.call_packed(&arguments)
 }

@@ -26,14 +26,15 @@ use super::channel::Channel;
 use super::connect::begin;
 use super::errors;
 use super::session::Connected;
-use super::transport::{self, Transport};
+use super::socket::Socket;
+use super::transport::Transport;
 
 /// Number of times that the end of a child is awaited, 5 ms apart, before the child is killed.
 const POLLS: u32 = 100;
 
 /// A child process that serves.
 struct Server {
-    stream: UnixStream,
+    stream: Socket,
     child: Child,
 }
 
@@ -85,7 +86,7 @@ fn spawn(program: &OsStr, arguments: &[&OsStr]) -> io::Result<Server> {
     command.args(arguments).args(descriptors.map(|descriptor| descriptor.to_string()));
     // SAFETY: the closure makes system calls only, so it may run between fork and exec.
     unsafe { command.pre_exec(move || descriptors.into_iter().try_for_each(keep_open)) };
-    Ok(Server { child: command.spawn()?, stream })
+    Ok(Server { child: command.spawn()?, stream: Socket(stream) })
 }
 
 /// Lets a file descriptor stay open in the program that replaces this one.
@@ -97,41 +98,17 @@ fn keep_open(descriptor: RawFd) -> io::Result<()> {
     }
 }
 
-/// Writes to a socket without a signal if the other end is closed. Returns the number of bytes.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn send(stream: &UnixStream, bytes: &[u8]) -> io::Result<usize> {
-    let (start, count) = (bytes.as_ptr().cast(), bytes.len());
-    // SAFETY: the socket is open, and the bytes are borrowed until the call returns.
-    let sent = unsafe { libc::send(stream.as_raw_fd(), start, count, libc::MSG_NOSIGNAL) };
-    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
-}
-
-/// Writes to a socket. The standard library disables the signal.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn send(mut stream: &UnixStream, bytes: &[u8]) -> io::Result<usize> {
-    stream.write(bytes)
-}
-
 impl Transport for Server {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        transport::read(&mut self.stream, buffer)
+        self.stream.read(buffer)
     }
 
-    fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
-        while !bytes.is_empty() {
-            match send(&self.stream, bytes) {
-                Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(transport::stream_error("writing to", &error)),
-            }
-        }
-        Ok(())
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.stream.write(bytes)
     }
 
     fn set_time_limit(&mut self, limit: Option<Duration>) -> Result<()> {
-        let set =
-            self.stream.set_read_timeout(limit).and_then(|()| self.stream.set_write_timeout(limit));
-        set.map_err(|error| transport::stream_error("setting the time limit of", &error))
+        self.stream.set_time_limit(limit)
     }
 }
 
@@ -139,7 +116,7 @@ impl Drop for Server {
     /// Closes the stream, and kills the child if it does not end by itself.
     fn drop(&mut self) {
         // The child may be gone.
-        let _ = self.stream.shutdown(Shutdown::Both);
+        let _ = self.stream.0.shutdown(Shutdown::Both);
         for _ in 0..POLLS {
             if self.child.try_wait().is_ok_and(|status| status.is_some()) {
                 return;

@@ -103,7 +103,10 @@ impl Connected {
     }
 
     /// Runs `exchange` on the connection, then frees the handles that were released meanwhile.
-    fn exchange<T>(&self, exchange: impl FnOnce(&mut Connection) -> Result<T>) -> Result<T> {
+    pub(super) fn exchange<T>(
+        &self,
+        exchange: impl FnOnce(&mut Connection) -> Result<T>,
+    ) -> Result<T> {
         let outcome = exchange(&mut *self.connection()?);
         self.free_released();
         outcome

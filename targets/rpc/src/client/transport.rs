@@ -100,8 +100,15 @@ pub(super) fn read(stream: &mut impl Read, buffer: &mut [u8]) -> Result<usize> {
 pub(super) fn stream_error(doing: &str, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => late(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset => gone(),
         _ => errors::rpc(format_args!("Error {doing} the RPC server: {error}")),
     }
+}
+
+/// Returns the RPCError for a stream that the server closed.
+#[cold]
+pub(super) fn gone() -> Error {
+    errors::rpc(format_args!("The RPC server closed the connection"))
 }
 
 /// Returns the RPCError for a server that exceeds a time limit.

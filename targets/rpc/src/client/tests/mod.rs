@@ -1,6 +1,8 @@
 //! Sessions with servers whose answers are prepared, right and wrong.
 
 mod script;
+#[cfg(unix)]
+mod served;
 
 use std::vec;
 use std::vec::Vec;
