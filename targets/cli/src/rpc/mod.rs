@@ -8,7 +8,6 @@ mod secret;
 #[cfg(unix)]
 pub mod serve;
 pub mod tracker;
-#[allow(dead_code, reason = "servers register and clients ask with the rest of it")]
 pub mod tracker_client;
 mod transfer;
 

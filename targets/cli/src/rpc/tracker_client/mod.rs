@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use super::tracker::protocol::{MAGIC, SUCCESS, code, frame};
 
-#[allow(unused_imports, reason = "servers register with these")]
 pub use registration::{Offer, Registration, SessionSlot};
 
 /// Maximum length of an answer: a summary is longer than a request may be.
@@ -66,9 +65,13 @@ impl TrackerConnection {
         stream.set_write_timeout(Some(TIMEOUT))?;
         let mut connection = TrackerConnection { stream };
         connection.stream.write_all(&MAGIC.to_le_bytes())?;
-        match connection.receive_word()? {
-            MAGIC => Ok(connection),
-            other => Err(malformed(format!("this is not a tracker: it answers {other:#x}"))),
+        match connection.receive_word() {
+            Ok(MAGIC) => Ok(connection),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                Err(malformed("this is not a tracker: it closed the connection"))
+            }
+            Err(error) => Err(error),
+            Ok(other) => Err(malformed(format!("this is not a tracker: it answers {other:#x}"))),
         }
     }
 
