@@ -51,6 +51,16 @@ check_dense() {
   cargo test --locked --manifest-path targets/kernels/Cargo.toml --target-dir "$target/dense"
 }
 
+# the dense kernels with NEON, in qemu
+# needs: aarch64-linux-gnu-gcc qemu-aarch64 aarch64-unknown-linux-gnu
+# for: targets/kernels core/src/abi
+check_dense-arm64() {
+  local -x CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+  local -x CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+  cargo test --locked --manifest-path targets/kernels/Cargo.toml --lib --target aarch64-unknown-linux-gnu \
+    --target-dir "$target/dense"
+}
+
 # the dense kernels have no undefined behaviour: portable lanes under Miri, and the instruction sets
 # of the processor under the address sanitizer
 # needs: nightly+miri+rust-src; for: targets/kernels
