@@ -8,7 +8,8 @@ use ferrite_core::abi::{DLDevice, DLTensor, TVMFFIAny, TVMFFIByteArray, type_ind
 use ferrite_core::tensor::TensorRef;
 
 use super::failure::{Failure, MALFORMED, refused, too_long};
-use super::handles::{DataRegion, Handles};
+use super::handles::Handles;
+use super::region::DataRegion;
 use crate::wire::{OBJECT_REF, Packet, Stream};
 
 /// Size of a word of memory in bytes.
@@ -123,16 +124,25 @@ impl<'a> Arguments<'a> {
         DLDevice { device_type: word as i32, device_id: (word >> 32) as i32 }
     }
 
-    /// Returns the memory of a tensor.
-    pub(super) fn region(&self, at: usize) -> Result<DataRegion, Failure> {
+    fn tensor_at(&self, at: usize) -> Result<&DLTensor, Failure> {
         match self.cells.get(at) {
-            Some(cell) if cell.type_index == type_index::DL_TENSOR_PTR => {
-                // SAFETY: a cell with this type index has the address of a record in the memory for
-                // arguments, which the arguments borrow.
-                Ok(DataRegion::of(unsafe { &*cell.payload.v_ptr.cast() }))
-            }
+            // SAFETY: a cell with this type index has the address of a record in the memory for
+            // arguments, which the arguments borrow.
+            Some(cell) if cell.type_index == type_index::DL_TENSOR_PTR => unsafe {
+                Ok(&*cell.payload.v_ptr.cast())
+            },
             _ => Err(MALFORMED),
         }
+    }
+
+    /// Returns the memory of a tensor.
+    pub(super) fn region(&self, at: usize) -> Result<DataRegion, Failure> {
+        self.tensor_at(at).map(DataRegion::of)
+    }
+
+    /// Returns the device of a tensor.
+    pub(super) fn tensor_device(&self, at: usize) -> Result<DLDevice, Failure> {
+        Ok(self.tensor_at(at)?.device)
     }
 
     /// Borrows the content of a string; empty for other values.
@@ -156,7 +166,7 @@ impl Drop for Arguments<'_> {
     }
 }
 
-/// Reads the values of one sequence.
+/// A reader of the values of one sequence.
 struct Reader<'r, 'p, 'a, S: Stream> {
     packet: &'r mut Packet<'p, S>,
     handles: &'a Handles,

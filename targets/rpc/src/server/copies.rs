@@ -3,8 +3,9 @@
 use core::slice;
 
 use super::failure::{Failure, MALFORMED};
-use super::handles::{DataRegion, Handles};
+use super::handles::Handles;
 use super::host::Host;
+use super::region::DataRegion;
 use crate::wire::{Item, Packet, code, send, send_bytes};
 
 /// Reads tensor and size of a copy. Returns the memory that it is about: clients cut large copies
@@ -28,7 +29,7 @@ unsafe fn bytes_of<'a>(region: &DataRegion) -> &'a mut [u8] {
         return &mut [];
     }
     // SAFETY: a region is inside of the elements of a live tensor; the caller guarantees the rest.
-    unsafe { slice::from_raw_parts_mut(region.start(), region.bytes) }
+    unsafe { slice::from_raw_parts_mut(region.place.start(), region.bytes) }
 }
 
 /// Serves CopyFromRemote.
@@ -39,7 +40,7 @@ pub(super) fn to_client<H: Host>(
     let region = region(packet, handles)?;
     packet.finish()?;
     let host = packet.stream();
-    if !region.is_main_memory() {
+    if !region.place.is_main_memory() {
         return blocks::to_client(host, region);
     }
     send_bytes(host, code::COPY_ACK, region.bytes as u64)?;
@@ -57,7 +58,7 @@ pub(super) fn from_client<H: Host>(
     if packet.left() != region.bytes as u64 {
         return Err(MALFORMED);
     }
-    if region.is_main_memory() {
+    if region.place.is_main_memory() {
         // SAFETY: main memory, and no function runs.
         packet.read(unsafe { bytes_of(&region) })?;
     } else {

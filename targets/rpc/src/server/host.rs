@@ -1,4 +1,4 @@
-//! What a server needs of its surroundings: a stream with memory for arguments, and the functions
+//! The surroundings of a session: a stream with memory for arguments, and the functions
 //! that a client may call.
 #![forbid(unsafe_code)]
 

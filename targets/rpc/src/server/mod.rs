@@ -5,6 +5,7 @@
 //! | `host` | [`Host`] and [`Access`], what the session needs of its surroundings |
 //! | `session` | [`Session`], its state and its loop |
 //! | `handles`, `session_stream` | the table of handles, and streams in it |
+//! | `region` | the memory behind data handles |
 //! | `arguments` | sequences of values as arguments of functions |
 //! | `requests` | one function for each kind of request |
 //! | `results`, `failure` | answers: results of calls, errors |
@@ -19,6 +20,7 @@ mod devices;
 mod failure;
 mod handles;
 mod host;
+mod region;
 mod requests;
 mod results;
 mod session;

@@ -4,7 +4,7 @@ use ferrite_core::abi::{TVMFFIAny, TVMFFIAnyPayload, type_index};
 use ferrite_core::{Any, Tensor};
 
 use super::failure::{Failure, refused};
-use super::handles::{Content, DataRegion};
+use super::handles::Content;
 use super::session::Session;
 use crate::wire::{Item, Stream, TensorItem, code, send};
 
@@ -72,7 +72,7 @@ impl Session {
 fn tensor_item(tensor: &Tensor, handle: u64) -> Item<'_> {
     Item::Tensor(TensorItem {
         data: handle,
-        device: DataRegion::of(tensor.dl_tensor()).device,
+        device: tensor.device(),
         dtype: tensor.dtype(),
         shape: tensor.shape(),
         byte_offset: 0,

@@ -13,7 +13,7 @@ pub struct Session {
     pub(super) state: State,
 }
 
-/// Who serves requests.
+/// The server of the requests.
 pub(super) enum State {
     /// Nobody before InitServer.
     New,

@@ -10,8 +10,9 @@ use ferrite_core::{Any, ObjectRef, Tensor, plain_error};
 
 use super::arguments::Arguments;
 use super::failure::{Failure, refused};
-use super::handles::{Content, DataRegion, Handles};
+use super::handles::{Content, Handles};
 use super::host::{Access, Limits};
+use super::region::{DataRegion, Place};
 use super::session::{Session, State};
 use super::session_stream::SessionStream;
 use crate::wire::code;
@@ -48,7 +49,7 @@ fn device_of(from: DLDevice, to: DLDevice) -> Device {
 }
 
 const fn region(part: DataRegion) -> Region {
-    Region { device: part.device, data: part.data, offset: part.offset }
+    Region { device: part.place.device, data: part.place.data, offset: part.place.offset }
 }
 
 /// Copies between regions of the same size, and waits until the copy is complete.
@@ -58,7 +59,7 @@ pub(super) fn copy(
     handle: u64,
     handles: &Handles,
 ) -> Result<(), Failure> {
-    let device = device_of(from.device, to.device);
+    let device = device_of(from.place.device, to.place.device);
     let stream = match handle {
         0 => stream::current(device),
         handle => of_device(handles, handle, device)?,
@@ -84,7 +85,8 @@ fn of_device(handles: &Handles, handle: u64, device: Device) -> Result<*mut c_vo
 /// Returns a block as a region of main memory.
 fn block_region(block: &mut [u8]) -> DataRegion {
     let device = DLDevice { device_type: kind::CPU, device_id: 0 };
-    DataRegion { data: block.as_mut_ptr().cast(), device, offset: 0, bytes: block.len() }
+    let place = Place { data: block.as_mut_ptr().cast(), device, offset: 0 };
+    DataRegion { place, bytes: block.len() }
 }
 
 /// Reads a region of a device, of the size of the block.
@@ -141,7 +143,7 @@ impl Session {
             code::GET_STREAM => self.current_stream(device),
             code::FREE_STREAM if handle != 0 => {
                 of_device(&self.handles, handle, device)?;
-                self.handles.remove(handle, |content| matches!(content, Content::Stream(_)))?;
+                self.handles.remove(handle, code)?;
                 Ok(0)
             }
             code::FREE_STREAM => Ok(0),

@@ -6,8 +6,9 @@ use ferrite_core::{Any, Tensor};
 
 use super::arguments::Arguments;
 use super::failure::{Failure, refused};
-use super::handles::{DataRegion, Handles};
+use super::handles::Handles;
 use super::host::Access;
+use super::region::DataRegion;
 use super::session::{Session, State};
 
 const NO_DEVICE: Failure = refused!("InternalError: no such device");
@@ -46,7 +47,7 @@ pub(super) fn copy(
     _stream: u64,
     _: &Handles,
 ) -> Result<(), Failure> {
-    let (source, target) = (from.start(), to.start());
+    let (source, target) = (from.place.start(), to.place.start());
     if source.addr().abs_diff(target.addr()) < from.bytes {
         return Err(refused!("ValueError: overlap"));
     }

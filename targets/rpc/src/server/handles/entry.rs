@@ -3,12 +3,11 @@
 
 use ferrite_core::{ObjectRef, Tensor};
 
-/// Marks the end of the list of free entries.
-pub(super) const NO_ENTRY: u32 = u32::MAX;
+use crate::wire::code;
 
 /// The content of an entry.
 pub(in super::super) enum Content {
-    /// Nothing; the number of the next free entry.
+    /// Nothing; the number of the next free entry plus one, or 0.
     Free(u32),
     /// An object that a call returned.
     Object(ObjectRef),
@@ -19,6 +18,19 @@ pub(in super::super) enum Content {
     Stream(super::super::session_stream::SessionStream),
 }
 
+impl Content {
+    /// Returns the code of the request that frees such an entry; 0 for free ones.
+    pub(super) const fn freed_by(&self) -> i32 {
+        match self {
+            Content::Free(_) => 0,
+            Content::Object(_) => code::FREE_HANDLE,
+            Content::Data(_) => code::FREE_DATA,
+            #[cfg(feature = "devices")]
+            Content::Stream(_) => code::FREE_STREAM,
+        }
+    }
+}
+
 /// An entry of the table.
 pub(super) struct Entry {
     pub(super) generation: u32,
@@ -26,6 +38,6 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// A free entry that was never used.
-    pub(super) const NEW: Entry = Entry { generation: 1, content: Content::Free(NO_ENTRY) };
+    /// A free entry that was never used: zeros, so that a static table takes no flash.
+    pub(super) const NEW: Entry = Entry { generation: 0, content: Content::Free(0) };
 }

@@ -10,78 +10,20 @@
 //! | `growing` | a buffer that grows up to a limit, and a limit of the data, with `alloc` |
 //! | `fixed` | a constant array |
 
-use core::ffi::c_void;
-
-use ferrite_core::abi::{DLDevice, DLTensor};
-use ferrite_core::tensor::TensorRef;
-use ferrite_core::value::device::kind;
+use ferrite_core::abi::DLDevice;
 use ferrite_core::{ObjectRef, Tensor};
 
 use super::failure::{Failure, refused};
 use super::host::Limits;
+use super::region::DataRegion;
 
 mod entry;
 #[cfg_attr(not(feature = "alloc"), path = "fixed.rs")]
 mod growing;
 
 pub(super) use entry::Content;
-use entry::{Entry, NO_ENTRY};
+use entry::Entry;
 use growing::Entries;
-
-/// The memory behind a data handle.
-#[derive(Clone, Copy)]
-pub(super) struct DataRegion {
-    pub(super) data: *mut c_void,
-    pub(super) device: DLDevice,
-    /// Distance in bytes from `data` to the first byte.
-    pub(super) offset: usize,
-    pub(super) bytes: usize,
-}
-
-impl DataRegion {
-    /// Returns the memory of a tensor. It is empty for tensors that are not contiguous, whose
-    /// elements clients would not find.
-    pub(super) fn of(tensor: &DLTensor) -> DataRegion {
-        // SAFETY: tensors of the table and of arguments have `ndim` extents and strides.
-        let reader = unsafe { TensorRef::from_raw(tensor) };
-        let bytes = if reader.is_contiguous() { reader.size_bytes().unwrap_or(0) } else { 0 };
-        let offset = tensor.byte_offset as usize;
-        DataRegion { data: tensor.data, device: tensor.device, offset, bytes }
-    }
-
-    /// Returns the part that begins `offset` bytes behind the first one and has `bytes` bytes.
-    pub(super) fn part(self, offset: usize, bytes: usize) -> Result<DataRegion, Failure> {
-        match self.bytes.checked_sub(offset) {
-            // The offset is inside of the tensor's data.
-            Some(left) if left >= bytes => {
-                Ok(DataRegion { offset: self.offset.wrapping_add(offset), bytes, ..self })
-            }
-            _ => {
-                Err(refused!("ValueError: outside of the data of the handle", "ValueError: range"))
-            }
-        }
-    }
-
-    /// Returns data pointer and byte offset of a tensor in the region. In main memory the offset is
-    /// 0, which kernels compiled for whole tensors demand.
-    pub(super) fn address(&self) -> (*mut c_void, u64) {
-        if self.is_main_memory() {
-            (self.start().cast(), 0)
-        } else {
-            (self.data, self.offset as u64)
-        }
-    }
-
-    /// Returns `true` for memory of the CPU device.
-    pub(super) fn is_main_memory(&self) -> bool {
-        cfg!(not(feature = "devices")) || self.device.device_type == kind::CPU
-    }
-
-    /// Returns the address of the first byte, of main memory.
-    pub(super) fn start(&self) -> *mut u8 {
-        self.data.cast::<u8>().wrapping_add(self.offset)
-    }
-}
 
 const STALE: Failure = refused!("ValueError: no such handle");
 const WRONG_KIND: Failure =
@@ -90,12 +32,13 @@ const WRONG_KIND: Failure =
 /// The table of handles.
 pub(super) struct Handles {
     entries: Entries,
+    /// Number of the first free entry plus one, or 0.
     free: u32,
 }
 
 impl Handles {
     pub(super) const fn new(limits: Limits) -> Handles {
-        Handles { entries: Entries::new(limits), free: NO_ENTRY }
+        Handles { entries: Entries::new(limits), free: 0 }
     }
 
     /// Counts bytes of data before they are allocated.
@@ -111,8 +54,8 @@ impl Handles {
     /// Adds an entry. Returns its handle.
     pub(super) fn insert(&mut self, content: Content) -> Result<u64, Failure> {
         let number = match self.free {
-            NO_ENTRY => self.entries.push()?,
-            number => number,
+            0 => self.entries.push()?,
+            next => next - 1,
         };
         let entry = self.entries.get_mut(number).ok_or(STALE)?;
         if let Content::Free(next) = core::mem::replace(&mut entry.content, content) {
@@ -146,14 +89,12 @@ impl Handles {
             Content::Object(object) => object.as_class::<Tensor>(),
             _ => None,
         };
-        let region = DataRegion::of(tensor.ok_or(WRONG_KIND)?.dl_tensor());
-        if region.device != device {
-            return Err(refused!(
-                "ValueError: the data is on another device",
-                "ValueError: no such device"
-            ));
+        let tensor = tensor.ok_or(WRONG_KIND)?;
+        if tensor.device() == device {
+            Ok(DataRegion::of(tensor.dl_tensor()))
+        } else {
+            Err(refused!("ValueError: the data is on another device", "ValueError: device"))
         }
-        Ok(region)
     }
 
     /// Borrows the stream of a handle.
@@ -170,7 +111,7 @@ impl Handles {
 
     /// Returns the handle of the stream that the driver knows by a pointer.
     #[cfg(feature = "devices")]
-    pub(super) fn find_stream(&self, of_driver: *mut c_void) -> Option<u64> {
+    pub(super) fn find_stream(&self, of_driver: *mut core::ffi::c_void) -> Option<u64> {
         (0..self.entries.len()).find_map(|number| {
             let entry = self.entries.get(number)?;
             match &entry.content {
@@ -182,24 +123,20 @@ impl Handles {
         })
     }
 
-    /// Removes an entry, if its content is of the kind that `is_kind` accepts.
-    pub(super) fn remove(
-        &mut self,
-        handle: u64,
-        is_kind: impl Fn(&Content) -> bool,
-    ) -> Result<(), Failure> {
-        if !is_kind(self.find(handle)?) {
+    /// Removes an entry, if its content is of the kind of a request to free it.
+    pub(super) fn remove(&mut self, handle: u64, code: i32) -> Result<(), Failure> {
+        if self.find(handle)?.freed_by() != code {
             return Err(WRONG_KIND);
         }
         let number = number_of(handle);
         let entry = self.entries.get_mut(number).ok_or(STALE)?;
         // The last generation stays in use, so that no later entry has it.
         let is_last = entry.generation == u32::MAX;
-        let next = if is_last { NO_ENTRY } else { self.free };
+        let next = if is_last { 0 } else { self.free };
         let content = core::mem::replace(&mut entry.content, Content::Free(next));
         if !is_last {
             entry.generation += 1;
-            self.free = number;
+            self.free = number.wrapping_add(1);
         }
         if let Content::Data(data) = &content {
             self.entries.remove_data(DataRegion::of(data.dl_tensor()).bytes as u64);

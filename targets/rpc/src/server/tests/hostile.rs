@@ -126,7 +126,7 @@ fn requests_with_other_values_than_theirs_are_malformed() {
             assert_eq!(peer.ask(code, b"", items).error(), MALFORMED, "{code} {items:?}");
         }
     }
-    // A handle may be None, and is no handle then.
+    // None in place of a handle is not a handle of any entry.
     let error = peer.ask(code::FREE_HANDLE, b"", &[Item::None]).error();
     assert_eq!(error, "ValueError: no such handle");
 }
