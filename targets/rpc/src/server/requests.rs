@@ -59,6 +59,15 @@ struct Step {
     word: u64,
 }
 
+impl Step {
+    /// Sets the value of the answer. A function, since the release of the value before would be
+    /// inlined at each place.
+    #[cfg_attr(not(feature = "speed"), inline(never))]
+    fn put(&mut self, value: Any) {
+        self.value = value;
+    }
+}
+
 impl Session {
     /// Serves a request, of which the code was read.
     pub(super) fn request<H: Host>(
@@ -134,16 +143,16 @@ impl Session {
             code::CALL_FUNCTION => {
                 let function = self.handles.object(step.function, type_index::FUNCTION)?;
                 if let Some(function) = function.as_class::<Function>() {
-                    step.value = function.call_packed(arguments.views())?;
+                    step.put(function.call_packed(arguments.views())?);
                 }
             }
             code::GET_GLOBAL => {
-                step.value = match access.find(arguments.string(0))? {
+                step.put(match access.find(arguments.string(0))? {
                     Some(function) => Any::from(function),
                     None => handle_value(0),
-                };
+                });
             }
-            code::INIT_SERVER => step.value = devices::construct(arguments, access)?,
+            code::INIT_SERVER => step.put(devices::construct(arguments, access)?),
             code::FREE_HANDLE => step.word = arguments.word(0),
             code::COPY_AMONG_REMOTE => self.copy(arguments)?,
             code::ALLOCATE_TENSOR => {
@@ -197,7 +206,7 @@ impl Session {
                 return self.handles.remove(word, code);
             }
             code::GET_ATTRIBUTE => {
-                step.value = devices::attribute(device, word as i64)?;
+                step.put(devices::attribute(device, word as i64)?);
                 return Ok(());
             }
             code::ALLOCATE_DATA | code::ALLOCATE_TENSOR => self.allocate(device, word)?,
@@ -206,7 +215,7 @@ impl Session {
             }
             _ => return Ok(()),
         };
-        step.value = handle_value(handle);
+        step.put(handle_value(handle));
         Ok(())
     }
 
