@@ -72,12 +72,22 @@ impl Server {
         Ok(stream)
     }
 
-    /// Begins a session with a key.
-    pub fn connect(&self, key: &str) -> Outcome<Client<TcpStream>> {
+    /// Opens a connection with a handshake.
+    pub fn greet(&self, key: &str) -> Outcome<Wire<TcpStream>> {
         let mut wire = Wire(self.open()?);
         handshake::connect(&mut wire, key.as_bytes(), &mut [0; 256])
             .map_err(|error| format!("{error:?}"))?;
-        Client::begin(wire)
+        Ok(wire)
+    }
+
+    /// Begins a session with a key.
+    pub fn connect(&self, key: &str) -> Outcome<Client<TcpStream>> {
+        Client::begin(self.greet(key)?)
+    }
+
+    /// Returns the port.
+    pub fn port(&self) -> i64 {
+        self.address.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or_default()
     }
 
     /// Asks the server to end. Returns whether it ended without an error.
@@ -174,10 +184,15 @@ impl Answer {
 impl<S: Read + Write> Client<S> {
     /// Sends InitServer.
     pub fn begin(wire: Wire<S>) -> Outcome<Client<S>> {
+        Client::begin_by(wire, &[])
+    }
+
+    /// Sends InitServer with a session constructor and its arguments.
+    pub fn begin_by(wire: Wire<S>, constructor: &[Item<'_>]) -> Outcome<Client<S>> {
         let mut client = Client(wire);
         let mut prefix = (VERSION.len() as u64).to_le_bytes().to_vec();
         prefix.extend(VERSION);
-        match client.ask(code::INIT_SERVER, &prefix, &[])? {
+        match client.ask(code::INIT_SERVER, &prefix, constructor)? {
             Answer::Error(text) => Err(text.into()),
             _ => Ok(client),
         }

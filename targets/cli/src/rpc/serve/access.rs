@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ferrite::{AnyView, Bytes, Function, Module, Result, bail, error};
+use ferrite::{Any, AnyView, Bytes, Function, Module, Result, bail, error};
+use ferrite_rpc::client::forward;
 use ferrite_rpc::functions::{self, HostTiming, time_evaluator};
 use ferrite_rpc::server::Access;
+use ferrite_rpc::wire::{Closed, Stream};
 
 use super::files::Files;
 use super::link;
@@ -86,6 +88,20 @@ impl Access for SharedAccess {
             None => self.0.global(text),
             found => Ok(found),
         }
+    }
+
+    fn is_remote(&self, session: &Any) -> Result<bool> {
+        forward::is_remote(session).map(|()| true)
+    }
+
+    fn forward(
+        &self,
+        session: &Any,
+        client: &mut dyn Stream,
+        code: i32,
+        left: u64,
+    ) -> std::result::Result<(), Closed> {
+        forward::forward(session, client, code, left)
     }
 }
 
