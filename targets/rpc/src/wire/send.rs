@@ -4,6 +4,9 @@ use ferrite_core::abi::{DLDataType, DLDevice, type_index};
 
 use super::{Closed, OBJECT_REF, Stream, code};
 
+/// Whether objects are sent. Servers in builds without `alloc` send none, and write None for them.
+const HAS_OBJECTS: bool = cfg!(feature = "alloc");
+
 /// A value of a sequence.
 #[derive(Clone, Copy, Debug)]
 pub enum Item<'a> {
@@ -69,6 +72,7 @@ impl<'a> Item<'a> {
             Item::None => 0,
             Item::Word(..) => 8,
             Item::Bytes(_, bytes) => 8 + bytes.len() as u64,
+            Item::Object(..) | Item::ObjectRef(_) if !HAS_OBJECTS => 0,
             Item::Object(_, bytes) => 12 + bytes.len() as u64,
             Item::ObjectRef(_) => 12,
             Item::Tensor(tensor) => 32 + size_of_val(tensor.shape) as u64,
@@ -85,6 +89,9 @@ impl<'a> Item<'a> {
             Item::Bytes(index, bytes) => {
                 put_i32(stream, index)?;
                 put_bytes(stream, bytes)
+            }
+            Item::Object(..) | Item::ObjectRef(_) if !HAS_OBJECTS => {
+                put_i32(stream, type_index::NONE)
             }
             Item::Object(index, bytes) => {
                 put_i32(stream, index)?;
