@@ -266,23 +266,15 @@ impl EventLoop {
 
     /// Closes a connection for one from `newcomer`. Returns `false` if all are in use.
     fn close_for(&mut self, newcomer: IpAddr) -> bool {
+        let active = self.registry.active();
+        let candidates = self.connections.iter();
         let candidates: Vec<_> =
-            self.connections.iter().map(|(id, one)| self.candidate(*id, one)).collect();
+            candidates.map(|(id, one)| candidate(*id, one, active.contains(id))).collect();
         let chosen = crowd::choose(&candidates, newcomer);
         if let Some(id) = chosen {
             self.close(id, Some("too many connections"));
         }
         chosen.is_some()
-    }
-
-    fn candidate(&self, id: ConnectionId, connection: &Connection) -> Candidate {
-        let rank = match (connection.is_greeted(), self.registry.is_active(id)) {
-            (false, _) => Rank::Silent,
-            (true, false) => Rank::Idle,
-            (true, true) => Rank::Active,
-        };
-        let address = connection.address.ip().to_canonical();
-        Candidate { connection: id, address, rank, last_message: connection.last_message() }
     }
 
     /// Stops accepting for a moment after an error, which is mostly a lack of file descriptors:
@@ -299,6 +291,16 @@ impl EventLoop {
             report(connection.address, text);
         }
     }
+}
+
+fn candidate(id: ConnectionId, connection: &Connection, is_active: bool) -> Candidate {
+    let rank = match (connection.is_greeted(), is_active) {
+        (false, _) => Rank::Silent,
+        (true, false) => Rank::Idle,
+        (true, true) => Rank::Active,
+    };
+    let address = connection.address.ip().to_canonical();
+    Candidate { connection: id, address, rank, last_message: connection.last_message() }
 }
 
 /// Lets the operating system find peers that vanished. Without it, a connection of one would stay.

@@ -92,8 +92,7 @@ impl Queues {
         priority: f64,
         client: Client,
     ) -> Result<Option<Assignment>, String> {
-        let waiting = self.by_key.values().flat_map(|queue| queue.waiting.values());
-        within_limits(waiting.map(|waiting| waiting.connection), client.connection, "requests")?;
+        within_limits(self.waiting(), client.connection, "requests")?;
         let queue = self.queue(key)?;
         match queue.free.pop_front() {
             Some(server) => Ok(Some(Assignment { client, server })),
@@ -121,10 +120,9 @@ impl Queues {
             .collect()
     }
 
-    /// Returns `true` if the connection waits for a server.
-    pub fn is_waiting(&self, client: ConnectionId) -> bool {
-        let mut waiting = self.by_key.values().flat_map(|queue| queue.waiting.values());
-        waiting.any(|waiting| waiting.connection == client)
+    /// Returns the connections that wait for a server.
+    pub fn waiting(&self) -> impl Iterator<Item = ConnectionId> {
+        self.by_key.values().flat_map(|queue| queue.waiting.values()).map(|found| found.connection)
     }
 
     /// Returns the number of free servers and waiting clients of each key as JSON.
@@ -267,7 +265,7 @@ mod tests {
         assert_eq!(found.server.owner, 2);
         let found = queues.put("other", server(2, "other:1")).expect("a put").expect("a client");
         assert_eq!(found.client.connection, 4);
-        assert!(!queues.is_waiting(3) && !queues.is_waiting(4));
+        assert_eq!(queues.waiting().count(), 0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The tracker without its sockets: connections, what they registered, and the answers that each
 //! request causes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Value, json};
 
@@ -53,11 +53,11 @@ impl Registry {
         self.connections.remove(&connection)?.info.map(|(key, _)| key)
     }
 
-    /// Returns `true` for the connection of a server, and for one that waits for a server.
-    pub fn is_active(&self, connection: ConnectionId) -> bool {
-        let registered = self.connections.get(&connection);
-        registered.is_some_and(|registered| registered.info.is_some())
-            || self.queues.is_waiting(connection)
+    /// Returns the connections of servers, and those that wait for a server.
+    pub fn active(&self) -> HashSet<ConnectionId> {
+        let is_server = |(_, registered): &(_, &Registered)| registered.info.is_some();
+        let servers = self.connections.iter().filter(is_server).map(|(connection, _)| *connection);
+        servers.chain(self.queues.waiting()).collect()
     }
 
     /// Serves a request.
@@ -185,10 +185,10 @@ mod tests {
     fn a_waiting_client_gets_the_server_that_comes() {
         let mut registry = registry();
         assert_eq!(serve(&mut registry, 2, json!([4, "board", "", 1])), []);
-        assert!(registry.is_active(2));
+        assert_eq!(registry.active(), HashSet::from([2]));
         let put = serve(&mut registry, 1, json!([3, "board", [9091, "board:0.5"], null]));
         assert_eq!(put, [(1, json!(0)), (2, json!([0, ["10.0.0.1", 9091, "board:0.5"]]))]);
-        assert!(!registry.is_active(2) && !registry.is_active(1));
+        assert!(registry.active().is_empty());
         assert_eq!(serve(&mut registry, 1, json!([7])), [(1, json!([]))]);
     }
 
@@ -230,6 +230,7 @@ mod tests {
             ],
         });
         assert_eq!(serve(&mut registry, 3, json!([6])), [(3, json!([0, expected]))]);
+        assert_eq!(registry.active(), HashSet::from([1, 2, 3]));
         assert_eq!(registry.close(1), Some("server:board".into()));
         let (_, answer) = serve(&mut registry, 3, json!([6])).remove(0);
         assert_eq!(answer[1]["queue_info"]["board"]["free"], 0);
