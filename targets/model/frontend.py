@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import logging
 import runpy
 import warnings
 from unittest import mock
@@ -109,6 +110,8 @@ def convert(path, model, examples, shapes, values, loops):
 def program_file(path):
     """Returns the program that `torch.export.save` wrote."""
     torch = require("torch", TORCH)
+    # It logs a traceback of each way to read the file.
+    logging.getLogger("torch.export").setLevel(logging.ERROR)
     try:
         return torch.export.load(path)
     except Exception as error:  # noqa: BLE001 - errors of zip files, pickle and JSON

@@ -71,6 +71,14 @@ check_minilm() {
 # needs: wheel; for: targets/model tests/programs/clients/onnx_graphs
 check_onnx-graphs() { clients onnx_graphs; }
 
+# programs and modules of PyTorch, compiled by `ferrite model`, give PyTorch's results; downloads
+# 3 GB
+# needs: wheel; for: targets/model tests/programs/clients/torch_programs
+check_torch-programs() {
+  build_wheel
+  CLIENT_SECONDS=1800 tests/programs/clients/run.sh "$target"/wheels/*.whl torch_programs
+}
+
 # networks of packages, compiled by `ferrite model`, give ONNX Runtime's results; prints both times,
 # and those after a search for schedules; downloads 120 MB
 # needs: wheel; for: targets/relax targets/model tests/programs/clients/models
