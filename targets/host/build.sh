@@ -14,7 +14,7 @@
 # alone and without devices, with an import library and tvm_ffi.def, from which Microsoft's `lib`
 # makes another one; it needs MinGW (x86_64-w64-mingw32-gcc).
 set -euo pipefail
-features=backend,relax,opencl,vulkan,cuda,rocm
+features=backend,relax,rpc,opencl,vulkan,cuda,rocm
 what=()
 command_features=
 manifest=Cargo.toml

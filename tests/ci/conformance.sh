@@ -13,9 +13,13 @@ check_c() { ferrite_tests c_programs; }
 # needs: gcc g++ clang python3; for: core capi include tests/conformance/layout
 check_layout() { ferrite_tests layout --include-ignored; }
 
-# the shared object shows the symbols of upstream's C ABI and nothing else
-# needs: nm python3; for: lib tests/conformance/exports
-check_exports() { ferrite_tests exports --include-ignored; }
+# the shared object shows the symbols of upstream's C ABI and nothing else, and a C program uses
+# those for remote calls
+# needs: nm python3 valgrind; for: lib targets/rpc tests/conformance/exports tests/programs/rpc
+check_exports() {
+  ferrite_tests exports --include-ignored
+  ferrite_tests rpc_client --include-ignored
+}
 
 # docs/security.md has the table of how upstream's library and ours are hardened
 # needs: readelf python3 g++

@@ -19,7 +19,7 @@ die() {
 # programs of old releases of TVM.
 headers=(
   dlpack/dlpack.h tvm/ffi/c_api.h tvm/ffi/extra/c_env_api.h tvm/runtime/base.h tvm/runtime/c_backend_api.h
-  tvm/runtime/c_runtime_api.h tvm_ffi_model.h ferrite/kernel.h
+  tvm/runtime/c_runtime_api.h tvm_ffi_model.h tvm_ffi_rpc.h ferrite/kernel.h
 )
 
 below_prefix() { # below_prefix VARIABLE: prints the folder's path below PREFIX

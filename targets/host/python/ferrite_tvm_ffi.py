@@ -7,7 +7,7 @@
 its environment: see ferrite_tvm_ffi_switch.py. `python -m ferrite_tvm_ffi` prints the libraries in use: see ferrite_tvm_ffi_command.py.
 Values of tvm_ffi can then be pickled: see ferrite_tvm_ffi_pickle.py. `help` shows the documentation of functions of modules: see
 ferrite_tvm_ffi_docs.py. Calls are fast where the wheel has an extension for the interpreter: see ferrite_tvm_ffi_fast.py. `web` links
-what TVM compiled for web pages: see ferrite_tvm_ffi_web.py.
+what TVM compiled for web pages: see ferrite_tvm_ffi_web.py. `rpc` calls functions on other machines: see ferrite_tvm_ffi_rpc.py.
 
 A libtvm_ffi.so is found in two ways, and the import redirects both. Binaries need it by name: the dynamic loader uses
 the first library with that soname in the process, which is Ferrite's from the import on. Python code asks
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import importlib.metadata
 import importlib.util
 import os
@@ -223,12 +224,10 @@ def include_files(are_included: bool = True) -> None:
 
 
 def __getattr__(name: str):
-    """Return the module `web`, which is imported only when needed."""
-    if name != "web":
+    """Return the modules `rpc` and `web`, which are imported only when needed."""
+    if name not in ("rpc", "web"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import ferrite_tvm_ffi_web  # noqa: PLC0415
-
-    return ferrite_tvm_ffi_web
+    return importlib.import_module(f"ferrite_tvm_ffi_{name}")
 
 
 FINDER = Finder()

@@ -23,5 +23,6 @@ fi
 "$work/venv/bin/python" "$here/test_build.py"
 "$work/venv/bin/python" "$here/test_pickle.py"
 "$work/venv/bin/python" "$here/test_docs.py"
+"$work/venv/bin/python" "$here/test_rpc.py"
 "$work/venv/bin/python" "$here/test_cut.py"
 PATH=$work/venv/bin:$PATH "$work/venv/bin/python" "$here/test_wheel.py" "$wheel"

@@ -28,16 +28,34 @@ fn local_function(module: AnyView<'_>, name: &String) -> Result<Option<Function>
     }
 }
 
-/// Implements `ferrite.rpc.TimeEvaluator`, with the arguments of `runtime.RPCTimeEvaluator`: a
-/// module of a session, the name of its function, the type and the id of the device as this process
-/// knows it, and options.
-pub(super) fn time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
+/// Measures a function on the server, with the arguments of `runtime.RPCTimeEvaluator`: a module of
+/// a session, the name of its function, the type and the id of the device as this process knows it,
+/// and options.
+fn time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
     let [module, name, device_type, device_id, options @ ..] = args else {
-        bail!(TypeError, "ferrite.rpc.TimeEvaluator takes 12 arguments, got {}", args.len());
+        bail!(TypeError, "runtime.RPCTimeEvaluator takes 12 arguments, got {}", args.len());
     };
+    let device = DLDevice { device_type: device_type.get()?, device_id: device_id.get()? };
+    evaluate(module, name, device, options)
+}
+
+/// Implements `ferrite.rpc.TimeEvaluator`: (module of a session, name of its function, device as this
+/// process knows it, options of `runtime.RPCTimeEvaluator`).
+pub(super) fn device_time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
+    let [module, name, device, options @ ..] = args else {
+        bail!(TypeError, "ferrite.rpc.TimeEvaluator takes 11 arguments, got {}", args.len());
+    };
+    evaluate(module, name, device.get()?, options)
+}
+
+fn evaluate(
+    module: &AnyView<'_>,
+    name: &AnyView<'_>,
+    device: DLDevice,
+    options: &[AnyView<'_>],
+) -> Result<Any> {
     let module: Module = module.get()?;
     let remote = RemoteModule::of(&module)?;
-    let device = DLDevice { device_type: device_type.get()?, device_id: device_id.get()? };
     let device = remote.session().strip_mask(device)?;
     let target = if remote.handle() == 0 { AnyView::NONE } else { AnyView::from(&module) };
     let mut arguments: Buffer<AnyView<'_>> = Buffer::new();

@@ -19,7 +19,7 @@ use ferrite_core::tensor::{Tensor, TensorView};
 use ferrite_core::{Any, AnyView, Function, String, bail, static_function};
 
 use super::connect::{Options, connect};
-use super::evaluator::{any_time_evaluator, time_evaluator};
+use super::evaluator::{any_time_evaluator, device_time_evaluator};
 use super::module::{self, LOAD_MODULE, RemoteModule, TIME_EVALUATOR, server_function};
 use super::{mask, tensor};
 
@@ -62,9 +62,11 @@ pub const GROUPS: &[Group] = &[
             static_function!("ferrite.rpc.Connect", connect_with_options),
             #[cfg(unix)]
             static_function!(packed "ferrite.rpc.Start", start_process),
+            #[cfg(unix)]
+            static_function!("ferrite.rpc.Local", start_local),
             static_function!("ferrite.rpc.Device", device),
             static_function!("ferrite.rpc.LoadModule", load_module),
-            static_function!(packed "ferrite.rpc.TimeEvaluator", time_evaluator),
+            static_function!(packed "ferrite.rpc.TimeEvaluator", device_time_evaluator),
         ],
         wrap: None,
     },
@@ -145,7 +147,7 @@ fn seconds(seconds: f64) -> Result<Option<Duration>> {
     }
 }
 
-/// Implements `rpc.CreatePipeClient`: (program, arguments).
+/// Implements `rpc.CreatePipeClient` and `ferrite.rpc.Start`: (program, arguments).
 #[cfg(unix)]
 fn start_process(args: &[AnyView<'_>]) -> Result<Any> {
     use std::ffi::OsStr;
@@ -180,7 +182,7 @@ fn start_program(args: &[AnyView<'_>]) -> Result<Any> {
     }
 }
 
-/// Implements `rpc.LocalSession`.
+/// Implements `rpc.LocalSession` and `ferrite.rpc.Local`.
 #[cfg(unix)]
 fn start_local() -> Result<Module> {
     module::create(&super::local::start(&[])?, 0)
@@ -191,7 +193,7 @@ fn session_index(module: Module) -> Result<i64> {
     Ok(i64::from(RemoteModule::of(&module)?.session().number()))
 }
 
-/// Implements `rpc.LoadRemoteModule`: (session, name of an uploaded file).
+/// Implements `rpc.LoadRemoteModule` and `ferrite.rpc.LoadModule`: (session, name of an uploaded file).
 fn load_module(session: Module, name: String) -> Result<Module> {
     let load = server_function(RemoteModule::of(&session)?.session(), LOAD_MODULE)?;
     load.call_packed(&[AnyView::from(&name)])?.get()
@@ -217,8 +219,10 @@ fn tensor_from_handle(
     tensor::from_parts(session, data.addr() as u64, template, device, owner.addr() as u64)
 }
 
-/// Implements `ferrite.rpc.Device`: the device under which this process knows a device of a server.
-fn device(session: Module, device: DLDevice) -> Result<DLDevice> {
+/// Implements `ferrite.rpc.Device`: the device under which this process knows a device of a server,
+/// by its type and id there.
+fn device(session: Module, device_type: i32, device_id: i32) -> Result<DLDevice> {
+    let device = DLDevice { device_type, device_id };
     let number = RemoteModule::of(&session)?.session().number();
     match mask::add(number, device) {
         Some(device) => Ok(device),
