@@ -68,7 +68,7 @@ class Linking:
 
     def link(self, output, library, objects, functions):
         """Links the library and objects, and returns the size of the result."""
-        linker().link(output, library, objects, functions, self.asyncify)
+        linker().link(output, library, objects, functions, self.asyncify, shrink=True)
         return pathlib.Path(output).stat().st_size
 
 

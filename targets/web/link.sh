@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: link.sh [--called] [--with NAME]... [--asyncify] OUTPUT.wasm ARCHIVE [OBJECT...]
+# usage: link.sh [--called] [--with NAME]... [--asyncify | --shrink] OUTPUT.wasm ARCHIVE [OBJECT...]
 #
 # Links the library for web pages and compiled models, as objects of system libraries, into one
 # module for TVM's JavaScript runtime: see ../host/python/ferrite_tvm_ffi_web.py.

@@ -56,7 +56,7 @@ impl<'a> Argument<'a> {
 macro_rules! static_operation {
     ($serve:ident, $name:literal, $function:ty, $operands:ty) => {
         ferrite_core::names::builtins::StaticFunction::of_data(ferrite_core::optional_data!(
-            $name, OPERATION
+            OPERATION, $name
         ))
     };
 }

@@ -153,8 +153,10 @@ fn key_in(value: AnyView<'_>, name: &str) -> Result<StructuralKey> {
 /// MemoryError.
 pub(super) fn install() -> Result<()> {
     register(&CLASS)?;
-    static HASH: StaticFunction = static_function!("ffi.StructuralKey.__any_hash__", any_hash);
-    static EQUAL: StaticFunction = static_function!("ffi.StructuralKey.__any_equal__", key_equal);
+    static HASH: StaticFunction =
+        static_function!(concat!("ffi.StructuralKey.", "__any_hash__"), any_hash);
+    static EQUAL: StaticFunction =
+        static_function!(concat!("ffi.StructuralKey.", "__any_equal__"), key_equal);
     key::install(CLASS.index(), "__any_hash__", &HASH)?;
     key::install(CLASS.index(), "__any_equal__", &EQUAL)
 }

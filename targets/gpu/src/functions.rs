@@ -1,9 +1,12 @@
 //! Global functions of this build, registered as defaults: loaders and constructors of the modules
 //! of each kind, and runtime functions. TVM's own runtime registers the same names.
 
-use ferrite_core::names::defaults::{self, Defaults, Group};
+use ferrite_core::names::defaults::{self, Defaults, Group, Wrap};
 
 use crate::runtime;
+
+/// Calls for the devices of another runtime are forwarded to it. Web pages have none.
+const WRAP: Option<Wrap> = if cfg!(target_family = "wasm") { None } else { Some(runtime::wrap) };
 
 /// Loaders of modules: `ffi.Module.load_from_bytes.KIND`.
 pub const LOADERS: Group = Group {
@@ -48,15 +51,11 @@ pub const CONSTRUCTORS: Group = Group {
 };
 
 /// `__tvm_set_device`, which host code calls before the first kernel.
-pub const SET_DEVICE: Group = Group {
-    prefix: runtime::SET_DEVICE,
-    functions: &[runtime::SET_DEVICE_FUNCTION],
-    wrap: Some(runtime::wrap),
-};
+pub const SET_DEVICE: Group =
+    Group { prefix: runtime::SET_DEVICE, functions: &[runtime::SET_DEVICE_FUNCTION], wrap: WRAP };
 
 /// `runtime.*`: functions through which TVM's Python package uses devices.
-pub const RUNTIME: Group =
-    Group { prefix: "runtime.", functions: runtime::FUNCTIONS, wrap: Some(runtime::wrap) };
+pub const RUNTIME: Group = Group { prefix: "runtime.", functions: runtime::FUNCTIONS, wrap: WRAP };
 
 /// `runtime.*` specific to CUDA.
 #[cfg(feature = "cuda")]

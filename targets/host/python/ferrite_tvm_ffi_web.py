@@ -2,8 +2,10 @@
 
     lib.export_library("model.wasm", fcompile=ferrite_tvm_ffi.web.fcompile)
 
-A global function of the library is linked if the objects contain its name, or a JavaScript runtime calls it. It is a pair of symbols:
-the library refers to `NAME`, which raises an error, and the linker's option `--wrap=NAME` selects `__wrap_NAME`, the function.
+A global function of the library is linked if the objects contain its name, or a JavaScript runtime calls it. The library refers to
+`entry.NAME`, which has no data, and the linker's option `--wrap=entry.NAME` selects `__wrap_entry.NAME`, the function's data. In
+the same way `NAME`, which raises an error, and `__wrap_NAME` are its body, or that of a method of a machine. `device.webgpu` is the
+back end of WebGPU, which is linked with kernels for it.
 """
 
 from __future__ import annotations
@@ -30,10 +32,16 @@ CALLED = (
     *("ffi.Array", "ffi.ArrayGetItem", "ffi.ArraySize", "ffi.FunctionListGlobalNamesFunctor", "ffi.ModuleGetFunction"),
     *("ffi.ModuleImportModule", "ffi.Shape", "ffi.SystemLib", "ferrite.web.set_memory_limit"),
     *("runtime.TVMTensorAllocWithScope", "runtime.TVMTensorCopyFromTo", "runtime.TVMTensorCreateView"),
-    *("tvmjs.runtime.TensorCopyFromBytes", "tvmjs.runtime.TensorCopyToBytes"),
+    *("tvmjs.runtime.TensorCopyFromBytes", "tvmjs.runtime.TensorCopyToBytes", "relax.VirtualMachine.set_instrument"),
 )
-# Loaders are looked up by this prefix and a module's kind.
-LOADER = "ffi.Module.load_from_bytes."
+# Global functions that tvmjs and WebLLM look up when they start, whether or not they call them.
+FOUND = (
+    *("tvmjs.array.decode_storage", "tvmjs.runtime.ArrayConcat", "tvmjs.runtime.ConcatEmbeddings"),
+    *("vm.builtin.apply_", "vm.builtin.param_module_from_cache", "vm.builtin.sample_top_p_from_", "vm.builtin.tensor_cache."),
+    *("vm.builtin.attention_kv_cache_enable_sliding_window_for_seq", "vm.builtin.kv_state_"),
+)
+# Loaders are looked up by the first prefix and a module's kind; back ends have the second.
+LOADER, DEVICE = "ffi.Module.load_from_bytes.", "device."
 # The stack is below the data: one that is exhausted traps, and overwrites nothing.
 OPTIONS = ("--no-entry", "--gc-sections", "--strip-all", "--stack-first", "-z", "stack-size=1048576")
 # Features that rustc and TVM emit; older versions of Binaryen do not enable them.
@@ -50,14 +58,15 @@ class LinkError(RuntimeError):
     """A module cannot be linked."""
 
 
-def fcompile(output, objects, *, archive=None, functions=(), every_function=False, asyncify=False, **_) -> None:
+def fcompile(output, objects, *, archive=None, functions=(), every_function=False, asyncify=False, shrink=True, **_) -> None:
     """Link objects, as `fcompile` of TVM's `export_library`, which passes these options on.
 
     `archive` is the library, by default what FERRITE_WEB names. `functions` are names of global functions that JavaScript calls by
-    name, or their beginnings; `every_function` links all. With `asyncify`, calls into JavaScript may suspend the module.
+    name, or their beginnings; `every_function` links all. With `asyncify`, calls into JavaScript may suspend the module. Unless `shrink`
+    is false, Binaryen makes the module smaller, if it is installed.
     """
     archive = archive or library()
-    link(output, archive, objects, None if every_function else selected(archive, objects, functions), asyncify)
+    link(output, archive, objects, None if every_function else selected(archive, objects, functions), asyncify, shrink)
 
 
 # The format that TVM writes the objects in. Only system libraries register their functions.
@@ -74,7 +83,7 @@ def library() -> Path:
 
 def optional(archive) -> set[str]:
     """Return the names of the library's global functions."""
-    return {name.decode() for name in re.findall(rb"__wrap_([\w.]+)", content(archive))}
+    return {name.decode() for name in re.findall(rb"__wrap_(?:entry\.)?([\w.]+)", content(archive))}
 
 
 def selected(archive, objects, names=()) -> set[str]:
@@ -86,7 +95,7 @@ def selected(archive, objects, names=()) -> set[str]:
     return {
         function
         for function in functions
-        if function in CALLED or function.startswith(tuple(names)) or any(function.removeprefix(LOADER).encode() in one for one in data)
+        if function in CALLED or function.startswith(tuple(names)) or any(function.removeprefix(LOADER).removeprefix(DEVICE).encode() in one for one in data)
     }
 
 
@@ -97,13 +106,18 @@ def content(file) -> bytes:
         raise LinkError(f"{file} cannot be read: {error.strerror}") from None
 
 
-def link(output, archive, objects, functions=None, asyncify=False) -> None:
+def link(output, archive, objects, functions=None, asyncify=False, shrink=False) -> None:
     """Link the library with objects, and with those of its global functions, by default all."""
-    wrapped = sorted(optional(archive) if functions is None else functions)
+    known = optional(archive)
+    linked = known if functions is None else functions
+    found = linked | {name for name in known if name.startswith(FOUND)}
+    wrapped = sorted([*linked, *(f"entry.{name}" for name in found)])
     options = [*OPTIONS, *(f"--export={name}" for name in EXPORTS), *(f"--wrap={name}" for name in wrapped)]
     run([linker(), "-flavor", "wasm", *options, archive, *objects, "-o", output])
     if asyncify:
         suspend(output)
+    elif shrink and shutil.which("wasm-opt"):
+        make_smaller(output)
 
 
 def linker() -> Path:
@@ -123,8 +137,20 @@ def suspend(module) -> None:
     if not shutil.which("wasm-opt"):
         raise LinkError("wasm-opt is missing, which makes modules that can be suspended: install Binaryen")
     imports = ",".join(f"env.{name}" for name in IMPORTS)
-    features = [f"--enable-{feature}" for feature in FEATURES]
-    run(["wasm-opt", module, *features, "-O2", "--asyncify", f"--pass-arg=asyncify-imports@{imports}", "-o", module])
+    optimise(module, "-O2", "--asyncify", f"--pass-arg=asyncify-imports@{imports}")
+
+
+def make_smaller(module) -> None:
+    """Make a module smaller. One that this version of Binaryen cannot read stays as it is."""
+    try:
+        optimise(module, "-Oz")
+    except LinkError as error:
+        print(f"warning: wasm-opt did not make the module smaller: {error}", file=sys.stderr)
+
+
+def optimise(module, *passes) -> None:
+    """Run passes of Binaryen on a module."""
+    run(["wasm-opt", module, *(f"--enable-{feature}" for feature in FEATURES), *passes, "-o", module])
 
 
 def run(command) -> str:
@@ -143,9 +169,10 @@ def main() -> None:
     parser.add_argument("--called", action="store_true", help="only global functions that the objects or JavaScript runtimes call")
     parser.add_argument("--with", dest="functions", metavar="NAME", action="append", default=[], help="with --called: a function, or functions that begin so")
     parser.add_argument("--asyncify", action="store_true", help="calls into JavaScript may suspend the module; needs Binaryen")
+    parser.add_argument("--shrink", action="store_true", help="Binaryen makes the module smaller, if it is installed")
     args = parser.parse_args()
     chosen = selected(args.archive, args.objects, args.functions) if args.called else None
-    link(args.output, args.archive, args.objects, chosen, args.asyncify)
+    link(args.output, args.archive, args.objects, chosen, args.asyncify, args.shrink)
 
 
 if __name__ == "__main__":

@@ -32,12 +32,25 @@ pub mod webgpu;
 use ferrite_alloc_ext::device::{self, Backend};
 
 /// Runs the constructors of the module, which register its system libraries, registers the back
-/// end of WebGPU, and sends the log to the console. Must be called once, before the first lookup of
-/// a function.
+/// end of WebGPU if it is linked, and sends the log to the console. Must be called once, before the
+/// first lookup of a function.
 pub fn install() {
     // SAFETY: called once; constructors of compiled code have no requirement but that.
     unsafe { imports::__wasm_call_ctors() };
     log::install();
+    static REGISTER_WEBGPU: fn() = register_no_webgpu;
+    // SAFETY: a static. The compiler must not see which function it reads: the linker's option
+    // `--wrap=device.webgpu` changes that.
+    let register = unsafe { (&raw const REGISTER_WEBGPU).read_volatile() };
+    register();
+}
+
+/// Leaves the back end of WebGPU out, in modules without a kernel for it.
+#[unsafe(export_name = "device.webgpu")]
+fn register_no_webgpu() {}
+
+#[unsafe(export_name = "__wrap_device.webgpu")]
+fn register_webgpu() {
     static WEBGPU: &dyn Backend = &webgpu::WebGpu;
     // The device type is within the table.
     let _ = device::register(&WEBGPU);

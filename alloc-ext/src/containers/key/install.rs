@@ -22,8 +22,10 @@ use super::hooks::{EQUAL_HOOKS, HASH_HOOKS};
 /// # Errors
 /// MemoryError.
 pub fn install_hooks() -> Result<()> {
-    static HASH: StaticFunction = static_function!("ffi.BigInt.__any_hash__", hash_function);
-    static EQUAL: StaticFunction = static_function!("ffi.BigInt.__any_equal__", equal_function);
+    static HASH: StaticFunction =
+        static_function!(concat!("ffi.BigInt.", "__any_hash__"), hash_function);
+    static EQUAL: StaticFunction =
+        static_function!(concat!("ffi.BigInt.", "__any_equal__"), equal_function);
     install(type_index::BIG_INT, HASH_HOOKS.name, &HASH)?;
     install(type_index::BIG_INT, EQUAL_HOOKS.name, &EQUAL)
 }

@@ -40,6 +40,18 @@ impl StaticFunction {
         self.callee.name
     }
 
+    /// Returns the Rust function over packed arguments: `direct`.
+    #[doc(hidden)]
+    pub fn body(&self, direct: super::Direct) -> Option<super::Direct> {
+        Some(direct)
+    }
+
+    /// Returns `true`: all functions are linked.
+    #[inline(always)]
+    pub(crate) fn is_linked(&self) -> bool {
+        true
+    }
+
     /// Creates a function object that calls the static function.
     ///
     /// # Errors
@@ -86,7 +98,7 @@ unsafe impl ObjectRecord for PlainRecord {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! function_of_body {
-    ($callee:expr, $run:expr) => {{
+    ($callee:expr, $run:expr $(, $optional:literal)?) => {{
         unsafe extern "C" fn call(
             _: *mut ::core::ffi::c_void,
             args: *const $crate::abi::TVMFFIAny,

@@ -21,8 +21,11 @@ pub use entry::*;
     path = "required.rs"
 )]
 mod optional;
-#[cfg(all(feature = "optional-functions", target_family = "wasm", not(feature = "speed")))]
 pub use optional::*;
+#[cfg(not(feature = "speed"))]
+mod served;
+#[cfg(not(feature = "speed"))]
+pub use served::Served;
 
 /// The built-in functions of a binary.
 pub struct Builtins {
@@ -46,7 +49,7 @@ macro_rules! static_function {
     (packed $name:literal, $function:expr) => {{
         const CALLEE: &$crate::call::typed::Callee<'static> =
             &$crate::call::typed::Callee::new($name, &$crate::call::typed::Signature::PACKED);
-        $crate::function_of_body!(CALLEE, $crate::optional_body!($name, $function))
+        $crate::function_of_body!(CALLEE, $function, $name)
     }};
     (@ $name:expr, $function:expr, $($optional:literal)?) => {{
         const CALLEE: &$crate::call::typed::Callee<'static> =
@@ -54,7 +57,7 @@ macro_rules! static_function {
         fn body(args: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
             $crate::call::typed::TypedFn::invoke(&$function, CALLEE, args)
         }
-        $crate::function_of_body!(CALLEE, $crate::optional_body!($($optional,)? body))
+        $crate::function_of_body!(CALLEE, body $(, $optional)?)
     }};
     ($name:literal, $function:expr) => {
         $crate::static_function!(@ $name, $function, $name)

@@ -1,44 +1,44 @@
-//! Optional functions: each is a pair of symbols, between which the linker of a WebAssembly module
-//! chooses.
+//! Optional functions: the linker of a WebAssembly module chooses those of the tables that it has.
 //!
-//! The tables refer to the symbol `NAME`, whose body raises an error. The option `--wrap=NAME` of
-//! the linker redirects them to `__wrap_NAME`, the body of the function. Code that only bodies
-//! without that option use is not linked.
+//! Each function is two pairs of symbols. The option `--wrap=SYMBOL` of the linker redirects
+//! references of `SYMBOL` to `__wrap_SYMBOL`.
+//!
+//! | symbol | without the option | with it |
+//! |---|---|---|
+//! | `entry.NAME`, to which tables refer | the function does not exist | the function's data |
+//! | `NAME`, to which the data refers | raises an error: the function is not linked | the function |
+//!
+//! JavaScript runtimes look up many functions when they start, and fail if one does not exist; most
+//! modules have only an entry of them. Operations are an entry without a body, and methods of
+//! modules a body without an entry. What no selected symbol refers to is not linked.
 
-use core::ffi::c_int;
+use core::ptr;
 
-use super::Served;
-use crate::abi::TVMFFIAny;
-use crate::call::function::serve_safe_call;
-use crate::call::typed::{Callee, Signature};
+use super::served::Served;
 use crate::error::Result;
-use crate::plain_bail;
-use crate::value::any::Any;
+use crate::value::any::{Any, AnyView};
+use crate::{plain_bail, plain_error};
 
-/// Data of a static function, or its name if the function is not linked.
-pub struct Optional(pub fn() -> core::result::Result<&'static dyn Served, &'static str>);
+/// Returns the data of a static function; `None` if the function is not linked.
+pub type Data = fn() -> Option<&'static dyn Served>;
 
-impl Served for Optional {
-    fn name(&self) -> &'static str {
-        self.0().map_or_else(|name| name, Served::name)
-    }
+/// Nothing: the data has the Rust function over packed arguments.
+pub type Direct = ();
 
-    fn with_callee(&self, then: &mut dyn FnMut(&Callee<'_>) -> Result<()>) -> Result<()> {
-        match self.0() {
-            Ok(data) => data.with_callee(then),
-            Err(name) => then(&Callee::new(name, &Signature::PACKED)),
-        }
-    }
+pub(super) fn linked_data(data: &Data) -> Option<&'static dyn Served> {
+    // SAFETY: a reference. The compiler must not see which function it reads, whose result the
+    // linker changes.
+    let data = unsafe { ptr::from_ref(data).read_volatile() };
+    data()
+}
 
-    unsafe fn serve(&self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int {
-        // SAFETY: passed on.
-        unsafe {
-            match self.0() {
-                Ok(data) => data.serve(args, count, result),
-                Err(name) => serve_safe_call(args, count, result, &|_| fail_unlinked(name)),
-            }
-        }
-    }
+pub(super) fn required_data(data: &Data) -> Result<&'static dyn Served> {
+    linked_data(data)
+        .ok_or_else(|| plain_error!(RUNTIME_ERROR, "A function is not linked into this module"))
+}
+
+pub(super) fn direct_body(data: &Data, (): Direct) -> Option<fn(&[AnyView<'_>]) -> Result<Any>> {
+    linked_data(data)?.body()
 }
 
 /// Returns the error of a function that was not linked.
@@ -55,7 +55,7 @@ pub fn fail_unlinked(name: &str) -> Result<Any> {
     )
 }
 
-/// Returns the body of a function by its symbol, which this macro defines together with
+/// Returns the body of a function by the symbol `NAME`, which this macro defines together with
 /// `__wrap_NAME`. Without a name, returns the body itself.
 #[doc(hidden)]
 #[macro_export]
@@ -63,7 +63,7 @@ macro_rules! optional_body {
     ($run:expr) => {
         $run
     };
-    ($name:literal, $run:expr) => {{
+    ($run:expr, $name:literal) => {{
         #[unsafe(export_name = $name)]
         fn unlinked(_: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
             $crate::names::builtins::fail_unlinked($name)
@@ -76,36 +76,55 @@ macro_rules! optional_body {
     }};
 }
 
-/// Returns the body of a function by the symbol that [`optional_body!`](crate::optional_body)
-/// defines.
+/// Returns data by the symbol `entry.NAME`, which this macro defines together with
+/// `__wrap_entry.NAME`. Without a name, the data is always linked.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! optional_symbol {
-    ($name:literal, $run:expr) => {{
-        const _: fn(&[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> = $run;
-        unsafe extern "Rust" {
-            #[link_name = $name]
-            safe fn unlinked(args: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any>;
+macro_rules! optional_data {
+    ($data:expr) => {{
+        fn linked() -> Option<&'static dyn $crate::names::builtins::Served> {
+            Some($data)
+        }
+        linked
+    }};
+    ($data:expr, $name:literal) => {{
+        // The compiler merges equal functions of one section, and WebAssembly ignores its name.
+        #[unsafe(export_name = concat!("entry.", $name))]
+        #[unsafe(link_section = concat!(".text.", $name))]
+        fn unlinked() -> Option<&'static dyn $crate::names::builtins::Served> {
+            None
+        }
+        #[unsafe(export_name = concat!("__wrap_entry.", $name))]
+        fn linked() -> Option<&'static dyn $crate::names::builtins::Served> {
+            Some($data)
         }
         unlinked
     }};
 }
 
-/// Returns data of a static function whose functions are linked with the symbol `NAME`.
+/// Returns a method of a module by the symbol of its name, whose parts are literals.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! optional_data {
-    ($name:literal, $data:expr) => {{
-        type Data =
-            ::core::result::Result<&'static dyn $crate::names::builtins::Served, &'static str>;
-        #[unsafe(export_name = $name)]
-        fn unlinked() -> Data {
-            Err($name)
+macro_rules! optional_method {
+    ($this:ty, $run:expr, $($name:literal),+) => {{
+        #[unsafe(export_name = concat!($($name),+))]
+        fn unlinked(_: $this, _: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
+            $crate::names::builtins::fail_unlinked(concat!($($name),+))
         }
-        #[unsafe(export_name = concat!("__wrap_", $name))]
-        fn linked() -> Data {
-            Ok($data)
+        #[unsafe(export_name = concat!("__wrap_", $($name),+))]
+        fn linked(this: $this, args: &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> {
+            let run: fn($this, &[$crate::AnyView<'_>]) -> $crate::Result<$crate::Any> = $run;
+            run(this, args)
         }
-        &$crate::names::builtins::Optional(unlinked)
+        unlinked
     }};
+}
+
+/// Returns nothing: callers find the body in the data.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! direct_body {
+    ($($function:tt)*) => {
+        ()
+    };
 }

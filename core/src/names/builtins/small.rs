@@ -14,38 +14,35 @@ use crate::object::object_alloc::{self, ObjectRecord};
 use crate::value::any::{Any, AnyView};
 use crate::value::string::String;
 
+use super::optional::{self, Data, Direct};
+use super::served::Served;
+
 /// An entry of a table of static functions. Created by
 /// [`static_function!`](crate::static_function).
 #[derive(Clone, Copy)]
-pub struct StaticFunction(&'static dyn Served);
-
-/// The data of a static function, with the code that executes its calls.
-pub trait Served: Sync {
-    /// Returns the name, such as `ffi.Shape`.
-    fn name(&self) -> &'static str;
-
-    /// Calls `then` with the name and types, which may exist only for the duration of the call.
-    ///
-    /// # Errors
-    /// The errors of `then`.
-    fn with_callee(&self, then: &mut dyn FnMut(&Callee<'_>) -> Result<()>) -> Result<()>;
-
-    /// Executes a call of the static function. Returns 0, or -1 with an error raised.
-    ///
-    /// # Safety
-    /// The arguments must be those of a safe call.
-    unsafe fn serve(&self, args: *const TVMFFIAny, count: i32, result: *mut TVMFFIAny) -> c_int;
-}
+pub struct StaticFunction(Data);
 
 impl StaticFunction {
     /// Creates a static function from its data.
-    pub const fn of_data(data: &'static dyn Served) -> Self {
+    pub const fn of_data(data: Data) -> Self {
         Self(data)
     }
 
-    /// Returns the name, such as `ffi.Shape`.
+    /// Returns the name, such as `ffi.Shape`; empty if the function is not linked.
     pub fn name(&self) -> &'static str {
-        self.0.name()
+        optional::linked_data(&self.0).map_or("", Served::name)
+    }
+
+    /// Returns the Rust function over packed arguments, or `direct`, which is the same.
+    #[doc(hidden)]
+    pub fn body(&self, direct: Direct) -> Option<fn(&[AnyView<'_>]) -> Result<Any>> {
+        optional::direct_body(&self.0, direct)
+    }
+
+    /// Returns `true` unless the function can be linked, and is not.
+    #[inline]
+    pub(crate) fn is_linked(&self) -> bool {
+        optional::linked_data(&self.0).is_some()
     }
 
     /// Creates a function object that calls the static function.
@@ -53,12 +50,13 @@ impl StaticFunction {
     /// # Errors
     /// MemoryError.
     pub fn to_function(&self) -> Result<Function> {
+        let data = optional::required_data(&self.0)?;
         let cell = TVMFFIFunctionCell { safe_call: Some(serve_data), cpp_call: ptr::null_mut() };
         let init = |record: *mut DataRecord| {
             // SAFETY: the allocation has room for the record.
             unsafe {
                 (&raw mut (*record).cell).write(cell);
-                (&raw mut (*record).data).write(self.0);
+                (&raw mut (*record).data).write(data);
             }
         };
         // SAFETY: init writes both, which need no destruction; function objects have this layout
@@ -75,7 +73,7 @@ impl StaticFunction {
     /// MemoryError.
     pub fn metadata(&self) -> Result<String> {
         let mut text = String::EMPTY;
-        self.0.with_callee(&mut |callee| {
+        optional::required_data(&self.0)?.with_callee(&mut |callee| {
             text = export::metadata_text(&|out| callee.signature.write_schema(out))?;
             Ok(())
         })?;
@@ -129,15 +127,23 @@ impl Served for Body {
         // SAFETY: passed on.
         unsafe { serve_safe_call(args, count, result, &self.run) }
     }
+
+    #[cfg(all(feature = "optional-functions", target_family = "wasm"))]
+    fn body(&self) -> Option<fn(&[AnyView<'_>]) -> Result<Any>> {
+        Some(self.run)
+    }
 }
 
-/// Creates a static function from its name and types, and a Rust function over packed arguments.
+/// Creates a static function from its name and types, and a Rust function over packed arguments. A
+/// name that is a literal makes it optional.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! function_of_body {
-    ($callee:expr, $run:expr) => {{
-        const BODY: &$crate::names::builtins::Body =
-            &$crate::names::builtins::Body { callee: $callee, run: $run };
-        $crate::names::builtins::StaticFunction::of_data(BODY)
+    ($callee:expr, $run:expr $(, $optional:literal)?) => {{
+        const BODY: &$crate::names::builtins::Body = &$crate::names::builtins::Body {
+            callee: $callee,
+            run: $crate::optional_body!($run $(, $optional)?),
+        };
+        $crate::names::builtins::StaticFunction::of_data($crate::optional_data!(BODY $(, $optional)?))
     }};
 }

@@ -224,14 +224,14 @@ pub fn remove(name: &[u8]) -> Result<bool> {
 /// The first error of `visit`, which ends the iteration.
 pub fn names(visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
     for group in builtins::groups() {
-        for builtin in *group {
+        for builtin in group.iter().filter(|builtin| builtin.is_linked()) {
             let name = builtin.name().as_bytes();
             if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
                 visit(name)?;
             }
         }
     }
-    for default in defaults::functions() {
+    for default in defaults::functions().filter(|default| default.is_linked()) {
         let name = default.name().as_bytes();
         if TABLE.get(name).is_none_or(|entry| entry.value.function.is_set()) {
             visit(name)?;

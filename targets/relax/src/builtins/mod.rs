@@ -12,6 +12,7 @@
 use ferrite_core::abi::type_index;
 use ferrite_core::error::message::SHORT;
 use ferrite_core::error::{Error, Result};
+use ferrite_core::names::builtins::Direct;
 #[cfg(feature = "all-builtins")]
 use ferrite_core::names::builtins::StaticFunction;
 use ferrite_core::platform::text::Writer;
@@ -69,15 +70,33 @@ pub type Body = fn(&[AnyView<'_>]) -> Result<Any>;
 #[derive(Clone, Copy)]
 pub struct Builtin {
     /// Name, such as `vm.builtin.copy`.
+    #[cfg(not(feature = "all-builtins"))]
     pub name: &'static str,
-    /// Rust function that implements the builtin.
-    pub body: Body,
+    /// Rust function that implements the builtin, except in builds for web pages.
+    #[doc(hidden)]
+    pub body: Direct,
     /// Table entry that registers the builtin as a global function.
     #[cfg(feature = "all-builtins")]
     pub function: StaticFunction,
 }
 
 impl Builtin {
+    /// Returns the name, such as `vm.builtin.copy`; empty if the builtin is not linked.
+    pub fn name(&self) -> &'static str {
+        #[cfg(feature = "all-builtins")]
+        return self.function.name();
+        #[cfg(not(feature = "all-builtins"))]
+        self.name
+    }
+
+    /// Returns the Rust function that implements the builtin; `None` if it is not linked.
+    pub fn implementation(&self) -> Option<Body> {
+        #[cfg(feature = "all-builtins")]
+        return self.function.body(self.body);
+        #[cfg(not(feature = "all-builtins"))]
+        Some(self.body)
+    }
+
     /// Returns the builtin as a function object. Returns None in builds that link builtins
     /// individually, where no register holds a builtin.
     ///
@@ -100,25 +119,22 @@ impl Builtin {
 macro_rules! builtin {
     (packed $name:literal, $function:expr) => {
         $crate::builtins::Builtin {
+            #[cfg(not(feature = "all-builtins"))]
             name: $name,
-            body: ferrite_core::optional_symbol!($name, $function),
+            body: ferrite_core::direct_body!(packed $name, $function),
             #[cfg(feature = "all-builtins")]
             function: ferrite_core::static_function!(packed $name, $function),
         }
     };
-    ($name:literal, $function:expr) => {{
-        const CALLEE: &ferrite_core::call::typed::Callee<'static> =
-            &ferrite_core::call::typed::Callee::new($name, ferrite_core::call::typed::signature_of(&$function));
-        fn call(args: &[ferrite_core::AnyView<'_>]) -> ferrite_core::Result<ferrite_core::Any> {
-            ferrite_core::call::typed::TypedFn::invoke(&$function, CALLEE, args)
-        }
+    ($name:literal, $function:expr) => {
         $crate::builtins::Builtin {
+            #[cfg(not(feature = "all-builtins"))]
             name: $name,
-            body: ferrite_core::optional_symbol!($name, call),
+            body: ferrite_core::direct_body!($name, $function),
             #[cfg(feature = "all-builtins")]
             function: ferrite_core::static_function!($name, $function),
         }
-    }};
+    };
 }
 
 /// Returns an integer argument.

@@ -18,7 +18,8 @@ pub(crate) fn read_only(tensor: &Tensor) -> Tensor {
 pub(crate) fn call(name: &str, args: &[AnyView<'_>]) -> Any {
     let builtin =
         super::find(name.as_bytes()).unwrap_or_else(|| panic!("there is no builtin {name}"));
-    (builtin.body)(args).unwrap_or_else(|error| panic!("{name} failed: {error:?}"))
+    builtin.implementation().unwrap()(args)
+        .unwrap_or_else(|error| panic!("{name} failed: {error:?}"))
 }
 
 /// Calls the builtin with this name, and expects an error of this kind with this message.
@@ -26,7 +27,7 @@ pub(crate) fn call(name: &str, args: &[AnyView<'_>]) -> Any {
 pub(crate) fn failure(name: &str, args: &[AnyView<'_>], kind: &str, message: &str) {
     let builtin =
         super::find(name.as_bytes()).unwrap_or_else(|| panic!("there is no builtin {name}"));
-    let error = (builtin.body)(args).expect_err(name);
+    let error = builtin.implementation().unwrap()(args).expect_err(name);
     let texts = [error.kind_bytes(), error.message_bytes()]
         .map(|text| std::string::String::from_utf8_lossy(text).into_owned());
     assert_eq!(texts, [kind, message]);

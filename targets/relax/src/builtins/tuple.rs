@@ -98,10 +98,11 @@ mod reset_tests {
         assert_eq!(other.as_slice()[1].get::<i64>().unwrap(), 2);
         for index in [2i64, -1, i64::MIN] {
             let text = std::format!("Index {index} out of bounds 2");
-            let error = (crate::builtins::find(name.as_bytes()).unwrap().body)(&[
-                AnyView::from(&tuple),
-                index.into(),
-            ]);
+            let error =
+                crate::builtins::find(name.as_bytes()).unwrap().implementation().unwrap()(&[
+                    AnyView::from(&tuple),
+                    index.into(),
+                ]);
             let error = error.unwrap_err();
             assert_eq!(
                 (error.kind_bytes(), std::str::from_utf8(error.message_bytes()).unwrap()),

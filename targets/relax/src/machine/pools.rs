@@ -197,8 +197,10 @@ fn code_of(name: &[u8], resolve: &Resolve<'_>) -> Result<Function> {
 
 /// Resolves a packed function: a builtin of this crate, or else through `resolve`.
 fn packed(name: &[u8], resolve: &Resolve<'_>) -> Result<(Callee, Any)> {
-    if let Some(builtin) = builtins::find(name) {
-        return Ok((Callee::Builtin(builtin.body), builtin.to_value()?));
+    if let Some(builtin) = builtins::find(name)
+        && let Some(body) = builtin.implementation()
+    {
+        return Ok((Callee::Builtin(body), builtin.to_value()?));
     }
     match resolve(name)? {
         Some(function) => Ok((direct(&function)?, function.into())),

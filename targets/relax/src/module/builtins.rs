@@ -42,14 +42,14 @@ fn find_kept(kept: &[(&'static str, Function)], name: &str) -> Option<Function> 
 
 /// Returns the function object of a builtin. All calls return the same one.
 fn kept(builtin: &'static Builtin) -> Result<Function> {
-    if let Some(function) = KEPT.with_mut(|kept| find_kept(kept, builtin.name)) {
+    if let Some(function) = KEPT.with_mut(|kept| find_kept(kept, builtin.name())) {
         return Ok(function);
     }
     let made = builtin.function.to_function()?;
     // `made` is dropped after unlocking, if another thread was faster.
-    let function = KEPT.with_mut(|kept| match find_kept(kept, builtin.name) {
+    let function = KEPT.with_mut(|kept| match find_kept(kept, builtin.name()) {
         Some(function) => Ok(function),
-        None => kept.try_push((builtin.name, made.clone())).map(|()| made.clone()),
+        None => kept.try_push((builtin.name(), made.clone())).map(|()| made.clone()),
     });
     Ok(function?)
 }

@@ -25,12 +25,27 @@ struct ExecutableModule {
 /// A method of the module. Takes its arguments, and returns its result.
 type Method = fn(&Held<ExecutableModule>, &[AnyView<'_>]) -> Result<Any>;
 
+/// Creates a row of [`METHODS`]. Builds for web pages link those that a module's user names.
+macro_rules! method {
+    ($name:literal, $run:expr) => {
+        (
+            $name,
+            ferrite_core::optional_method!(
+                &Held<ExecutableModule>,
+                $run,
+                "relax.VMExecutable.",
+                $name
+            ),
+        )
+    };
+}
+
 const METHODS: &[(&str, Method)] = &[
     ("vm_load_executable", |this, _| Ok(new_machine(this)?.into())),
     ("has_function", |this, args| Ok(this.executable.find(text(args, 0)?).is_some().into())),
-    ("stats", |this, _| Ok(this.executable.stats()?.into())),
-    ("as_text", |this, _| Ok(this.executable.as_text()?.into())),
-    ("as_python", |this, _| Ok(this.executable.as_python()?.into())),
+    method!("stats", |this, _| Ok(this.executable.stats()?.into())),
+    method!("as_text", |this, _| Ok(this.executable.as_text()?.into())),
+    method!("as_python", |this, _| Ok(this.executable.as_python()?.into())),
 ];
 
 impl ModuleImpl for ExecutableModule {

@@ -31,24 +31,39 @@ impl MachineModule {
 /// A method of the module. Takes its arguments, and returns its result.
 type Method = fn(&Held<MachineModule>, &[AnyView<'_>]) -> Result<Any>;
 
+/// Creates a row of [`METHODS`]. Builds for web pages link those that a module's user names.
+macro_rules! method {
+    ($name:literal, $run:expr) => {
+        (
+            $name,
+            ferrite_core::optional_method!(
+                &Held<MachineModule>,
+                $run,
+                "relax.VirtualMachine.",
+                $name
+            ),
+        )
+    };
+}
+
 const METHODS: &[(&str, Method)] = &[
     ("vm_initialization", initialize),
-    ("set_input", |this, args| set_input(this, false, args)),
-    ("set_input_with_param_module", |this, args| set_input(this, true, args)),
-    ("invoke_stateful", |this, args| {
+    method!("set_input", |this, args| set_input(this, false, args)),
+    method!("set_input_with_param_module", |this, args| set_input(this, true, args)),
+    method!("invoke_stateful", |this, args| {
         this.machine.invoke_stateful(text(args, 0)?).map(|()| Any::NONE)
     }),
-    ("get_output", output),
-    ("get_output_arity", output_arity),
-    ("get_function_arity", function_arity),
-    ("get_function_param_name", parameter_name),
-    ("save_function", save_function),
-    ("invoke_closure", |this, args| {
+    method!("get_output", output),
+    method!("get_output_arity", output_arity),
+    method!("get_function_arity", function_arity),
+    method!("get_function_param_name", parameter_name),
+    method!("save_function", save_function),
+    method!("invoke_closure", |this, args| {
         let closure = argument(args, 0)?;
         closure.get::<ObjectRef>()?;
         this.machine.invoke(closure, &args[1..])
     }),
-    ("set_instrument", set_instrument),
+    method!("set_instrument", set_instrument),
 ];
 
 impl ModuleImpl for MachineModule {

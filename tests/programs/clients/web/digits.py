@@ -68,7 +68,7 @@ def write_pictures(place):
 
 def check_digits(place):
     pictures, labels = write_pictures(place)
-    for name, *options in ("simd",), ("plain", "--no-simd"), ("more", "--with", "vm.builtin.sample", "--asyncify"):
+    for name, *options in ("simd",), ("plain", "--no-simd"), ("more", "--with", "vm.builtin.sample", "--with", "relax.VMExecutable.", "--asyncify"):
         status, output = compiled(MODEL, "web", place / name, *options)
         assert status == 0 and "main(x: float32[1, 1, 8, 8])" in output, output
         size = (place / name / "model.wasm").stat().st_size

@@ -64,7 +64,8 @@ fn what_cannot_be_sampled_from_is_an_error() {
     );
     let logits = row(&[1.0, 2.0, 3.0]);
     let args = [AnyView::from(&logits), 1f64.into(), 1f64.into(), 1.5f64.into()];
-    let error = (crate::builtins::find(LOGITS.as_bytes()).unwrap().body)(&args).unwrap_err();
+    let error = crate::builtins::find(LOGITS.as_bytes()).unwrap().implementation().unwrap()(&args)
+        .unwrap_err();
     assert!(error.message_bytes().starts_with(b"Check failed: uniform_sample <= data[0].first"));
 }
 

@@ -29,7 +29,7 @@ pub static GROUPS: &[&[Builtin]] = &[
 
 /// Returns the builtin with this name.
 pub fn find(name: &[u8]) -> Option<&'static Builtin> {
-    GROUPS.iter().copied().flatten().find(|builtin| builtin.name.as_bytes() == name)
+    GROUPS.iter().copied().flatten().find(|builtin| builtin.name().as_bytes() == name)
 }
 
 /// Returns the table entries that register a group as global functions.

@@ -124,7 +124,7 @@ fn each_builtin_is_linked_into_firmware_or_has_a_reason() {
     for name in linked.chain(hosts_only) {
         assert!(listed.insert(name), "{name} is listed twice");
     }
-    let all: BTreeSet<_> = GROUPS.iter().copied().flatten().map(|builtin| builtin.name).collect();
+    let all: BTreeSet<_> = GROUPS.iter().copied().flatten().map(|builtin| builtin.name()).collect();
     let missing: Vec<_> = all.difference(&listed).collect();
     assert!(missing.is_empty(), "neither in linked.rs nor with a reason here: {missing:?}");
     let unknown: Vec<_> = listed.difference(&all).collect();
