@@ -114,16 +114,16 @@ check_loom() {
 
 # every fuzz target on FUZZ_RUNS inputs, 200000 unless that says otherwise, for at most
 # FUZZ_SECONDS, 300 (cargo-fuzz)
-# needs: cargo-fuzz nightly; for: lib fuzz targets/relax targets/gpu; counts: one
+# needs: cargo-fuzz nightly; for: lib fuzz targets/relax targets/rpc targets/gpu; counts: one
 check_fuzz() { fuzz_targets "-runs=${FUZZ_RUNS:-200000}" "-max_total_time=${FUZZ_SECONDS:-300}"; }
 
 # the kept inputs of every fuzz target, under the address sanitizer (cargo-fuzz)
-# needs: cargo-fuzz nightly; for: lib fuzz targets/relax targets/gpu; counts: one
+# needs: cargo-fuzz nightly; for: lib fuzz targets/relax targets/rpc targets/gpu; counts: one
 check_corpus() { fuzz_targets -runs=0; }
 
 # CORPUS_INPUTS kept inputs, 4 unless that says otherwise, of each fuzz target that needs no C
 # symbols, under Miri
-# needs: nightly+miri+rust-src; for: core alloc-ext fuzz targets/relax targets/gpu
+# needs: nightly+miri+rust-src; for: core alloc-ext fuzz targets/relax targets/rpc targets/gpu
 check_corpus-miri() {
   fuzz/corpus.py unpack
   CORPUS_INPUTS=${CORPUS_INPUTS:-4} miri --manifest-path fuzz/Cargo.toml --no-default-features --features targets --test corpus \
