@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// Headers of projects, in `data/include`.
 const HEADERS: [&str; 3] = ["tvm_ffi_model.h", "tvm/ffi/c_api.h", "dlpack/dlpack.h"];
+/// Linker of modules for web pages, which the wheel has, too.
+const LINKER: &str = "ferrite_tvm_ffi_web.py";
 /// Folders of `data/model` that are not a part of the program.
 const LEFT_OUT: [&str; 2] = ["plan", "__pycache__"];
 
@@ -14,6 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut files = Vec::new();
     find(&data, "model", "targets/model", &mut files)?;
     find(&data, "firmware", "targets/boards/firmware", &mut files)?;
+    find(&data, "web", "targets/web/npm/src", &mut files)?;
+    files.push((format!("targets/host/python/{LINKER}"), data.join(LINKER)));
     for header in HEADERS {
         files.push((format!("include/{header}"), data.join("include").join(header)));
     }

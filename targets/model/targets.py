@@ -34,6 +34,11 @@ HALVES = ("cortex-m33", "cortex-m4f")
 """Boards whose C compiler has float16."""
 
 
+def sources():
+    """Returns the clone, or the folder with what the command contains of one."""
+    return clone() or ROOT
+
+
 def boards():
     """Returns the names of the boards with the profile `relax`; none without a clone."""
     root = clone()
@@ -46,8 +51,10 @@ def check(name):
     if name not in known:
         more = "" if clone() else f"; boards need a clone of Ferrite, from which firmware is built: name its folder by the variable FERRITE"
         raise Failure(f"there is no target {name}; targets are: {', '.join(known)}{more}")
-    if name in WEB and not clone():
-        raise Failure("modules for web pages are built from a clone of Ferrite: name its folder by the variable FERRITE")
+    if name in WEB and not clone() and not os.environ.get("FERRITE_WEB"):
+        raise Failure(
+            "the library for web pages is built from a clone of Ferrite: name its folder by the variable FERRITE, or a library that is built by FERRITE_WEB"
+        )
 
 
 def description(name, cpu=None, simd=True):

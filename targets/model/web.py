@@ -74,7 +74,7 @@ class Linking:
 
 def linker():
     """Returns the module of the wheel that links modules for web pages."""
-    folder = str(targets.clone() / "targets/host/python")
+    folder = str(targets.sources() / "targets/host/python")
     if folder not in sys.path:
         sys.path.insert(0, folder)
     import ferrite_tvm_ffi_web
@@ -176,7 +176,7 @@ def files(name, description):
         "SIGNATURE": description.signature,
     }
     templates = {"model.mjs": "web.mjs", "model.d.mts": "web.d.mts", "README.md": "web.md"}
-    package = targets.clone() / "targets/web/npm/src"
+    package = targets.sources() / "targets/web/npm/src"
     return {file: project.fill(template, names) for file, template in templates.items()} | {f"ferrite/{path.name}": path.read_text() for path in sorted(package.iterdir())}
 
 

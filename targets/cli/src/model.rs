@@ -2,7 +2,8 @@
 //! Python.
 //!
 //! The command contains the program's files, and writes them to a temporary folder with the layout
-//! of a clone. A clone is needed for firmware only, which is built from sources.
+//! of a clone. A clone is needed only for what is built from sources: firmware, and the library for
+//! web pages, unless it is named.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -134,6 +135,8 @@ mod tests {
         }
         assert!(is_embedded("targets/boards/firmware/element.c"));
         assert!(is_embedded("include/tvm/ffi/c_api.h"));
+        assert!(is_embedded("targets/web/npm/src/model.mjs"));
+        assert!(is_embedded("targets/host/python/ferrite_tvm_ffi_web.py"));
         for path in ["model/tests.py", "model/hostile.py", "model/README.md"] {
             assert!(!is_embedded(&format!("targets/{path}")), "{path}");
         }

@@ -237,6 +237,8 @@ fn an_installed_model_command_needs_no_clone() -> Outcome<()> {
     let message =
         ferrite_of(&prefix, &["model", &model, "--target", "cortex-m4f"], &[])?.failure(1)?;
     assert!(message.contains("boards need a clone of Ferrite"), "{message}");
+    let message = ferrite_of(&prefix, &["model", &model, "--target", "web"], &[])?.failure(1)?;
+    assert!(message.contains("a library that is built by FERRITE_WEB"), "{message}");
     let message =
         ferrite_of(&prefix, &["model", &model, "--target", "host"], &[("FERRITE", "/usr")])?;
     assert!(message.failure(1)?.contains("FERRITE=/usr is not a clone of Ferrite"));

@@ -9,9 +9,12 @@ import subprocess
 import sys
 import tempfile
 
+import ferrite_tvm_ffi
+
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 HERE = pathlib.Path(__file__).parent
 TVMJS = pathlib.Path(os.environ["TVMJS"])
+COMMAND = pathlib.Path(ferrite_tvm_ffi.__file__).parent / "bin/ferrite"
 MODEL = ROOT / "tests/programs/relax/cnn/digits.onnx"
 SOURCE = """
 import tvm
@@ -77,6 +80,15 @@ def check_digits(place):
         run("digits.mjs", place / name, pictures, labels)
 
 
+def check_without_clone(place):
+    """The installed command, which has no clone, links the library that FERRITE_WEB names."""
+    folder = place / "elsewhere"
+    folder.mkdir()
+    variables = {name: value for name, value in os.environ.items() if name not in ("FERRITE", "CARGO_MANIFEST_DIR")} | {"PYTHON": sys.executable}
+    subprocess.run([COMMAND, "model", MODEL, "--target", "web", "-o", "digits"], cwd=folder, env=variables, check=True)
+    run("digits.mjs", folder / "digits", place / "pictures.json", place / "labels.json")
+
+
 def check_functions(place):
     """A function that no model calls is left out of the digits without an option, and linked by --with."""
     for release in "0.27", "0.28":
@@ -118,5 +130,5 @@ def check_mistakes(place):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        for check in check_digits, check_functions, check_types, check_webgpu, check_mistakes:
+        for check in check_digits, check_without_clone, check_functions, check_types, check_webgpu, check_mistakes:
             check(pathlib.Path(folder))

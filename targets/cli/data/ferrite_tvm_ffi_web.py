@@ -1,0 +1,1 @@
+../../host/python/ferrite_tvm_ffi_web.py
