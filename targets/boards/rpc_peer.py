@@ -437,6 +437,16 @@ def check_modules(process):
     row("time evaluator", "ok, 3 mistakes")
 
 
+def check_sample(process):
+    """The sample of Zephyr has a function, app.mean."""
+    board = Board(Link(process, 0.0025))
+    assert start(board)[0] == RETURN
+    data = board.allocate(16)
+    board.good(COPY_TO, tensor(data, [4]) + struct.pack("<Q4f", 16, 1, 2, 3, 4))
+    assert call(board, "app.mean", struct.pack("<i", 7) + tensor(data, [4])) == struct.pack("<id", 3, 2.5)
+    row("sample", "ok, a mean")
+
+
 def check_server(process):
     board = Board(Line(process))
     check_start(board)
@@ -453,7 +463,8 @@ def check_server(process):
 def main(program, command):
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     try:
-        {"rpc": check_server, "rpc_link": check_link, "rpc_modules": check_modules}[program](process)
+        checks = {"rpc": check_server, "rpc_link": check_link, "rpc_modules": check_modules, "sample": check_sample}
+        checks[program](process)
     finally:
         process.kill()
         process.wait()

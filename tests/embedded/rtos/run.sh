@@ -84,6 +84,16 @@ zephyr() { # zephyr NAME BOARD SYMBOL=VALUE...: builds the application with thes
   if grep -qx '3 + 4 = 7, with the kernel.s lock' "$out/$name.log"; then pass; else fail "$name" "$out/$name.log"; fi
 }
 
+# The sample that serves remote calls, over a line that loses bytes.
+sample() { # sample NAME: a build by `zephyr`
+  if "$root/tests/watchdog/watched.py" 120 "$root/targets/boards/rpc_peer.py" sample qemu-system-arm -M mps2-an386 -display none \
+    -monitor none -serial stdio -semihosting-config enable=on,target=native -kernel "$out/$1/rpc" >"$out/sample.log" 2>&1; then
+    pass
+  else
+    fail "sample of Zephyr" "$out/sample.log"
+  fi
+}
+
 esp_idf() { # esp_idf CHIP BOARD SYMBOL=VALUE...: builds the component for a chip
   local chip=$1 board=$2 found
   shift 2
@@ -111,7 +121,8 @@ makefile make-nowhere 'where Ferrite is not: name the folder of your clone' 2 FE
 makefile make-no-board "no board 'cortex-m9'; boards are cortex-m0 " 2 "FERRITE=$root" BOARD=cortex-m9
 makefile make-webassembly "no board 'wasm32'" 2 "FERRITE=$root" BOARD=wasm32
 makefile make-no-profile "no profile 'huge'; profiles are minimal," 2 "FERRITE=$root" PROFILE=huge
-zephyr zephyr-m4f cortex-m4f CPU_CORTEX_M4=y FP_HARDABI=y FERRITE=y
+zephyr zephyr-m4f cortex-m4f CPU_CORTEX_M4=y FP_HARDABI=y FERRITE=y FERRITE_RPC=y
+sample zephyr-m4f
 zephyr zephyr-riscv riscv32 RISCV=y RISCV_ISA_EXT_A=y FERRITE=y FERRITE_POOL_BYTES=4096
 if "$target/rtos-tools/bin/compote" manifest lint "$root/targets/boards/esp-idf"; then pass; else fail idf_component.yml; fi
 esp_idf esp32c3 riscv32imc FERRITE_PROFILE_CORE=y

@@ -5,6 +5,7 @@ mod call;
 mod list;
 mod reach;
 mod secret;
+pub mod serial;
 #[cfg(unix)]
 pub mod serve;
 pub mod tracker;
@@ -34,6 +35,7 @@ enum Command {
     Call(call::Call),
     Bench(bench::Bench),
     List(list::List),
+    Serial(Box<serial::Serial>),
     Tracker(tracker::Tracker),
 }
 
@@ -47,6 +49,7 @@ pub fn run(options: &Rpc) -> Outcome<()> {
         Command::Call(options) => call::run(options),
         Command::Bench(options) => bench::run(options),
         Command::List(options) => list::run(options),
+        Command::Serial(options) => serial::run(options),
         Command::Tracker(options) => tracker::run(options),
     }
 }

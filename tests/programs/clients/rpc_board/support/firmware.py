@@ -26,7 +26,7 @@ def build(folder, name, defines=(), sources=(), objects=(), heap=16384):
         "LDFLAGS": " ".join(map(str, objects)),
     }
     command = ["make", "-B", "-C", folder, *(f"{variable}={value}" for variable, value in variables.items())]
-    # What runs the tests may be a make, too.
+    # The tests may run below another make.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert done.returncode == 0, done.stdout

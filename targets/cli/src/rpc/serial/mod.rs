@@ -1,0 +1,77 @@
+//! `ferrite rpc serial`: a server for TVM, whose sessions are those of a board at a serial port.
+#![forbid(unsafe_code)]
+
+mod board;
+mod client;
+mod frame;
+mod line;
+mod link;
+mod options;
+mod session;
+
+use std::io::Write;
+use std::net::TcpListener;
+use std::time::Instant;
+
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::visible::visible;
+
+use super::tracker_client::{Offer, Registration};
+use board::Board;
+use client::{Client, Lock};
+use session::Session;
+
+pub use options::Serial;
+
+/// Runs the command until it is ended, or for one session.
+///
+/// # Errors
+/// [`Kind::Missing`](crate::failure::Kind::Missing) for a device that cannot be opened;
+/// [`Kind::Input`](crate::failure::Kind::Input) for an address that is in use, and for a token that
+/// cannot be read.
+pub fn run(options: &Serial) -> Outcome<()> {
+    let token = options.token.as_deref().map(options::read_token).transpose()?;
+    let mut board = Board::open(options)?;
+    let cannot = |error| Failure::input(format!("cannot listen at {}: {error}", options.tcp));
+    let listener = TcpListener::bind(options.tcp).map_err(cannot)?;
+    let address = listener.local_addr().map_err(cannot)?;
+    let registration = options.tracker.as_ref().map(|tracker| {
+        Registration::start(Offer {
+            tracker: tracker.clone(),
+            key: options.key.clone(),
+            host: options.custom_address.clone(),
+            port: address.port(),
+            sessions: 1,
+        })
+    });
+    let registration = registration.transpose().map_err(Failure::negative)?;
+    output::print(&format!("{} at {address}\n", options.device.display()))?;
+    loop {
+        let (stream, peer) = listener.accept().map_err(cannot)?;
+        let key = &options.key;
+        let lock = Lock { key, token: token.as_deref(), registration: registration.as_ref() };
+        match Client::greet(stream, &lock, options.handshake_timeout) {
+            Ok((client, _slot)) => {
+                log(format_args!("{peer}: session"));
+                let reason = Session::new(options, &mut board, client).run();
+                log(format_args!("{peer}: {reason}"));
+                if options.once {
+                    return Ok(());
+                }
+            }
+            Err(reason) => log(format_args!("{peer}: refused: {reason}")),
+        }
+    }
+}
+
+/// Writes a line to standard error.
+fn log(line: std::fmt::Arguments<'_>) {
+    // Nobody may be reading.
+    let _ = writeln!(std::io::stderr(), "{}", visible(&line.to_string()));
+}
+
+/// Returns the point in time after a duration; `None` if there is no limit.
+fn end_of(limit: Option<std::time::Duration>) -> Option<Instant> {
+    limit.and_then(|limit| Instant::now().checked_add(limit))
+}
