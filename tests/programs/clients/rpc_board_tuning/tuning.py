@@ -3,6 +3,7 @@
 import importlib
 import logging
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -68,7 +69,10 @@ class Builder(ms.builder.PyBuilder):
         for candidate in build_inputs:
             self.count += 1
             firmware = firmware_of(candidate.mod, self.folder, f"candidate{self.count}")
-            results.append(ms.builder.BuilderResult(str(firmware), None))
+            # The folder of an artifact is removed after its measurement.
+            own = self.folder / str(self.count)
+            own.mkdir()
+            results.append(ms.builder.BuilderResult(str(shutil.move(firmware, own / firmware.name)), None))
         return results
 
 
