@@ -53,6 +53,7 @@ targets! {
     map_operations
     packed_calls
     relax_executable
+    rpc_client
     rpc_session
 }
 

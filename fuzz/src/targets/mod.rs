@@ -12,6 +12,7 @@ pub mod library_bin;
 pub mod map_operations;
 pub mod packed_calls;
 pub mod relax_executable;
+pub mod rpc_client;
 pub mod rpc_session;
 
 use arbitrary::{Arbitrary, Unstructured};

@@ -39,8 +39,8 @@ fn time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
     evaluate(module, name, device, options)
 }
 
-/// Implements `ferrite.rpc.TimeEvaluator`: (module of a session, name of its function, device as this
-/// process knows it, options of `runtime.RPCTimeEvaluator`).
+/// Implements `ferrite.rpc.TimeEvaluator`: (module of a session, name of its function, device as
+/// this process knows it, options of `runtime.RPCTimeEvaluator`).
 pub(super) fn device_time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
     let [module, name, device, options @ ..] = args else {
         bail!(TypeError, "ferrite.rpc.TimeEvaluator takes 11 arguments, got {}", args.len());

@@ -193,7 +193,8 @@ fn session_index(module: Module) -> Result<i64> {
     Ok(i64::from(RemoteModule::of(&module)?.session().number()))
 }
 
-/// Implements `rpc.LoadRemoteModule` and `ferrite.rpc.LoadModule`: (session, name of an uploaded file).
+/// Implements `rpc.LoadRemoteModule` and `ferrite.rpc.LoadModule`: (session, name of a file that was
+/// uploaded).
 fn load_module(session: Module, name: String) -> Result<Module> {
     let load = server_function(RemoteModule::of(&session)?.session(), LOAD_MODULE)?;
     load.call_packed(&[AnyView::from(&name)])?.get()
@@ -219,8 +220,8 @@ fn tensor_from_handle(
     tensor::from_parts(session, data.addr() as u64, template, device, owner.addr() as u64)
 }
 
-/// Implements `ferrite.rpc.Device`: the device under which this process knows a device of a server,
-/// by its type and id there.
+/// Implements `ferrite.rpc.Device`: the device under which this process knows a device of a
+/// server, by its type and id there.
 fn device(session: Module, device_type: i32, device_id: i32) -> Result<DLDevice> {
     let device = DLDevice { device_type, device_id };
     let number = RemoteModule::of(&session)?.session().number();
