@@ -54,7 +54,7 @@ impl Connection {
     /// # Errors
     /// RPCError if the session ended or ends, or the answer is malformed; the error that the server
     /// raised; errors of `read`.
-    pub(super) fn request<T>(
+    pub(super) fn round_trip<T>(
         &mut self,
         send: impl FnOnce(&mut Channel) -> core::result::Result<(), Closed>,
         expected: i32,
@@ -80,7 +80,7 @@ impl Connection {
     /// Sends a request with a sequence of values. The answer is one value.
     ///
     /// # Errors
-    /// Those of [`request`](Connection::request).
+    /// Those of [`round_trip`](Connection::round_trip).
     pub(super) fn ask(
         &mut self,
         code: i32,
@@ -90,7 +90,7 @@ impl Connection {
             let [value] = decode::exactly(answer)?;
             Ok(value)
         };
-        self.request(|channel| send(channel, code, b"", items), code::RETURN, one)
+        self.round_trip(|channel| send(channel, code, b"", items), code::RETURN, one)
     }
 }
 

@@ -64,7 +64,7 @@ impl Connected {
         prefix[..8].copy_from_slice(&(VERSION.len() as u64).to_le_bytes());
         prefix[8..].copy_from_slice(VERSION);
         let items = arguments.items()?;
-        self.connection()?.request(
+        self.connection()?.round_trip(
             |channel| send(channel, code::INIT_SERVER, &prefix, &items),
             code::RETURN,
             skip,
@@ -147,7 +147,7 @@ impl Connected {
         let items = arguments.items()?;
         let answer = self.exchange(|connection| {
             let prefix = function.to_le_bytes();
-            connection.request(
+            connection.round_trip(
                 |channel| send(channel, code::CALL_FUNCTION, &prefix, &items),
                 code::RETURN,
                 result,
@@ -173,7 +173,7 @@ impl Connected {
                 channel.write(piece)?;
                 channel.flush()
             };
-            self.exchange(|connection| connection.request(send, code::RETURN, skip))?;
+            self.exchange(|connection| connection.round_trip(send, code::RETURN, skip))?;
         }
         Ok(())
     }
@@ -203,7 +203,7 @@ impl Connected {
                 }
                 Ok(answer.read(piece)?)
             };
-            self.exchange(|connection| connection.request(send, code::COPY_ACK, read))?;
+            self.exchange(|connection| connection.round_trip(send, code::COPY_ACK, read))?;
         }
         Ok(())
     }
