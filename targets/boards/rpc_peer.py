@@ -437,14 +437,23 @@ def check_modules(process):
     row("time evaluator", "ok, 3 mistakes")
 
 
-def check_sample(process):
-    """The sample of Zephyr has a function, app.mean."""
-    board = Board(Link(process, 0.0025))
+def check_mean(line, name):
+    """A function computes the mean of a vector; another name is not that of a function."""
+    board = Board(line)
     assert start(board)[0] == RETURN
     data = board.allocate(16)
     board.good(COPY_TO, tensor(data, [4]) + struct.pack("<Q4f", 16, 1, 2, 3, 4))
-    assert call(board, "app.mean", struct.pack("<i", 7) + tensor(data, [4])) == struct.pack("<id", 3, 2.5)
-    row("sample", "ok, a mean")
+    assert call(board, name, struct.pack("<i", 7) + tensor(data, [4])) == struct.pack("<id", 3, 2.5)
+    assert board.function("nothing") == 0
+    row(name, "ok, a mean")
+
+
+def check_zephyr(process):
+    check_mean(Link(process, 0.0025), "app.mean")
+
+
+def check_embassy(process):
+    check_mean(Line(process), "sensor.mean")
 
 
 def check_server(process):
@@ -463,7 +472,8 @@ def check_server(process):
 def main(program, command):
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     try:
-        checks = {"rpc": check_server, "rpc_link": check_link, "rpc_modules": check_modules, "sample": check_sample}
+        checks = {"rpc": check_server, "rpc_link": check_link, "rpc_modules": check_modules}
+        checks |= {"zephyr": check_zephyr, "embassy": check_embassy}
         checks[program](process)
     finally:
         process.kill()

@@ -32,6 +32,12 @@ log_embassy() { # log_embassy FIRMWARE
   run_program "$1" | tee /dev/stderr | grep -xF 'mean of [3.0, 1.0, 2.0]: 2' >/dev/null && echo 'row|readings|ok|-'
 }
 
+# Runs the device of TVM on the embassy executor.
+log_remote() { # log_remote FIRMWARE
+  "$root/tests/watchdog/watched.py" 120 ./rpc_peer.py embassy "${emulator[@]}" -display none -monitor none -serial stdio \
+    -icount shift=0 -semihosting-config enable=on,target=native -kernel "$1"
+}
+
 run_rust() {
   # shellcheck disable=SC2034 # print_rows writes it
   local profile=core built=$target/boards/rust/$rust_firmware/release
@@ -46,4 +52,6 @@ run_rust() {
   print_rows rust - - - - "$(rust_flash "$firmware")"
   if log_embassy "$embassy" >"$out/embassy.log" 2>&1; then passed=$((passed + 1)); else fail embassy "$out/embassy.log"; fi
   print_rows embassy - - - - "$(rust_flash "$embassy")"
+  if log_remote "$built/remote" >"$out/remote.log" 2>&1; then passed=$((passed + 1)); else fail remote "$out/remote.log"; fi
+  print_rows remote - - - - "$(rust_flash "$built/remote")"
 }

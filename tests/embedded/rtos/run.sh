@@ -86,7 +86,7 @@ zephyr() { # zephyr NAME BOARD SYMBOL=VALUE...: builds the application with thes
 
 # The sample that serves remote calls, over a line that loses bytes.
 sample() { # sample NAME: a build by `zephyr`
-  if "$root/tests/watchdog/watched.py" 120 "$root/targets/boards/rpc_peer.py" sample qemu-system-arm -M mps2-an386 -display none \
+  if "$root/tests/watchdog/watched.py" 120 "$root/targets/boards/rpc_peer.py" zephyr qemu-system-arm -M mps2-an386 -display none \
     -monitor none -serial stdio -semihosting-config enable=on,target=native -kernel "$out/$1/rpc" >"$out/sample.log" 2>&1; then
     pass
   else
