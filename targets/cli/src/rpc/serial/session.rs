@@ -22,7 +22,7 @@ pub enum End {
     Shutdown,
     /// The connection ended.
     Closed,
-    /// Its time is over.
+    /// The time of the session is over.
     Late,
     /// The board is not reached.
     Board(LineError),
