@@ -67,7 +67,7 @@ impl Stream for Timed<'_> {
 }
 
 /// Returns `true` for errors after which the time decides.
-fn is_retried(kind: ErrorKind) -> bool {
+pub fn is_retried(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
 
@@ -112,7 +112,11 @@ pub fn greet<T>(
 }
 
 impl<T> Lock<'_, T> {
-    fn open(&self, key: &Key<'_>) -> Result<T, String> {
+    /// Returns the admission of a client with a key.
+    ///
+    /// # Errors
+    /// The reason for which it is refused.
+    pub fn open(&self, key: &Key<'_>) -> Result<T, String> {
         match self.token {
             Some(_) if key.option(b"token=").is_none() => return Err("the key has no token".into()),
             Some(token) if !key.has_token(token) => return Err("wrong token".into()),

@@ -118,8 +118,27 @@ impl Server {
         !self.is_stopped()
     }
 
-    fn is_stopped(&self) -> bool {
+    pub(super) fn is_stopped(&self) -> bool {
         has_event(&self.stop, PollFlags::IN)
+    }
+
+    /// Returns the event that stops the server, for a poll.
+    pub(super) fn stop_event(&self) -> PollFd<'_> {
+        PollFd::new(&self.stop, PollFlags::IN)
+    }
+
+    pub(super) fn options(&self) -> &Serve {
+        &self.options
+    }
+
+    /// Returns the conditions that clients meet whom `admit` admits by their names.
+    pub(super) fn lock<'a, T>(&'a self, admit: &'a dyn Fn(&[u8]) -> Option<T>) -> Lock<'a, T> {
+        Lock { token: self.token.as_deref(), admit }
+    }
+
+    /// Returns the time limit of a session for which the client asked for a limit.
+    pub(super) fn limit(&self, asked: Option<Duration>) -> Option<Duration> {
+        [asked, self.options.timeout].into_iter().flatten().min()
     }
 }
 
@@ -131,10 +150,10 @@ fn has_event(descriptor: impl AsFd, event: PollFlags) -> bool {
 }
 
 /// One connection.
-struct Client<'a> {
-    server: &'a Server,
-    stream: TcpStream,
-    peer: SocketAddr,
+pub(super) struct Client<'a> {
+    pub(super) server: &'a Server,
+    pub(super) stream: TcpStream,
+    pub(super) peer: SocketAddr,
 }
 
 impl Client<'_> {
@@ -152,7 +171,7 @@ impl Client<'_> {
         let server = self.server;
         self.set_up().map_err(|error| format!("the connection failed: {error}"))?;
         let admit = |name: &[u8]| server.gate.admit(name);
-        let lock = Lock { token: server.token.as_deref(), admit: &admit };
+        let lock = server.lock(&admit);
         let number = server.connections.fetch_add(1, Relaxed);
         let limit = server.options.handshake_timeout;
         let greeting =
@@ -169,12 +188,11 @@ impl Client<'_> {
         let key = format!("server:{}", server.options.key);
         handshake::accept(&mut self.timed(), key.as_bytes())
             .map_err(|_| "the client left during the handshake".to_string())?;
-        let limit = [asked, server.options.timeout].into_iter().flatten().min();
-        self.session(limit);
+        self.session(server.limit(asked));
         Ok(())
     }
 
-    fn set_up(&self) -> std::io::Result<()> {
+    pub(super) fn set_up(&self) -> std::io::Result<()> {
         self.stream.set_nonblocking(false)?;
         self.stream.set_nodelay(true)?;
         sockopt::set_socket_keepalive(&self.stream, true)?;
@@ -192,7 +210,7 @@ impl Client<'_> {
     }
 
     /// Runs a session in its process.
-    fn session(&self, limit: Option<Duration>) {
+    pub(super) fn session(&self, limit: Option<Duration>) {
         let start = Instant::now();
         note(self.peer, "session begins");
         let end = self.run_process(limit);

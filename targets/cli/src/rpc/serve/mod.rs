@@ -6,6 +6,7 @@
 //! | `greeting`, `slots` | handshakes in limited time; clients that wait for a session |
 //! | `process`, `folder` | processes of sessions, which are killed with their children; folders |
 //! | `single` | a session on pipes |
+//! | `proxy` | sessions through a proxy |
 //! | `session`, `stream` | the process of a session, with its buffers |
 //! | `access`, `files`, `link` | the functions that clients may call; uploads, which are linked |
 
@@ -20,6 +21,7 @@ mod listener;
 mod log;
 mod options;
 mod process;
+mod proxy;
 mod session;
 mod single;
 mod slots;
@@ -63,6 +65,11 @@ pub fn run(options: &Serve) -> Outcome<()> {
         .map_err(|error| Failure::input(format!("cannot create a temporary folder: {error}")))?;
     if options.stdio || options.pipe.is_some() {
         return single::run(options, &folder, &stop);
+    }
+    if let Some(proxy) = &options.proxy {
+        let gate = Gate::Key(options.key.clone());
+        Server::new(options, token, gate, folder, stop).run_behind(proxy);
+        return Ok(());
     }
     let listener = bind(options)?;
     let address = listener.local_addr().map_err(Failure::negative)?;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::proxy;
 use crate::failure::{Failure, Outcome};
 
 /// Serve this machine to clients of TVM's remote procedure calls
@@ -27,6 +28,9 @@ pub struct Serve {
     /// Tracker with which the server registers, as HOST:PORT
     #[arg(long, value_name = "ADDRESS", requires = "key")]
     pub tracker: Option<String>,
+    /// Proxy of TVM through which clients come, as HOST:PORT
+    #[arg(long, value_name = "ADDRESS", requires = "key", conflicts_with_all = ["tcp", "tracker"])]
+    pub proxy: Option<String>,
     /// Key of this kind of device, by which clients find it
     #[arg(long, default_value = "", hide_default_value = true)]
     pub key: String,
@@ -137,15 +141,18 @@ impl Serve {
     /// [`Kind::Usage`](crate::failure::Kind::Usage) for code without a token, unless each client
     /// is a program of this machine.
     pub fn check(&self) -> Outcome<()> {
-        let is_remote = !self.tcp.ip().is_loopback() && !self.stdio && self.pipe.is_none();
+        let is_own = self.stdio || self.pipe.is_some();
+        let is_remote = match &self.proxy {
+            Some(proxy) => !proxy::is_local(proxy),
+            None => !self.tcp.ip().is_loopback() && !is_own,
+        };
         if self.no_token && is_remote {
             return Err(Failure::usage(format!(
                 "--no-token would let anyone who reaches {} run code here: use --token FILE, or a \
                  loopback address with a tunnel",
-                self.tcp
+                self.proxy.clone().unwrap_or_else(|| self.tcp.to_string())
             )));
         }
-        let is_own = self.stdio || self.pipe.is_some();
         if self.session.allow_code && self.token.is_none() && !self.no_token && !is_own {
             return Err(Failure::usage(
                 "--allow-code needs --token FILE, or --no-token on a loopback address",
