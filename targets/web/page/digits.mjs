@@ -37,7 +37,7 @@ export class Digits {
         await this.#classifyOnce();
       }
     } catch (error) {
-      this.#report(`The drawing cannot be classified: ${error.message}`);
+      this.#report("The drawing cannot be classified", error);
     } finally {
       this.#running = false;
     }

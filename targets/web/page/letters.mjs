@@ -48,7 +48,7 @@ export class Letters {
       await this.#begin(element("beginning").value);
       await this.#goOn(stop.signal);
     } catch (error) {
-      if (!stop.signal.aborted) this.#report(`The model cannot write: ${error.message}`);
+      if (!stop.signal.aborted) this.#report("The model cannot write", error);
     } finally {
       this.#stop = undefined;
       this.#setWriting(false);

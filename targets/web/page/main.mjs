@@ -1,14 +1,25 @@
 // The page: which device its two parts use, and a notice of what is missing.
 import { Digits } from "./digits.mjs";
+import { DeviceLostError } from "./ferrite/index.mjs";
 import { Letters } from "./letters.mjs";
 
 const notice = document.getElementById("notice");
 const devices = document.getElementById("devices");
-const parts = [new Digits(report), new Letters(report)];
+const parts = [new Digits(explain), new Letters(explain)];
+let loading;
 
 function report(problem) {
   notice.textContent = problem;
   notice.classList.toggle("missing", Boolean(problem));
+}
+
+/** Reports the error of a part. Both parts have the error of a lost GPU, and the CPU takes over once. */
+function explain(problem, error) {
+  if (!(error instanceof DeviceLostError)) report(`${problem}: ${error.message}`);
+  else if (document.body.dataset.device === "webgpu") {
+    document.body.dataset.device = "";
+    loading = loading.then(() => fallBack(error));
+  }
 }
 
 /** Loads the networks for a device. */
@@ -37,7 +48,7 @@ async function missingWebGpu() {
 
 async function start() {
   if (typeof WebAssembly !== "object") return report("This browser has no WebAssembly, which the networks need.");
-  let loading = use("cpu");
+  loading = use("cpu");
   // A device is loaded after the one before it, so that the last choice stays.
   devices.addEventListener("change", ({ target }) => { loading = loading.then(() => use(target.value)); });
   await loading;

@@ -24,13 +24,31 @@ const DIGITS = {
 const SECOND_STROKES = { 4: [[63, 40], [63, 65], [63, 90]] };
 const strokes = (digit) => [DIGITS[digit], SECOND_STROKES[digit]].filter(Boolean);
 
+/** Pen of the keyboard in percent of the drawing area, when the page opens, and how far an arrow moves it. */
+const PEN = { x: 50, y: 20 };
+const STEP = 4;
+
+/** Yields the arrows that move the pen next to a point, along a line. */
+function* arrows(pen, [x, y]) {
+  const left = { x: Math.round((x - pen.x) / STEP), y: Math.round((y - pen.y) / STEP) };
+  const all = { x: Math.abs(left.x), y: Math.abs(left.y) };
+  while (left.x || left.y) {
+    const axis = Math.abs(left.x) * all.y > Math.abs(left.y) * all.x ? "x" : left.y ? "y" : "x";
+    const sign = Math.sign(left[axis]);
+    left[axis] -= sign;
+    pen[axis] += sign * STEP;
+    yield `Arrow${axis === "x" ? (sign < 0 ? "Left" : "Right") : sign < 0 ? "Up" : "Down"}`;
+  }
+}
+
 /** Devices of a finger and of a mouse. */
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
 const desk = { viewport: { width: 1200, height: 760 } };
 
 class Visit {
-  static async start(browser, options) {
+  static async start(browser, options, script) {
     const context = await browser.newContext(options);
+    if (script) await context.addInitScript(script);
     const visit = new Visit(context, await context.newPage());
     await visit.open();
     return visit;
@@ -48,6 +66,7 @@ class Visit {
   }
 
   async open() {
+    this.pen = { ...PEN };
     await this.page.goto(address);
     await this.isOn("cpu");
   }
@@ -112,16 +131,20 @@ class Visit {
     assert.fail("the button does nothing");
   }
 
-  /** Draws a one by the keys alone. */
-  async keys() {
+  /** Draws a digit by the keys alone: arrows move the pen, and the space bar puts it down and lifts it. */
+  async keys(digit) {
     const { keyboard } = this.page;
     await this.page.locator("#pad").focus();
     await keyboard.press("Escape");
-    await keyboard.press("Space");
-    for (let count = 0; count < 15; count += 1) await keyboard.press("ArrowDown");
-    await this.barsMoved();
-    await keyboard.press("Space");
-    await this.answers(1);
+    const { pen } = this;
+    for (const [first, ...rest] of strokes(digit)) {
+      for (const key of arrows(pen, first)) await keyboard.press(key);
+      await keyboard.press("Space");
+      for (const point of rest) for (const key of arrows(pen, point)) await keyboard.press(key);
+      await this.barsMoved();
+      await keyboard.press("Space");
+    }
+    await this.answers(digit);
     await keyboard.press("Escape");
     await this.page.waitForFunction(() => document.getElementById("digit").textContent === "");
   }
@@ -171,7 +194,7 @@ async function allByMouse(visit) {
 }
 
 async function byKeyboard(visit) {
-  await visit.keys();
+  for (const digit of Object.keys(DIGITS)) await visit.keys(digit);
   await visit.page.locator("#write").focus();
   await visit.write(() => visit.page.keyboard.press("Enter"));
 }
@@ -253,6 +276,31 @@ const withGpu = {
   },
 };
 
+const lost = {
+  async "a lost GPU is told, and the CPU takes over; WebGPU can be selected again"(browser) {
+    const visit = await Visit.start(browser, desk, () => {
+      const { requestDevice } = GPUAdapter.prototype;
+      window.gpus = [];
+      GPUAdapter.prototype.requestDevice = async function (...args) {
+        window.gpus.push(await requestDevice.apply(this, args));
+        return window.gpus.at(-1);
+      };
+    });
+    const { page } = visit;
+    for (let count = 0; count < 2; count += 1) {
+      await visit.select("webgpu");
+      await visit.draw((...stroke) => visit.mouse(...stroke), "7");
+      await page.evaluate(() => window.gpus.splice(0).forEach((gpu) => gpu.destroy()));
+      await page.locator("#write").click();
+      await visit.isOn("cpu");
+      assert.match(await page.locator("#notice").textContent(), /WebGPU cannot be used, so the CPU is: The GPU was lost/);
+      assert.ok(await page.locator("#devices [value=cpu]").isChecked());
+      await allByMouse(visit);
+    }
+    await visit.end();
+  },
+};
+
 async function run(args, tests) {
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args });
   let failed = 0;
@@ -270,6 +318,6 @@ async function run(args, tests) {
 }
 
 (async () => {
-  const failed = (await run(["--no-sandbox"], { ...cases, ...without })) + (await run(OPTIONS, withGpu));
+  const failed = (await run(["--no-sandbox"], { ...cases, ...without })) + (await run(OPTIONS, { ...withGpu, ...lost }));
   process.exitCode = failed ? 1 : 0;
 })();
