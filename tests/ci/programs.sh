@@ -275,6 +275,26 @@ check_tvm-client() { clients tvm; }
 # for: core capi include targets/boards targets/mcu tests/programs/clients/rpc_board
 check_rpc-board() { clients rpc_board; }
 
+# TVM's client, unmodified, and `ferrite rpc serve`: values, copies, files, modules, models, times,
+# trackers, pipes, several clients; peers that break the protocol; kernels that crash or do not end
+# needs: cc wheel; for: lib targets/rpc targets/cli tests/programs/clients/rpc
+check_rpc() { clients rpc; }
+
+# MetaSchedule tunes products of matrices on `ferrite rpc serve`, through `ferrite rpc tracker`: no
+# trial fails
+# needs: cc wheel; for: lib targets/rpc targets/cli tests/programs/clients/rpc_tuning
+check_rpc-tuning() {
+  build_wheel
+  CLIENT_SECONDS=1800 tests/programs/clients/run.sh "$target"/wheels/*.whl rpc_tuning
+}
+
+# TVM's own tests of remote calls, from FERRITE_TVM_GIT, with `ferrite rpc serve` as their server
+# needs: cc wheel; for: targets/rpc targets/cli tests/programs/clients/rpc_tests
+check_rpc-tvm-tests() {
+  build_wheel
+  tests/programs/clients/rpc_tests/run.sh "$target"/wheels/*.whl
+}
+
 # MetaSchedule measures candidates on the board: firmware for each, one after another
 # needs: wheel arm-board
 # for: core capi include targets/boards targets/mcu tests/programs/clients/rpc_board_tuning
