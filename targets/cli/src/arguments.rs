@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::call::{Call, FORMS};
 use crate::failure::Outcome;
+use crate::inspect::Inspect;
 use crate::output;
 use crate::rpc::Rpc;
 
@@ -82,44 +84,6 @@ pub enum Command {
     },
 }
 
-/// Describe a library: functions, embedded modules, kernels, and the symbols that it needs
-///
-/// Reads the file without running it. With --run, a child process loads the library and asks it for
-/// signatures and documentation.
-#[derive(Args)]
-pub struct Inspect {
-    /// Library, relocatable object or embedded binary
-    pub library: PathBuf,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Also load the library in a child process, for signatures, documentation and metadata
-    #[arg(long)]
-    pub run: bool,
-    /// Load the library in this process, and print the descriptions of its functions: what --run
-    /// starts
-    #[arg(long, hide = true)]
-    pub in_process: bool,
-}
-
-/// Call a function of a library, and print its result
-///
-/// Loads the library and runs its code: call only what you trust.
-#[derive(Args)]
-#[command(after_help = FORMS)]
-pub struct Call {
-    /// Library
-    pub library: PathBuf,
-    /// Function
-    pub function: String,
-    /// Arguments of the function
-    #[arg(allow_negative_numbers = true)]
-    pub arguments: Vec<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// Measure a call of a function: time, and instructions
 ///
 /// Loads the library and calls the function many times, in several runs. The cost of the loop
@@ -153,27 +117,6 @@ pub enum Counter {
     /// No counter
     None,
 }
-
-/// Syntax of arguments, for the help text.
-pub const FORMS: &str = "\
-Arguments of the function:
-  3  2.5  true  null  '\"text\"'  any JSON: numbers, booleans, None, strings
-  '[1, 2]'  '[[1], [2]]'        tensor of float32; an Array or a Shape if
-                                the signature has one
-  '{\"key\": 1}'  '[\"a\", \"b\"]'    Map, Array
-  'int64:[1, 2]'                tensor of any data type, such as bfloat16,
-                                int4, float8_e4m3fn, float32x4 (lists of
-                                four), complex64 (pairs); \"inf\", \"-inf\"
-                                and \"nan\" are numbers
-  'array:[1, 2]'                Array; shape:[1, 2] is a Shape
-  'float32[2,3]'                new tensor of zeros, printed after the call
-  @file.npy                     tensor of a file of NumPy
-  bfloat16:@file.npy            the same with the bits of the file, for
-                                types that NumPy lacks
-
-Examples:
-  ferrite call libkernels.so dot '[1,2]' '[3,4]'
-  ferrite call libkernels.so add_one @x.npy 'float32[1024]'";
 
 /// Talk with a language model: text in, text out as it comes
 ///

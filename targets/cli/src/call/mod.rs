@@ -10,12 +10,12 @@ mod npy;
 mod tensor;
 mod value;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use ferrite::{Any, AnyView, Function};
 use serde_json::json;
 
-use crate::arguments::Call;
 use crate::failure::{Failure, Outcome};
 use crate::inspect;
 use crate::inspect::report::Content;
@@ -25,6 +25,45 @@ use crate::output;
 use crate::signature::Signature;
 
 pub use argument::Argument;
+
+/// Call a function of a library, and print its result
+///
+/// Loads the library and runs its code: call only what you trust.
+#[derive(Args)]
+#[command(after_help = FORMS)]
+pub struct Call {
+    /// Library
+    pub library: PathBuf,
+    /// Function
+    pub function: String,
+    /// Arguments of the function
+    #[arg(allow_negative_numbers = true)]
+    pub arguments: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Syntax of arguments, for the help text.
+pub const FORMS: &str = "\
+Arguments of the function:
+  3  2.5  true  null  '\"text\"'  any JSON: numbers, booleans, None, strings
+  '[1, 2]'  '[[1], [2]]'        tensor of float32; an Array or a Shape if
+                                the signature has one
+  '{\"key\": 1}'  '[\"a\", \"b\"]'    Map, Array
+  'int64:[1, 2]'                tensor of any data type, such as bfloat16,
+                                int4, float8_e4m3fn, float32x4 (lists of
+                                four), complex64 (pairs); \"inf\", \"-inf\"
+                                and \"nan\" are numbers
+  'array:[1, 2]'                Array; shape:[1, 2] is a Shape
+  'float32[2,3]'                new tensor of zeros, printed after the call
+  @file.npy                     tensor of a file of NumPy
+  bfloat16:@file.npy            the same with the bits of the file, for
+                                types that NumPy lacks
+
+Examples:
+  ferrite call libkernels.so dot '[1,2]' '[3,4]'
+  ferrite call libkernels.so add_one @x.npy 'float32[1024]'";
 
 /// A function of a library with its arguments.
 pub struct Prepared {

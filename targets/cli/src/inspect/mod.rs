@@ -12,14 +12,35 @@ mod relax;
 pub mod report;
 mod text;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::arguments::Inspect;
+use clap::Args;
+
 use crate::failure::Outcome;
 use crate::library::{self, LibraryFile};
 use crate::output;
 
 use report::Report;
+
+/// Describe a library: functions, embedded modules, kernels, and the symbols that it needs
+///
+/// Reads the file without running it. With --run, a child process loads the library and asks it for
+/// signatures and documentation.
+#[derive(Args)]
+pub struct Inspect {
+    /// Library, relocatable object or embedded binary
+    pub library: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Also load the library in a child process, for signatures, documentation and metadata
+    #[arg(long)]
+    pub run: bool,
+    /// Load the library in this process, and print the descriptions of its functions: what --run
+    /// starts
+    #[arg(long, hide = true)]
+    pub in_process: bool,
+}
 
 /// Runs the command.
 pub fn run(options: &Inspect) -> Outcome<()> {

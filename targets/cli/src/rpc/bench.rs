@@ -8,8 +8,7 @@ use ferrite::{Any, AnyView};
 use ferrite_rpc::client::{EvaluatorOptions, Session};
 use serde::Serialize;
 
-use crate::arguments::FORMS;
-use crate::call::{self, Argument};
+use crate::call::{self, Argument, FORMS};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 

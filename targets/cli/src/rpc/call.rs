@@ -2,8 +2,7 @@
 
 use clap::Args;
 
-use crate::arguments::FORMS;
-use crate::call;
+use crate::call::{self, FORMS};
 use crate::failure::{Failure, Outcome};
 
 use super::reach::Reach;

@@ -2,7 +2,9 @@
 
 mod bench;
 mod call;
+mod limit;
 mod list;
+mod log;
 mod reach;
 mod secret;
 pub mod serial;
@@ -51,14 +53,5 @@ pub fn run(options: &Rpc) -> Outcome<()> {
         Command::List(options) => list::run(options),
         Command::Serial(options) => serial::run(options),
         Command::Tracker(options) => tracker::run(options),
-    }
-}
-
-/// Parses a positive number of seconds.
-fn seconds(text: &str) -> Result<std::time::Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_string())?;
-    match std::time::Duration::try_from_secs_f64(seconds) {
-        Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err("not a positive number of seconds".into()),
     }
 }

@@ -44,7 +44,7 @@ pub struct Reach {
     #[arg(long, default_value = "cpu")]
     pub device: String,
     /// Time after which the server ends the session
-    #[arg(long, value_name = "SECONDS", value_parser = super::seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = super::limit::seconds)]
     pub timeout: Option<Duration>,
 }
 

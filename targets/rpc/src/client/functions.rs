@@ -193,8 +193,8 @@ fn session_index(module: Module) -> Result<i64> {
     Ok(i64::from(RemoteModule::of(&module)?.session().number()))
 }
 
-/// Implements `rpc.LoadRemoteModule` and `ferrite.rpc.LoadModule`: (session, name of a file that was
-/// uploaded).
+/// Implements `rpc.LoadRemoteModule` and `ferrite.rpc.LoadModule`: (session, name of an uploaded
+/// file).
 fn load_module(session: Module, name: String) -> Result<Module> {
     let load = server_function(RemoteModule::of(&session)?.session(), LOAD_MODULE)?;
     load.call_packed(&[AnyView::from(&name)])?.get()

@@ -10,9 +10,9 @@ use serial2::SerialPort;
 
 use super::line::{Line, LineError};
 use super::link::Link;
-use super::log;
 use super::options::{Reset, Serial};
 use crate::failure::{Failure, Outcome};
+use crate::rpc::log::note;
 
 /// Packet that ends a session of the board.
 pub const SHUTDOWN: [u8; 12] = [4, 0, 0, 0, 0, 0, 0, 0, code::SHUTDOWN as u8, 0, 0, 0];
@@ -122,14 +122,14 @@ impl Board {
             Reset::Rts => "RTS",
             Reset::Command(command) => command,
         };
-        log(format_args!("{}: {error}: reset by {how}", self.device.display()));
+        note(self.device.display(), format_args!("{error}: reset by {how}"));
         let done = match &reset {
             Reset::Dtr => self.pulse(SerialPort::set_dtr, false),
             Reset::Rts => self.pulse(SerialPort::set_rts, true),
             Reset::Command(command) => run(command),
         };
         if let Err(reason) = done {
-            log(format_args!("{}: cannot be reset: {reason}", self.device.display()));
+            note(self.device.display(), format_args!("cannot be reset: {reason}"));
             return false;
         }
         std::thread::sleep(self.start_time);

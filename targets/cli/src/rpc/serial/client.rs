@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ferrite_rpc::handshake::{self, HandshakeError, Key, MAX_KEY_BYTES};
 use ferrite_rpc::wire::{Closed, Stream};
 
-use super::end_of;
+use crate::rpc::limit::end_of;
 use crate::rpc::tracker_client::{Registration, SessionSlot};
 
 /// Conditions that the key of a client must meet.

@@ -9,14 +9,12 @@ mod link;
 mod options;
 mod session;
 
-use std::io::Write;
 use std::net::TcpListener;
-use std::time::Instant;
 
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::visible::visible;
 
+use super::log::note;
 use super::tracker_client::{Offer, Registration};
 use board::Board;
 use client::{Client, Lock};
@@ -53,25 +51,14 @@ pub fn run(options: &Serial) -> Outcome<()> {
         let lock = Lock { key, token: token.as_deref(), registration: registration.as_ref() };
         match Client::greet(stream, &lock, options.handshake_timeout) {
             Ok((client, _slot)) => {
-                log(format_args!("{peer}: session"));
+                note(peer, "session");
                 let reason = Session::new(options, &mut board, client).run();
-                log(format_args!("{peer}: {reason}"));
+                note(peer, reason);
                 if options.once {
                     return Ok(());
                 }
             }
-            Err(reason) => log(format_args!("{peer}: refused: {reason}")),
+            Err(reason) => note(peer, format_args!("refused: {reason}")),
         }
     }
-}
-
-/// Writes a line to standard error.
-fn log(line: std::fmt::Arguments<'_>) {
-    // Nobody may be reading.
-    let _ = writeln!(std::io::stderr(), "{}", visible(&line.to_string()));
-}
-
-/// Returns the point in time after a duration; `None` if there is no limit.
-fn end_of(limit: Option<std::time::Duration>) -> Option<Instant> {
-    limit.and_then(|limit| Instant::now().checked_add(limit))
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::failure::{Failure, Outcome};
+use crate::rpc::limit::seconds;
 
 /// Serve a board at a serial port to clients of TVM's remote procedure calls
 ///
@@ -104,11 +105,4 @@ pub fn read_token(file: &Path) -> Outcome<Vec<u8>> {
         "" => Err(within("the token is empty".into())),
         token => Ok(token.into()),
     }
-}
-
-/// Parses a positive number of seconds.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
-    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| "expected a positive number of seconds".into())
 }

@@ -11,6 +11,7 @@ use super::board::{Board, SHUTDOWN};
 use super::client::Client;
 use super::line::LineError;
 use super::options::Serial;
+use crate::rpc::limit::end_of;
 
 /// Bytes of a packet that are forwarded at a time.
 const BLOCK: usize = 4096;
@@ -65,7 +66,7 @@ impl Session<'_> {
     pub fn new<'a>(options: &Serial, board: &'a mut Board, mut client: Client) -> Session<'a> {
         let limits = [options.timeout, client.timeout];
         let limit = limits.into_iter().flatten().min();
-        client.end = super::end_of(limit);
+        client.end = end_of(limit);
         Session {
             board,
             client,
@@ -197,7 +198,7 @@ impl Session<'_> {
         if self.is_answer_begun {
             return; // its rest cannot become an error
         }
-        self.client.end = super::end_of(Some(Duration::from_secs(2)));
+        self.client.end = end_of(Some(Duration::from_secs(2)));
         // The client may be gone.
         let _ = self.except(kind, &message);
     }

@@ -16,11 +16,11 @@ use rustix::net::sockopt;
 
 use super::folder::ServerFolder;
 use super::greeting::{Greetings, Lock, Timed, greet};
-use super::log::note;
 use super::options::Serve;
 use super::process::{self, Bounds, End, HANG_UP};
 use super::slots::{NoSlot, Slots};
 use crate::failure::{Failure, Outcome};
+use crate::rpc::log::note;
 use crate::rpc::tracker_client::{Registration, SessionSlot};
 
 /// Number of handshakes at a time.

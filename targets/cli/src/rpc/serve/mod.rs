@@ -18,7 +18,6 @@ mod folder;
 mod greeting;
 mod link;
 mod listener;
-mod log;
 mod options;
 mod process;
 mod proxy;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::proxy;
 use crate::failure::{Failure, Outcome};
+use crate::rpc::limit::seconds;
 
 /// Serve this machine to clients of TVM's remote procedure calls
 ///
@@ -143,7 +143,7 @@ impl Serve {
     pub fn check(&self) -> Outcome<()> {
         let is_own = self.stdio || self.pipe.is_some();
         let is_remote = match &self.proxy {
-            Some(proxy) => !proxy::is_local(proxy),
+            Some(proxy) => !is_local(proxy),
             None => !self.tcp.ip().is_loopback() && !is_own,
         };
         if self.no_token && is_remote {
@@ -182,13 +182,6 @@ fn words(text: &str) -> Result<Words, String> {
     if words.is_empty() { Err("expected a command".into()) } else { Ok(Words(words)) }
 }
 
-/// Parses a positive duration in seconds.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
-    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| "expected a positive number of seconds".into())
-}
-
 /// Parses a number of bytes with an optional unit of 1024, 1024² or 1024³ bytes.
 fn bytes(text: &str) -> Result<u64, String> {
     let units = [("K", 10), ("M", 20), ("G", 30)];
@@ -198,9 +191,29 @@ fn bytes(text: &str) -> Result<u64, String> {
     number.filter(|number| *number > 0).ok_or_else(|| "expected bytes, such as 512M".into())
 }
 
+/// Returns `true` for the address of a proxy on this machine.
+fn is_local(proxy: &str) -> bool {
+    let address = proxy.replace("localhost", "127.0.0.1").parse::<SocketAddr>();
+    address.is_ok_and(|address| address.ip().is_loopback())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn local_proxies_have_loopback_addresses() {
+        for (proxy, local) in [
+            ("127.0.0.1:1", true),
+            ("localhost:9190", true),
+            ("[::1]:5", true),
+            ("10.0.0.1:1", false),
+            ("proxy.example:1", false),
+            ("127.0.0.1", false),
+        ] {
+            assert_eq!(is_local(proxy), local, "{proxy}");
+        }
+    }
 
     #[test]
     fn addresses_may_lack_a_host_or_a_port() {

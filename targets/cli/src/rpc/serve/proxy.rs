@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::greeting::is_retried;
 use super::listener::{Client, Server};
-use super::log::note;
+use crate::rpc::log::note;
 
 /// Pause before the proxy is tried again: it may start later than the server.
 const RETRY: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
@@ -105,30 +105,5 @@ impl Stream for Waiting<'_> {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Closed> {
         self.stream.write_all(bytes).map_err(|_| Closed)
-    }
-}
-
-/// Returns `true` for the address of a proxy on this machine.
-pub fn is_local(proxy: &str) -> bool {
-    let address = proxy.replace("localhost", "127.0.0.1").parse::<SocketAddr>();
-    address.is_ok_and(|address| address.ip().is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn local_proxies_have_loopback_addresses() {
-        for (proxy, local) in [
-            ("127.0.0.1:1", true),
-            ("localhost:9190", true),
-            ("[::1]:5", true),
-            ("10.0.0.1:1", false),
-            ("proxy.example:1", false),
-            ("127.0.0.1", false),
-        ] {
-            assert_eq!(is_local(proxy), local, "{proxy}");
-        }
     }
 }

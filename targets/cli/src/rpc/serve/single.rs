@@ -10,10 +10,10 @@ use ferrite_rpc::wire::{Closed, Stream, send_exception};
 
 use super::descriptors;
 use super::folder::ServerFolder;
-use super::log::note;
 use super::options::Serve;
 use super::process::{self, Bounds};
 use crate::failure::{Failure, Outcome};
+use crate::rpc::log::note;
 
 /// Serves one session.
 ///

@@ -42,7 +42,7 @@ pub struct Tracker {
     #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(2..=100_000))]
     pub connections: usize,
     /// Time in which a peer must finish a message that it began
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = super::seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = super::limit::seconds)]
     pub timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Lines of the server's log, on standard error: what comes from peers has no control characters.
+//! Lines of a server's log, on standard error: what comes from peers has no control characters.
 #![forbid(unsafe_code)]
 
 use std::fmt;
