@@ -78,7 +78,7 @@ static void send_packet(Packet* packet, const void* data, size_t further) {
   send_all(data, further);
 }
 
-/* Reads the head of an answer, which must have this code. Returns the number of bytes that follow. */
+/* Reads the head of an answer, which must have this code. Returns the number of bytes behind it. */
 static size_t receive_head(int32_t wanted) {
   struct {
     uint64_t length;

@@ -9,7 +9,9 @@
 use core::fmt;
 use core::ptr;
 
+use crate::error::Result;
 use crate::platform::sync::atomic::{AtomicPtr, Ordering};
+use crate::value::any::{Any, AnyView};
 
 #[cfg_attr(not(feature = "speed"), path = "small.rs")]
 #[cfg_attr(feature = "speed", path = "fast.rs")]
@@ -26,6 +28,9 @@ pub use optional::*;
 mod served;
 #[cfg(not(feature = "speed"))]
 pub use served::Served;
+
+/// A Rust function over packed arguments.
+pub type PackedFn = fn(&[AnyView<'_>]) -> Result<Any>;
 
 /// The built-in functions of a binary.
 pub struct Builtins {

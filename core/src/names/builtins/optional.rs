@@ -14,9 +14,10 @@
 
 use core::ptr;
 
+use super::PackedFn;
 use super::served::Served;
 use crate::error::Result;
-use crate::value::any::{Any, AnyView};
+use crate::value::any::Any;
 use crate::{plain_bail, plain_error};
 
 /// Returns the data of a static function; `None` if the function is not linked.
@@ -37,7 +38,7 @@ pub(super) fn required_data(data: &Data) -> Result<&'static dyn Served> {
         .ok_or_else(|| plain_error!(RUNTIME_ERROR, "A function is not linked into this module"))
 }
 
-pub(super) fn direct_body(data: &Data, (): Direct) -> Option<fn(&[AnyView<'_>]) -> Result<Any>> {
+pub(super) fn direct_body(data: &Data, (): Direct) -> Option<PackedFn> {
     linked_data(data)?.body()
 }
 

@@ -1,8 +1,9 @@
 //! Functions that are linked with the tables that list them: on all targets but web pages.
 
+#[cfg(not(feature = "speed"))]
 use crate::error::Result;
-use crate::value::any::{Any, AnyView};
 
+use super::PackedFn;
 #[cfg(not(feature = "speed"))]
 use super::served::Served;
 
@@ -11,7 +12,7 @@ use super::served::Served;
 pub type Data = &'static dyn Served;
 
 /// A Rust function over packed arguments, for callers that call it directly.
-pub type Direct = fn(&[AnyView<'_>]) -> Result<Any>;
+pub type Direct = PackedFn;
 
 #[cfg(not(feature = "speed"))]
 pub(super) fn linked_data(data: &Data) -> Option<Data> {

@@ -5,8 +5,9 @@ use core::ffi::c_int;
 use crate::abi::TVMFFIAny;
 use crate::call::typed::Callee;
 use crate::error::Result;
+
 #[cfg(all(feature = "optional-functions", target_family = "wasm"))]
-use crate::value::any::{Any, AnyView};
+use super::PackedFn;
 
 /// The data of a static function, with the code that executes its calls.
 pub trait Served: Sync {
@@ -27,7 +28,7 @@ pub trait Served: Sync {
 
     /// Returns the Rust function over packed arguments, if the data has one.
     #[cfg(all(feature = "optional-functions", target_family = "wasm"))]
-    fn body(&self) -> Option<fn(&[AnyView<'_>]) -> Result<Any>> {
+    fn body(&self) -> Option<PackedFn> {
         None
     }
 }

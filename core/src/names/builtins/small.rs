@@ -11,9 +11,9 @@ use crate::call::typed::Callee;
 use crate::error::Result;
 use crate::object::ObjectClass;
 use crate::object::object_alloc::{self, ObjectRecord};
-use crate::value::any::{Any, AnyView};
 use crate::value::string::String;
 
+use super::PackedFn;
 use super::optional::{self, Data, Direct};
 use super::served::Served;
 
@@ -35,7 +35,7 @@ impl StaticFunction {
 
     /// Returns the Rust function over packed arguments, or `direct`, which is the same.
     #[doc(hidden)]
-    pub fn body(&self, direct: Direct) -> Option<fn(&[AnyView<'_>]) -> Result<Any>> {
+    pub fn body(&self, direct: Direct) -> Option<PackedFn> {
         optional::direct_body(&self.0, direct)
     }
 
@@ -111,7 +111,7 @@ unsafe extern "C" fn serve_data(
 #[doc(hidden)]
 pub struct Body {
     pub callee: &'static Callee<'static>,
-    pub run: fn(&[AnyView<'_>]) -> Result<Any>,
+    pub run: PackedFn,
 }
 
 impl Served for Body {
@@ -129,7 +129,7 @@ impl Served for Body {
     }
 
     #[cfg(all(feature = "optional-functions", target_family = "wasm"))]
-    fn body(&self) -> Option<fn(&[AnyView<'_>]) -> Result<Any>> {
+    fn body(&self) -> Option<PackedFn> {
         Some(self.run)
     }
 }
