@@ -17,7 +17,7 @@ pub const RUNTIME: &[StaticFunction] =
     &[static_function!(packed "runtime.RPCTimeEvaluator", time_evaluator)];
 
 fn time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
-    functions::time_evaluator(HostTiming(function), args)
+    functions::time_evaluator(HostTiming::new(function), args)
 }
 
 fn function(module: AnyView<'_>, name: &String) -> Result<Option<Function>> {

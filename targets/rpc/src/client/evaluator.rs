@@ -16,7 +16,7 @@ use crate::functions::{self, HostTiming};
 pub(super) fn any_time_evaluator(args: &[AnyView<'_>]) -> Result<Any> {
     match args.first().and_then(RemoteModule::of_view) {
         Some(_) => time_evaluator(args),
-        None => functions::time_evaluator(HostTiming(local_function), args),
+        None => functions::time_evaluator(HostTiming::new(local_function), args),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Measurements on hosts.
 
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use ferrite_alloc_ext::device::Device;
@@ -11,21 +10,29 @@ use ferrite_core::{AnyView, Function, Result, String};
 
 use super::Timing;
 
-/// The clock of the process and the library's devices. The closure finds functions, as
-/// [`Timing::function`] does.
-pub struct HostTiming<F>(pub F);
+/// A clock that starts with the value, and the library's devices.
+pub struct HostTiming<F> {
+    find: F,
+    start: Instant,
+}
+
+impl<F> HostTiming<F> {
+    /// Creates the clock. The closure finds functions, as [`Timing::function`] does.
+    pub fn new(find: F) -> HostTiming<F> {
+        HostTiming { find, start: Instant::now() }
+    }
+}
 
 impl<F> Timing for HostTiming<F>
 where
     F: Fn(AnyView<'_>, &String) -> Result<Option<Function>> + Send + Sync + 'static,
 {
     fn function(&self, module: AnyView<'_>, name: &String) -> Result<Option<Function>> {
-        (self.0)(module, name)
+        (self.find)(module, name)
     }
 
     fn now(&self) -> u64 {
-        static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-        START.elapsed().as_nanos() as u64
+        self.start.elapsed().as_nanos() as u64
     }
 
     fn pause(&self, milliseconds: u32) {
@@ -63,11 +70,12 @@ mod tests {
         let name = String::new("f")?;
         let numbers = [1, 0, 5, 3, 0, 1, 1, 1, 4096i64].map(AnyView::from);
         let args = [&[AnyView::NONE, (&name).into()], &numbers[..], &[AnyView::NONE]].concat();
-        let refused = super::super::time_evaluator(HostTiming(find), &args);
+        let refused = super::super::time_evaluator(HostTiming::new(find), &args);
         assert!(refused.is_err(), "None is no name of a function");
         let empty = String::EMPTY;
         let args = [&args[..args.len() - 1], &[(&empty).into()]].concat();
-        let measured = super::super::time_evaluator(HostTiming(find), &args)?.get::<Function>()?;
+        let measured =
+            super::super::time_evaluator(HostTiming::new(find), &args)?.get::<Function>()?;
         let result: Any = measured.call_packed(&[1i64.into()])?;
         assert_eq!(result.get::<Bytes>()?.as_bytes().len(), 3 * size_of::<f64>());
         Ok(())

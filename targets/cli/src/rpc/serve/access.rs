@@ -116,7 +116,7 @@ impl SharedAccess {
                     let find = move |module: AnyView<'_>, name: &ferrite::String| {
                         own.measured(module, name)
                     };
-                    time_evaluator(HostTiming(find), args)
+                    time_evaluator(HostTiming::new(find), args)
                 };
                 return Function::from_packed(measured).map(Some);
             }
