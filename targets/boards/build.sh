@@ -72,7 +72,7 @@ compile_rpc() { # compile_rpc FLAG...
   for name in rpc_server rpc_evaluator rpc_link rpc_system_library; do
     compile "firmware/$name.c" "$name" "$@" || return 1
   done
-  compile "$mcu/shared/serial_$serial.c" serial "$@" &&
+  compile "$mcu/serial/$serial.c" serial "$@" &&
     compile firmware/rpc.c rpc "$@" -DRPC_HEAP_BYTES=16384 &&
     compile firmware/rpc.c rpc-link "$@" -DRPC_HEAP_BYTES=16384 -DLINK &&
     compile firmware/rpc.c rpc-modules "$@" -DRPC_HEAP_BYTES=16384 -DMODULES

@@ -16,7 +16,7 @@ FILES = ["rpc.c", "rpc_server.c", "rpc_evaluator.c", "rpc_system_library.c", "wo
 def build(folder, name, defines=(), sources=(), objects=(), heap=16384):
     """Builds firmware from `rpc.c` and further files by the Makefile that users copy. Returns its path."""
     shutil.copy(BOARDS / "Makefile", folder)
-    files = [BOARDS / "firmware" / file for file in FILES] + [MCU / "shared/serial_cmsdk.c", *sources]
+    files = [BOARDS / "firmware" / file for file in FILES] + [MCU / "serial/cmsdk.c", *sources]
     flags = ["-Os", "-fno-builtin", f"-DRPC_HEAP_BYTES={heap}", *(f"-D{define}" for define in defines)]
     variables = {
         "FERRITE": ROOT,

@@ -1,4 +1,4 @@
-/* serial_cmsdk.c: the UART of Arm's Cortex-M System Design Kit, at the address SERIAL. */
+/* cmsdk.c: the UART of Arm's Cortex-M System Design Kit, at the address SERIAL. */
 #include "serial.h"
 
 #define REGISTER(offset) (*(volatile uint32_t*)(SERIAL + (offset)))
