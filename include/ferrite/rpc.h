@@ -59,7 +59,7 @@ int FerriteRpcServe(const FerriteRpcBoard* board);
  * Finds a global function that clients may get; null if there is none. Returns 0, or -1 with an
  * error raised.
  */
-int FerriteRpcGetFunction(const FerriteRpcBoard* board, const char* name, TVMFFIObjectHandle* out);
+int FerriteRpcFindFunction(const FerriteRpcBoard* board, const char* name, TVMFFIObjectHandle* out);
 
 /*
  * Registers the functions with which clients measure times and use modules:

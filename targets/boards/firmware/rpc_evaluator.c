@@ -75,7 +75,7 @@ static int evaluate(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIA
 static int find_function(const FerriteRpcBoard* board, const TVMFFIAny* args, TVMFFIObjectHandle* out) {
   TVMFFIAny result;
   TVMFFIObjectHandle get;
-  int status = FerriteRpcGetFunction(board, args[0].type_index == kTVMFFINone ? args[1].v_c_str : "tvm.rpc.server.ModuleGetFunction", out);
+  int status = FerriteRpcFindFunction(board, args[0].type_index == kTVMFFINone ? args[1].v_c_str : "tvm.rpc.server.ModuleGetFunction", out);
   if (status != 0) return -1;
   if (args[0].type_index != kTVMFFINone && *out != NULL) {
     get = *out;

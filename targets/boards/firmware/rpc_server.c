@@ -281,7 +281,7 @@ static int allows(const FerriteRpcBoard* board, const TVMFFIByteArray* name) {
   return !begins(name->data, "ffi.") || begins(name->data, "ffi.SystemLib");
 }
 
-int FerriteRpcGetFunction(const FerriteRpcBoard* board, const char* text, TVMFFIObjectHandle* out) {
+int FerriteRpcFindFunction(const FerriteRpcBoard* board, const char* text, TVMFFIObjectHandle* out) {
   TVMFFIByteArray name;
   name.data = text;
   name.size = strlen(text);
@@ -368,7 +368,7 @@ static int serve_values(Session* session) {
   tensor = args->v_ptr;
   switch (session->code) {
     case GET_FUNCTION:
-      if (FerriteRpcGetFunction(session->board, args->v_c_str, &function) != 0) return -1;
+      if (FerriteRpcFindFunction(session->board, args->v_c_str, &function) != 0) return -1;
       session->result.type_index = kTVMFFIOpaquePtr;
       if (function == NULL || add(session, function, IS_OBJECT) == 0) return 0;
       TVMFFIObjectDecRef(function);
