@@ -35,7 +35,45 @@ link_modules() { # link_modules FOLDER [OPTION]
   "$root/targets/web/link.sh" ${2:-} "$1/models.wasm" "$archive" "$root"/tests/programs/relax/boards/*_wasm32.o
 }
 
+# Links upstream's library for its own tests.
+link_upstream() { # link_upstream FOLDER
+  local upstream=$root/tests/bench/web/upstream.sh
+  mkdir -p "$1"
+  "$upstream" "$1/tvmjs_runtime.wasm"
+  "$upstream" "$1/test_addone.wasm" "$here/add_one.o"
+  "$upstream" "$1/test_relax.wasm" "$here/add.o"
+}
+
+# Runs tvmjs's own tests on upstream's library, as a column beside ours: its failures are not ours.
+compare_upstream() {
+  if ! command -v emcc >/dev/null; then
+    echo "upstream: not built, since emcc is missing: apt-get install emscripten"
+    return
+  fi
+  link_upstream "$work/upstream"
+  local release ours
+  echo "| tvmjs's own tests | ferrite | upstream |"
+  for release in 0.27 0.28; do
+    run_jest "$release" "$work/modules"
+    ours=$(passed_tests)
+    run_jest "$release" "$work/upstream"
+    echo "| $release | $ours | $(passed_tests) |"
+  done
+}
+
+passed_tests() { sed -n 's/^Tests: *//p' "$work/log"; }
+
 run_suites() { # run_suites RELEASE MODULES: tvmjs's own tests
+  run_jest "$@"
+  # Fewer tests than there are would mean that some were not found.
+  if grep -q '^Test Suites: 9 passed, 9 total' "$work/log" && grep -q '^Tests: *64 passed, 64 total' "$work/log"; then
+    passed=$((passed + 64))
+  else
+    fail "tvmjs $1, $(basename "$2")"
+  fi
+}
+
+run_jest() { # run_jest RELEASE MODULES
   local tree=$work/web
   rm -rf "$tree/dist"
   mkdir -p "$tree/dist"
@@ -43,12 +81,6 @@ run_suites() { # run_suites RELEASE MODULES: tvmjs's own tests
   cp "$packages/tvmjs-$1.js" "$tree/dist/index.js"
   cp "$packages/tvmjs-$1.js" "$tree/dist/tvmjs.bundle.js"
   (cd "$tree" && node_modules/.bin/jest) >"$work/log" 2>&1 || true
-  # Fewer tests than there are would mean that some were not found.
-  if grep -q '^Test Suites: 9 passed, 9 total' "$work/log" && grep -q '^Tests: *64 passed, 64 total' "$work/log"; then
-    passed=$((passed + 64))
-  else
-    fail "tvmjs $1, $(basename "$2")"
-  fi
 }
 
 run_program() { # run_program PROGRAM RELEASE MODULE(S)
@@ -82,6 +114,7 @@ run_all_suites() {
     done
   done
   run_programs "$work/asyncify"
+  compare_upstream
 }
 
 run_in_pages() {
