@@ -2,6 +2,7 @@
 
 mod bench;
 mod call;
+mod greeting;
 mod limit;
 mod list;
 mod log;

@@ -14,10 +14,11 @@ use std::net::TcpListener;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 
+use super::greeting::{Gate, Lock};
 use super::log::note;
 use super::tracker_client::{Offer, Registration};
 use board::Board;
-use client::{Client, Lock};
+use client::Client;
 use session::Session;
 
 pub use options::Serial;
@@ -44,12 +45,12 @@ pub fn run(options: &Serial) -> Outcome<()> {
         })
     });
     let registration = registration.transpose().map_err(Failure::negative)?;
+    let gate = registration.map_or_else(|| Gate::Key(options.key.clone()), Gate::Tracker);
     output::print(&format!("{} at {address}\n", options.device.display()))?;
     loop {
         let (stream, peer) = listener.accept().map_err(cannot)?;
-        let key = &options.key;
-        let lock = Lock { key, token: token.as_deref(), registration: registration.as_ref() };
-        match Client::greet(stream, &lock, options.handshake_timeout) {
+        let lock = Lock { token: token.as_deref(), admit: &|name| gate.admit(name) };
+        match Client::greet(stream, &lock, &options.key, options.handshake_timeout) {
             Ok((client, _slot)) => {
                 note(peer, "session");
                 let reason = Session::new(options, &mut board, client).run();

@@ -15,13 +15,13 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::sockopt;
 
 use super::folder::ServerFolder;
-use super::greeting::{Greetings, Lock, Timed, greet};
+use super::greetings::Greetings;
 use super::options::Serve;
 use super::process::{self, Bounds, End, HANG_UP};
 use super::slots::{NoSlot, Slots};
 use crate::failure::{Failure, Outcome};
+use crate::rpc::greeting::{Gate, Lock, Timed, greet};
 use crate::rpc::log::note;
-use crate::rpc::tracker_client::{Registration, SessionSlot};
 
 /// Number of handshakes at a time.
 const GREETINGS: usize = 256;
@@ -31,27 +31,6 @@ const FAREWELL: Duration = Duration::from_secs(2);
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
 /// Pause after a connection could not be accepted, such as without file descriptors.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// Keys by which clients are admitted.
-pub enum Gate {
-    /// The key of the server.
-    Key(String),
-    /// Match keys that a tracker gives to clients, each for one session.
-    Tracker(Registration),
-}
-
-impl Gate {
-    /// Admits a client. Returns `None` for any other key, and the slot of a tracker, which is
-    /// offered again when it is dropped.
-    fn admit(&self, name: &[u8]) -> Option<Option<SessionSlot>> {
-        match self {
-            Gate::Key(key) => (name == key.as_bytes()).then_some(None),
-            Gate::Tracker(registration) => {
-                registration.admit(std::str::from_utf8(name).ok()?).map(Some)
-            }
-        }
-    }
-}
 
 /// State that the threads of a server share.
 pub struct Server {

@@ -3,7 +3,7 @@
 //! | file | purpose |
 //! |---|---|
 //! | `listener` | accepts connections, a thread for each |
-//! | `greeting`, `slots` | handshakes in limited time; clients that wait for a session |
+//! | `greetings`, `slots` | handshakes that go on; clients that wait for a session |
 //! | `process`, `folder` | processes of sessions, which are killed with their children; folders |
 //! | `single` | a session on pipes |
 //! | `proxy` | sessions through a proxy |
@@ -15,7 +15,7 @@ mod access;
 mod descriptors;
 mod files;
 mod folder;
-mod greeting;
+mod greetings;
 mod link;
 mod listener;
 mod options;
@@ -39,11 +39,12 @@ pub use options::{Serve, Session};
 pub use session::run as run_session;
 
 use crate::failure::{Failure, Kind, Outcome};
+use crate::rpc::greeting::Gate;
 use crate::rpc::secret;
 use crate::rpc::tracker_client::{Offer, Registration};
 use crate::{library, output};
 use folder::ServerFolder;
-use listener::{Gate, Server};
+use listener::Server;
 
 /// Minimum length of a token in bytes.
 const LEAST_TOKEN: usize = 16;

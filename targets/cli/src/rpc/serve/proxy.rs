@@ -11,8 +11,8 @@ use ferrite_rpc::handshake::{self, HandshakeError, Key, MAX_KEY_BYTES};
 use ferrite_rpc::wire::{Closed, Stream};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use super::greeting::is_retried;
 use super::listener::{Client, Server};
+use crate::rpc::greeting::is_retried;
 use crate::rpc::log::note;
 
 /// Pause before the proxy is tried again: it may start later than the server.

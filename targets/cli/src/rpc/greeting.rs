@@ -1,19 +1,21 @@
-//! The handshake with a client, in limited time.
+//! The handshake of a server with a client, in limited time.
 #![forbid(unsafe_code)]
 
-use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
-use std::sync::{Mutex, PoisonError};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use ferrite_rpc::handshake::{self, HandshakeError, Key, MAX_KEY_BYTES};
 use ferrite_rpc::wire::{Closed, Stream};
 
+use super::limit::end_of;
+use super::tracker_client::{Registration, SessionSlot};
+
 /// A connection whose reads and writes end at a point in time.
 pub struct Timed<'a> {
     stream: &'a TcpStream,
-    end: Instant,
+    /// `None` for no limit.
+    end: Option<Instant>,
     /// Whether a read or write failed because of the time.
     pub is_late: bool,
 }
@@ -21,15 +23,18 @@ pub struct Timed<'a> {
 impl Timed<'_> {
     /// Limits what is done with a connection from now on.
     pub fn new(stream: &TcpStream, limit: Duration) -> Timed<'_> {
-        let now = Instant::now();
-        // A limit of centuries is none.
-        let end = now.checked_add(limit).unwrap_or(now + Duration::from_secs(1 << 30));
+        Timed::until(stream, end_of(Some(limit)))
+    }
+
+    /// Limits what is done with a connection by a point in time.
+    pub fn until(stream: &TcpStream, end: Option<Instant>) -> Timed<'_> {
         Timed { stream, end, is_late: false }
     }
 
-    fn left(&mut self) -> Result<Duration, Closed> {
-        let left = self.end.saturating_duration_since(Instant::now());
-        self.is_late = left.is_zero();
+    /// Returns the duration that is left for the next operation.
+    fn left(&mut self) -> Result<Option<Duration>, Closed> {
+        let left = self.end.map(|end| end.saturating_duration_since(Instant::now()));
+        self.is_late = left.is_some_and(|left| left.is_zero());
         if self.is_late { Err(Closed) } else { Ok(left) }
     }
 }
@@ -39,7 +44,7 @@ impl Stream for Timed<'_> {
         let mut rest = target;
         while !rest.is_empty() {
             let left = self.left()?;
-            self.stream.set_read_timeout(Some(left)).map_err(|_| Closed)?;
+            self.stream.set_read_timeout(left).map_err(|_| Closed)?;
             match self.stream.read(rest) {
                 Ok(0) => return Err(Closed),
                 Ok(count) => rest = &mut std::mem::take(&mut rest)[count..],
@@ -54,7 +59,7 @@ impl Stream for Timed<'_> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let left = self.left()?;
-            self.stream.set_write_timeout(Some(left)).map_err(|_| Closed)?;
+            self.stream.set_write_timeout(left).map_err(|_| Closed)?;
             match self.stream.write(rest) {
                 Ok(0) => return Err(Closed),
                 Ok(count) => rest = &rest[count..],
@@ -69,6 +74,27 @@ impl Stream for Timed<'_> {
 /// Returns `true` for errors after which the time decides.
 pub fn is_retried(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut)
+}
+
+/// Keys by which clients are admitted.
+pub enum Gate {
+    /// The key of the server.
+    Key(String),
+    /// Match keys that a tracker gives to clients, each for one session.
+    Tracker(Registration),
+}
+
+impl Gate {
+    /// Admits a client. Returns `None` for any other key, and the slot of a tracker, which is
+    /// offered again when it is dropped.
+    pub fn admit(&self, name: &[u8]) -> Option<Option<SessionSlot>> {
+        match self {
+            Gate::Key(key) => (name == key.as_bytes()).then_some(None),
+            Gate::Tracker(registration) => {
+                registration.admit(std::str::from_utf8(name).ok()?).map(Some)
+            }
+        }
+    }
 }
 
 /// Conditions that the key of a client must meet.
@@ -126,55 +152,6 @@ impl<T> Lock<'_, T> {
         is_client.then(|| (self.admit)(key.name)).flatten().ok_or_else(|| {
             format!("key `{}` is not that of this server", String::from_utf8_lossy(key.name))
         })
-    }
-}
-
-/// The connections whose handshake goes on. When there are too many, the oldest is closed, so that
-/// silent clients do not keep others out.
-pub struct Greetings {
-    connections: Mutex<VecDeque<(u64, TcpStream)>>,
-    most: usize,
-}
-
-impl Greetings {
-    /// Creates an empty list of at most `most` connections.
-    pub fn new(most: usize) -> Greetings {
-        Greetings { connections: Mutex::default(), most }
-    }
-
-    /// Runs a handshake. Another thread may close the connection meanwhile.
-    ///
-    /// # Errors
-    /// Errors of duplicating the socket.
-    pub fn during<T>(
-        &self,
-        number: u64,
-        stream: &TcpStream,
-        greet: impl FnOnce() -> T,
-    ) -> std::io::Result<T> {
-        let copy = stream.try_clone()?;
-        let oldest = {
-            let mut connections = self.lock();
-            connections.push_back((number, copy));
-            if connections.len() > self.most { connections.pop_front() } else { None }
-        };
-        if let Some((_, oldest)) = oldest {
-            let _ = oldest.shutdown(Shutdown::Both);
-        }
-        let result = greet();
-        self.lock().retain(|(other, _)| *other != number);
-        Ok(result)
-    }
-
-    /// Closes all connections.
-    pub fn end(&self) {
-        for (_, stream) in self.lock().iter() {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
