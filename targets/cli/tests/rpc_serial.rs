@@ -247,18 +247,18 @@ fn requests_that_are_too_long_are_errors_and_the_session_goes_on() -> Outcome<()
 fn clients_without_the_key_or_the_token_are_refused() -> Outcome<()> {
     let board = Board::start(0)?;
     let file = scratch("token")?;
-    std::fs::write(&file, "secret\n")?;
+    std::fs::write(&file, "a-long-secret-token\n")?;
     let token = file.display().to_string();
     let bridge = Bridge::start(&board, &["--key", "m4", "--token", &token])?;
     for key in [
-        "client:other token=secret",
+        "client:other token=a-long-secret-token",
         "client:m4",
         "client:m4 token=wrong",
-        "server:m4 token=secret",
+        "server:m4 token=a-long-secret-token",
     ] {
         assert_eq!(bridge.greet(key)?.1, 0xFF273, "{key}");
     }
-    let client = bridge.connect("client:m4 token=secret")?;
+    let client = bridge.connect("client:m4 token=a-long-secret-token")?;
     assert_eq!(ask(&client, START, b"hello")?, (RETURN, b"hello".to_vec()));
     std::fs::remove_file(&file)?;
     Ok(())

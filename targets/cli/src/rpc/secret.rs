@@ -2,7 +2,12 @@
 
 use std::path::Path;
 
+use ferrite_rpc::handshake::MAX_KEY_BYTES;
+
 use crate::failure::{Failure, Outcome};
+
+/// Minimum length of a token in bytes.
+const LEAST_TOKEN: usize = 16;
 
 /// Reads a secret that no option of a key can be mistaken for.
 ///
@@ -19,4 +24,19 @@ pub fn read(file: &Path, longest: usize) -> Outcome<String> {
         _ if secret.contains(char::is_whitespace) => Err(within("the key has blanks".into())),
         _ => Ok(secret.into()),
     }
+}
+
+/// Reads the token of a server, which cannot be guessed.
+///
+/// # Errors
+/// Those of [`read`]; [`Kind::Input`](crate::failure::Kind::Input) for a short token.
+pub fn read_token(file: &Path) -> Outcome<Vec<u8>> {
+    let token = read(file, MAX_KEY_BYTES / 2)?;
+    if token.len() < LEAST_TOKEN {
+        return Err(Failure::input(format!(
+            "{}: a token has at least {LEAST_TOKEN} letters: `openssl rand -hex 16` prints one",
+            file.display()
+        )));
+    }
+    Ok(token.into())
 }

@@ -16,6 +16,7 @@ use crate::output;
 
 use super::greeting::{Gate, Lock};
 use super::log::note;
+use super::secret;
 use super::tracker_client::{Offer, Registration};
 use board::Board;
 use client::Client;
@@ -30,7 +31,7 @@ pub use options::Serial;
 /// [`Kind::Input`](crate::failure::Kind::Input) for an address that is in use, and for a token that
 /// cannot be read.
 pub fn run(options: &Serial) -> Outcome<()> {
-    let token = options.token.as_deref().map(options::read_token).transpose()?;
+    let token = options.token.as_deref().map(secret::read_token).transpose()?;
     let mut board = Board::open(options)?;
     let cannot = |error| Failure::input(format!("cannot listen at {}: {error}", options.tcp));
     let listener = TcpListener::bind(options.tcp).map_err(cannot)?;

@@ -2,12 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 
-use crate::failure::{Failure, Outcome};
 use crate::rpc::limit::seconds;
 
 /// Serve a board at a serial port to clients of TVM's remote procedure calls
@@ -90,19 +89,5 @@ impl From<&str> for Reset {
             "rts" => Reset::Rts,
             command => Reset::Command(command.into()),
         }
-    }
-}
-
-/// Reads a token: the first line of a file.
-///
-/// # Errors
-/// [`Kind::Input`](crate::failure::Kind::Input) for a file that cannot be read, and for an empty
-/// token.
-pub fn read_token(file: &Path) -> Outcome<Vec<u8>> {
-    let within = |reason: String| Failure::input(format!("{}: {reason}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| within(error.to_string()))?;
-    match text.lines().next().unwrap_or_default().trim() {
-        "" => Err(within("the token is empty".into())),
-        token => Ok(token.into()),
     }
 }

@@ -29,9 +29,7 @@ mod stream;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 
-use ferrite_rpc::handshake::MAX_KEY_BYTES;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::low_level::pipe;
 
@@ -46,9 +44,6 @@ use crate::{library, output};
 use folder::ServerFolder;
 use listener::Server;
 
-/// Minimum length of a token in bytes.
-const LEAST_TOKEN: usize = 16;
-
 /// Runs the command, until a signal ends it.
 ///
 /// # Errors
@@ -57,7 +52,7 @@ const LEAST_TOKEN: usize = 16;
 /// used; [`Kind::Load`](crate::failure::Kind::Load) for libraries that do not load.
 pub fn run(options: &Serve) -> Outcome<()> {
     options.check()?;
-    let token = options.token.as_deref().map(read_token).transpose()?;
+    let token = options.token.as_deref().map(secret::read_token).transpose()?;
     options.session.library.iter().try_for_each(|path| library::require_loadable(path))?;
     process::probe(options)?;
     let stop = stop_on_signals().map_err(Failure::negative)?;
@@ -76,18 +71,6 @@ pub fn run(options: &Serve) -> Outcome<()> {
     let gate = gate(options, address)?;
     output::print(&format!("serving at {address}\n"))?;
     Server::new(options, token, gate, folder, stop).run(&listener)
-}
-
-/// Reads a token that cannot be guessed.
-fn read_token(file: &Path) -> Outcome<Vec<u8>> {
-    let token = secret::read(file, MAX_KEY_BYTES / 2)?;
-    if token.len() < LEAST_TOKEN {
-        return Err(Failure::input(format!(
-            "{}: a token has at least {LEAST_TOKEN} letters: `openssl rand -hex 16` prints one",
-            file.display()
-        )));
-    }
-    Ok(token.into())
 }
 
 /// Returns a descriptor that becomes readable when a signal asks the program to end.
