@@ -96,7 +96,7 @@ command_on_request() { # the wheel has the command only if it is asked for
   if python3 -m zipfile -l "$(echo "$plain"/*.whl)" | grep 'scripts/ferrite '; then return 1; fi
 }
 
-FIRST_RELEASES=(0.1.9 0.1.13.post3 0.1.14.post1)
+FIRST_RELEASES=(0.1.9 0.1.14.post1)
 
 # the oldest and the newest earlier releases of upstream's Python package, with their own tests, on
 # the library of our wheel
