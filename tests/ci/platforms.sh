@@ -24,6 +24,10 @@ check_windows() {
   tests/conformance/windows/run.sh "$target/windows/$of_rust/release"
 }
 
+# the command is type-checked for Android, on which Termux builds it
+# needs: aarch64-linux-android; for: lib targets/cli targets/rpc; counts: one
+check_android() { cargo check -p ferrite-ffi-cli --target aarch64-linux-android; }
+
 # the library for musl: every C program loads it by musl's own loader, and has it inside in static
 # programs
 # needs: musl-gcc x86_64-unknown-linux-musl
