@@ -7,6 +7,7 @@
 //! | [`functions`] | functions that clients ask for by name |
 //! | [`handshake`] | the magic number, keys, and options in keys |
 //! | [`server`] | one session: its table of handles, calls, copies, devices |
+//! | `tracker` | free servers and waiting clients by key |
 //!
 //! A peer is not trusted: every length, count, type and handle from it is checked.
 //!
@@ -15,6 +16,7 @@
 //! - `std`: an operating system. Enables `alloc` and `devices`.
 //! - `alloc`: a table of handles that grows; without it, a table of constant size.
 //! - `client`: the module `client`. Enables `std`.
+//! - `tracker`: the module `tracker`. Enables `std`.
 //! - `devices`: devices that have a back end, their streams, and sessions on further servers.
 #![no_std]
 
@@ -29,4 +31,6 @@ pub mod client;
 pub mod functions;
 pub mod handshake;
 pub mod server;
+#[cfg(feature = "tracker")]
+pub mod tracker;
 pub mod wire;

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use super::protocol::{LONGEST_MESSAGE, MAGIC};
+use ferrite_rpc::tracker::protocol::{LONGEST_MESSAGE, MAGIC};
 
 /// Bytes that are read in one go, so that one connection does not occupy the thread.
 const READ: usize = 1 << 14;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::Instant;
 
-use super::queues::ConnectionId;
+use ferrite_rpc::tracker::ConnectionId;
 
 /// Connection as a candidate.
 pub struct Candidate {

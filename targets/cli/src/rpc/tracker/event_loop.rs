@@ -5,15 +5,13 @@ use std::io::{self, ErrorKind, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
+use ferrite_rpc::tracker::{ConnectionId, Registry, protocol};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::sockopt;
 use serde_json::Value;
 
 use super::connection::Connection;
 use super::crowd::{self, Candidate, Rank};
-use super::protocol;
-use super::queues::ConnectionId;
-use super::registry::Registry;
 use crate::visible;
 
 /// Bytes in the buffers of all connections. Above, the connection with the largest one is closed.

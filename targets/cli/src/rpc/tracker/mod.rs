@@ -4,9 +4,6 @@
 mod connection;
 mod crowd;
 mod event_loop;
-pub mod protocol;
-mod queues;
-mod registry;
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
@@ -14,13 +11,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use ferrite_rpc::tracker::{Registry, protocol};
 
 use crate::failure::{Failure, Outcome};
 use crate::output;
 
 use super::secret;
 use event_loop::{EventLoop, Limits};
-use registry::Registry;
 
 /// Run a tracker, which gives clients free servers by key
 ///

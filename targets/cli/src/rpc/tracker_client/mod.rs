@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::tracker::protocol::{MAGIC, SUCCESS, code, frame};
+use ferrite_rpc::tracker::protocol::{MAGIC, SUCCESS, code, frame};
 
 pub use registration::{Offer, Registration, SessionSlot};
 

@@ -1,7 +1,12 @@
 //! The tracker without its sockets: connections, what they registered, and the answers that each
 //! request causes.
+#![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, HashSet};
+use std::format;
+use std::string::String;
+use std::vec;
+use std::vec::Vec;
 
 use serde_json::{Value, json};
 
@@ -166,6 +171,7 @@ fn is_equal(expected: &[u8], given: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
     fn registry() -> Registry {
         let mut registry = Registry::new(Some("secret".into()));

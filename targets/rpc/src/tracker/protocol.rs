@@ -1,5 +1,10 @@
 //! Messages of TVM's tracker: an int32 length and JSON, after both sides have sent a magic number.
 //! Requests are checked completely before anything changes.
+#![forbid(unsafe_code)]
+
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
@@ -20,12 +25,19 @@ const LONGEST_LIST: usize = 4096;
 
 /// Codes of requests: the first item of each.
 pub mod code {
+    /// Asks whether the tracker is there.
     pub const PING: i64 = 1;
+    /// Ends the tracker.
     pub const STOP: i64 = 2;
+    /// Offers a server for one session.
     pub const PUT: i64 = 3;
+    /// Asks for a server.
     pub const REQUEST: i64 = 4;
+    /// Describes the server behind the connection.
     pub const UPDATE_INFO: i64 = 5;
+    /// Asks for all queues and servers.
     pub const SUMMARY: i64 = 6;
+    /// Asks for the match keys that no client has been given.
     pub const PENDING_MATCH_KEYS: i64 = 7;
 }
 
@@ -38,28 +50,38 @@ pub const FAILURE: i64 = -1;
 /// Checked request.
 #[derive(Debug, PartialEq)]
 pub enum Request {
+    /// Asks whether the tracker is there.
     Ping,
     /// Ends the tracker if the key is right.
     Stop(String),
     /// Offers a server for one session.
     Put {
+        /// Key of the server.
         key: String,
+        /// Address of the server.
         endpoint: Endpoint,
+        /// Secret of the session, which the client sends to the server.
         match_key: String,
     },
     /// Asks for a server of this key; higher priorities are served first. What follows a blank in
     /// the key are options for the server, such as a token: clients of upstream can send them in
     /// no other way.
     Acquire {
+        /// Key of the server.
         key: String,
+        /// Options for the server, separated by blanks.
         options: String,
+        /// Priority; zero if the client sends none.
         priority: f64,
     },
     /// Describes the server behind this connection.
     UpdateInfo {
+        /// Key of the server, after `server:`.
         key: String,
+        /// Address of the server.
         endpoint: Endpoint,
     },
+    /// Asks for all queues and servers.
     Summary,
     /// Asks for the match keys of this connection that no client has been given.
     PendingMatchKeys,
@@ -68,7 +90,9 @@ pub enum Request {
 /// Where a server listens. Without a host, at the address from which it reached the tracker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Endpoint {
+    /// Host name or address.
     pub host: Option<String>,
+    /// Port, never zero.
     pub port: u16,
 }
 

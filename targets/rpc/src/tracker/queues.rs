@@ -1,7 +1,11 @@
 //! Free servers and waiting clients by key. A key has free servers or waiting clients, never both.
+#![forbid(unsafe_code)]
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::format;
+use std::string::String;
+use std::vec::Vec;
 
 use serde_json::{Map, Value, json};
 
@@ -210,6 +214,7 @@ impl Eq for Turn {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
     fn client(connection: ConnectionId) -> Client {
         Client { connection, options: String::new() }

@@ -1,0 +1,14 @@
+//! The tracker without its sockets: gives waiting clients free servers by key.
+//!
+//! | file | content |
+//! |---|---|
+//! | [`protocol`] | messages, which are checked before anything changes |
+//! | `queues` | free servers and waiting clients of each key |
+//! | `registry` | [`Registry`]: connections, their servers, and the answers to requests |
+
+pub mod protocol;
+mod queues;
+mod registry;
+
+pub use queues::ConnectionId;
+pub use registry::{Effects, Registry};
