@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use ferrite_rpc::tracker::protocol::{LONGEST_MESSAGE, MAGIC};
+use ferrite_rpc::tracker::protocol::MAGIC;
+use ferrite_rpc::tracker::{Inbox, Message};
 
 /// Bytes that are read in one go, so that one connection does not occupy the thread.
 const READ: usize = 1 << 14;
@@ -14,12 +15,9 @@ const READ: usize = 1 << 14;
 pub struct Connection {
     pub stream: TcpStream,
     pub address: SocketAddr,
-    /// Bytes that are not a complete message yet.
-    input: Vec<u8>,
+    input: Inbox,
     /// Bytes that the peer has not read yet.
     output: Vec<u8>,
-    /// Whether the peer has sent the magic number.
-    is_greeted: bool,
     /// Time at which the peer must have sent the rest of its message and read its answers.
     deadline: Option<Instant>,
     last_message: Instant,
@@ -41,9 +39,8 @@ impl Connection {
         Ok(Connection {
             stream,
             address,
-            input: Vec::new(),
+            input: Inbox::default(),
             output: Vec::new(),
-            is_greeted: false,
             deadline: Some(now + timeout),
             last_message: now,
         })
@@ -57,7 +54,7 @@ impl Connection {
 
     /// Returns whether the peer has sent the magic number.
     pub fn is_greeted(&self) -> bool {
-        self.is_greeted
+        self.input.is_greeted()
     }
 
     /// Returns the time of the last complete message, or of the connection.
@@ -84,7 +81,7 @@ impl Connection {
         match self.stream.read(&mut buffer) {
             Ok(0) => Ok(false),
             Ok(count) => {
-                self.input.extend_from_slice(&buffer[..count]);
+                self.input.receive(&buffer[..count]);
                 Ok(true)
             }
             Err(error) if is_temporary(&error) => Ok(true),
@@ -97,28 +94,13 @@ impl Connection {
     /// # Errors
     /// The reason why the connection is refused.
     pub fn next_message(&mut self) -> Result<Option<Vec<u8>>, String> {
-        let Some(word) = self.input.first_chunk::<4>() else { return Ok(None) };
-        let word = i32::from_le_bytes(*word);
-        if !self.is_greeted {
-            if word != MAGIC {
-                return Err(format!("not a client of a tracker: it begins with {word:#x}"));
+        loop {
+            match self.input.next_message()? {
+                Some(Message::Greeting) => self.send(&MAGIC.to_le_bytes()),
+                Some(Message::Request(request)) => return Ok(Some(request)),
+                None => return Ok(None),
             }
-            self.is_greeted = true;
-            self.input.drain(..4);
-            self.send(&MAGIC.to_le_bytes());
-            return self.next_message();
         }
-        let length = usize::try_from(word).unwrap_or(0);
-        if length == 0 || length > LONGEST_MESSAGE {
-            return Err(format!("a message of {word} bytes, not 1 to {LONGEST_MESSAGE}"));
-        }
-        if self.input.len() - 4 < length {
-            return Ok(None);
-        }
-        let message = self.input[4..4 + length].to_vec();
-        self.input.drain(..4 + length);
-        self.input.shrink_to(READ);
-        Ok(Some(message))
     }
 
     /// Adds bytes to what the peer is sent.
@@ -146,7 +128,7 @@ impl Connection {
     /// Sets the time limit: none for a peer between two messages, and a new one when an operation
     /// begins, not when another byte of it arrives.
     pub fn update_deadline(&mut self, now: Instant, timeout: Duration, is_progress: bool) {
-        let is_between = self.is_greeted && self.input.is_empty() && self.output.is_empty();
+        let is_between = self.is_greeted() && self.input.is_empty() && self.output.is_empty();
         if is_progress {
             self.last_message = now;
         }
