@@ -10,9 +10,11 @@
 # FERRITE_GLIBC=2.17 builds for that release of glibc and later ones, and for another processor with
 # `--target`; it needs zig, which ZIG names: by default `python3 -m ziglang`, PyPI's package. With
 # `--target x86_64-unknown-linux-musl` the library is for C alone and needs musl-gcc, or the
-# compiler that MUSL_CC names. With `--target x86_64-pc-windows-gnu` it makes tvm_ffi.dll, for C
-# alone and without devices, with an import library and tvm_ffi.def, from which Microsoft's `lib`
-# makes another one; it needs MinGW (x86_64-w64-mingw32-gcc).
+# compiler that MUSL_CC names. With MUSL_LIBC, which names a device's /lib/ld-musl-*.so.1, it needs
+# no compiler, for other processors either; a program looks for that file there, or at MUSL_LOADER.
+# With `--target x86_64-pc-windows-gnu` it makes tvm_ffi.dll, for C alone and without devices, with
+# an import library and tvm_ffi.def, from which Microsoft's `lib` makes another one; it needs MinGW
+# (x86_64-w64-mingw32-gcc).
 set -euo pipefail
 features=backend,relax,rpc,opencl,vulkan,cuda,rocm
 what=()
@@ -85,7 +87,9 @@ case $target in
   *-musl)
     # Rust's programs for musl are static, and have no shared libraries.
     flags+=${flags:+$'\037'}-Ctarget-feature=-crt-static
-    export "$linker_variable=${!linker_variable:-$root/targets/host/musl.sh}"
+    if [ -n "${MUSL_LIBC:-}" ]; then flags+=$'\037'-Clinker-flavor=ld.lld$'\037'-Clink-self-contained=yes; fi
+    MUSL_UNWINDER=$(rustc --print sysroot)/lib/rustlib/$target/lib/self-contained/libunwind.a
+    export MUSL_UNWINDER "$linker_variable=${!linker_variable:-$root/targets/host/musl.sh}"
     ;;
   *-windows-*) features=backend,relax ;;
   *)
@@ -141,7 +145,7 @@ build_kernels() { # build_kernels [OPTION...]
   local archive work object
   cargo fetch --quiet --locked --manifest-path targets/kernels/Cargo.toml
   RUSTC_WRAPPER=$root/targets/host/same_names.sh cargo rustc "${profile[@]}" \
-    --manifest-path targets/kernels/Cargo.toml --crate-type staticlib "$@"
+    --manifest-path targets/kernels/Cargo.toml --crate-type staticlib "$@" -- -Ccodegen-units=1
   archive=$(built_folder "$@")/libferrite_kernels.a
   work=$(mktemp -d)
   object=$(ar t "$archive" | grep '^ferrite_kernels')
