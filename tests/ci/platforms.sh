@@ -29,7 +29,7 @@ check_windows() {
 check_android() { cargo check -p ferrite-ffi-cli --target aarch64-linux-android; }
 
 # the library for musl: every C program loads it by musl's own loader, and has it inside in static
-# programs
+# programs; a program in Rust shows its symbols to libraries
 # needs: musl-gcc x86_64-unknown-linux-musl
 check_musl() {
   local of_rust=x86_64-unknown-linux-musl unwinder program=$target/musl/program
@@ -42,6 +42,9 @@ check_musl() {
   "$program" | grep -x '0.1.16: 16 bits'
   # Debian's musl-gcc has no unwinder for static programs. Rust's is for musl.
   unwinder=$(rustc --print sysroot)/lib/rustlib/$of_rust/lib/self-contained/libunwind.a
+  CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER=$PWD/targets/host/musl.sh MUSL_UNWINDER=$unwinder \
+    RUSTFLAGS=-Ctarget-feature=-crt-static cargo test -p ferrite-ffi-host --lib --target "$of_rust" \
+    --target-dir "$target/musl" dynamic_lib
   musl-gcc -static -Iinclude tests/programs/install/program.c "$release/libtvm_ffi.a" "$unwinder" -o "$program"
   "$program" | grep -x '0.1.16: 16 bits'
 }

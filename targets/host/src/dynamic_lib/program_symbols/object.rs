@@ -2,7 +2,10 @@
 //! there. It contains no code.
 //!
 //! Its name for the dynamic linker is `libtvm_ffi.so`, so libraries with that dependency search for
-//! no file.
+//! no file. musl's linker knows no such names, and finds a file of the dependency's name.
+//!
+//! musl's linker, and glibc's before 2.28, add the address of the object to absolute symbols. It is
+//! known when the object is open, and then subtracted from the symbols in memory.
 
 use core::ffi::{CStr, c_void};
 use core::mem::{MaybeUninit, size_of};
@@ -47,10 +50,42 @@ pub(super) fn load(symbols: &[Symbol]) {
     if write!(&mut path[..], "/proc/self/fd/{}\0", file.as_raw_fd()).is_err() {
         return;
     }
-    // SAFETY: the path ends in a NUL; the object has no initialisers.
-    apart_from_forks(|| unsafe {
-        libc::dlopen(path.as_ptr().cast(), libc::RTLD_NOW | libc::RTLD_GLOBAL)
+    let open = |scope| {
+        // SAFETY: the path ends in a NUL; the object has no initialisers.
+        unsafe { libc::dlopen(path.as_ptr().cast(), libc::RTLD_NOW | scope) }
+    };
+    apart_from_forks(|| {
+        // Nobody finds the symbols before their addresses are right.
+        let object = open(libc::RTLD_LOCAL);
+        if !object.is_null() {
+            // SAFETY: the object is an image of these symbols, and is never closed.
+            unsafe { correct(object, symbols) };
+            open(libc::RTLD_GLOBAL);
+        }
     });
+}
+
+/// Subtracts the address of an object from its symbols if the dynamic linker adds it.
+///
+/// # Safety
+/// `object` must be the open image of the symbols, which no other code uses yet.
+unsafe fn correct(object: *mut c_void, symbols: &[Symbol]) {
+    let Some(first) = symbols.first() else { return };
+    // SAFETY: the object is open, and the name ends in a NUL.
+    let found = unsafe { libc::dlsym(object, first.name().as_ptr()) };
+    let base = found.addr().wrapping_sub(first.address().addr());
+    if found.is_null() || base == 0 {
+        return;
+    }
+    // The empty symbol is the first one in the table.
+    let at = base + Layout::new(symbols.len() + 1, 0).symbols + size_of::<Entry>();
+    let entries = core::ptr::with_exposed_provenance_mut::<Entry>(at);
+    for (index, symbol) in symbols.iter().enumerate() {
+        let address = symbol.address().addr().wrapping_sub(base);
+        // SAFETY: the image's only segment, which is writable, begins at the object's address, and
+        // has an entry for each symbol.
+        unsafe { (*entries.add(index)).st_value = address as _ };
+    }
 }
 
 /// Returns the header of the program or library with this code, which names the processor and its
