@@ -252,25 +252,6 @@ fn options_that_would_offer_code_to_anyone_are_refused() -> Outcome<()> {
 }
 
 #[test]
-fn a_session_leads_to_a_further_server_if_that_is_allowed() -> Outcome<()> {
-    let library = kernels("rpc-hop-library", 6)?;
-    let last = Server::start("rpc-hop-last", &["--library", text(&library)])?;
-    let (host, key) = (Item::string(b"127.0.0.1"), Item::string(b""));
-    let constructor =
-        [Item::string(b"rpc.Connect"), host, Item::int(last.port()), key, Item::Word(2, 0)];
-    let closed = Server::start("rpc-hop-closed", &[])?;
-    let refused = Client::begin_by(closed.greet("client:")?, &constructor).err();
-    assert!(format!("{refused:?}").contains("--allow rpc.Connect"), "{refused:?}");
-    let first = Server::start("rpc-hop-first", &["--allow", "rpc.Connect"])?;
-    let mut client = Client::begin_by(first.greet("client:")?, &constructor)?;
-    assert_eq!(client.call("answer", &[])?, Answer::Word(6));
-    assert!(client.call("ffi.ModuleLoadFromFile", &[])?.error().contains("PermissionError"));
-    let error = client.call("crash", &[])?;
-    assert!(error.error().contains("SIGSEGV"), "{error:?}");
-    Ok(())
-}
-
-#[test]
 fn files_stay_inside_of_the_folder_and_are_linked() -> Outcome<()> {
     let mut server = Server::start("rpc-files", &["--allow-code", "--no-token"])?;
     let mut client = server.connect("client:")?;

@@ -11,6 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use ferrite_rpc::tracker::protocol;
+use serde_json::json;
 use serial2::SerialPort;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -88,6 +90,11 @@ impl Bridge {
     fn start(board: &Board, options: &[&str]) -> Outcome<Bridge> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ferrite"));
         command.args(["rpc", "serial", &board.device, "--tcp", "127.0.0.1:0"]).args(options);
+        Bridge::of(&mut command)
+    }
+
+    /// Starts a command that prints its address.
+    fn of(command: &mut Command) -> Outcome<Bridge> {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
         let mut line = String::new();
         let output = process.stdout.take().ok_or("no output")?;
@@ -261,6 +268,46 @@ fn clients_without_the_key_or_the_token_are_refused() -> Outcome<()> {
     let client = bridge.connect("client:m4 token=a-long-secret-token")?;
     assert_eq!(ask(&client, START, b"hello")?, (RETURN, b"hello".to_vec()));
     std::fs::remove_file(&file)?;
+    Ok(())
+}
+
+/// Asks a tracker for a server. Returns its address and the match key.
+fn request(tracker: &str, key: &str) -> Outcome<(String, String)> {
+    let mut stream = TcpStream::connect(tracker)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(&protocol::MAGIC.to_le_bytes())?;
+    let request = json!([protocol::code::REQUEST, key, "", 1]);
+    stream.write_all(&protocol::frame(&request))?;
+    let (mut magic, mut length) = ([0; 4], [0; 4]);
+    stream.read_exact(&mut magic)?;
+    stream.read_exact(&mut length)?;
+    let mut answer = vec![0; u32::from_le_bytes(length) as usize];
+    stream.read_exact(&mut answer)?;
+    let (_, (host, port, match_key)): (i64, (String, u16, String)) =
+        serde_json::from_slice(&answer)?;
+    Ok((format!("{host}:{port}"), match_key))
+}
+
+#[test]
+fn boards_are_requested_from_a_tracker() -> Outcome<()> {
+    let board = Board::start(0)?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ferrite"));
+    let command = command.args(["rpc", "tracker", "--tcp", "127.0.0.1:0"]);
+    let tracker = Bridge::of(command)?;
+    let bridge = Bridge::start(&board, &["--key", "m4", "--tracker", &tracker.address])?;
+    let mut earlier = None;
+    for _ in 0..2 {
+        // The bridge offers the board again when the session before has ended.
+        let (address, match_key) = request(&tracker.address, "m4")?;
+        assert_eq!(address, bridge.address);
+        assert!(match_key.starts_with("m4:") && Some(&match_key) != earlier.as_ref());
+        assert_eq!(bridge.greet("client:m4")?.1, 0xFF273, "a client without the tracker's key");
+        let mut client = bridge.connect(&format!("client:{match_key}"))?;
+        assert_eq!(ask(&client, START, b"hello")?, (RETURN, b"hello".to_vec()));
+        client.write_all(&packet(SHUTDOWN, &[]))?;
+        earlier = Some(match_key);
+    }
+    assert_eq!(bridge.greet(&format!("client:{}", earlier.unwrap_or_default()))?.1, 0xFF273);
     Ok(())
 }
 
