@@ -7,6 +7,7 @@ use object::read::{ExportTarget, NameOrOrdinal};
 use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 use crate::failure::{Failure, Outcome};
+use crate::linker;
 
 /// Prefix of the symbols of functions.
 const FUNCTION: &str = "__tvm_ffi_";
@@ -70,8 +71,11 @@ pub fn is_archive(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// [`Kind::Input`](crate::failure::Kind::Input) for a file that is not a shared library, or one for
-/// another processor.
+/// another processor; [`Kind::Load`](crate::failure::Kind::Load) if this program cannot load any.
 pub fn require_loadable(path: &Path) -> Outcome<()> {
+    if let Some(reason) = linker::ABSENT {
+        return Err(Failure::load(reason));
+    }
     let bytes = read(path)?;
     let file = LibraryFile::parse(path, &bytes)?;
     if file.is_for_this_machine() && file.role() == "shared library" {

@@ -2,6 +2,17 @@
 
 use std::path::Path;
 
+/// Reason why this program loads no library: musl's static programs have no dynamic linker. `None`
+/// for programs with one.
+pub const ABSENT: Option<&str> = if cfg!(all(target_env = "musl", target_feature = "crt-static")) {
+    Some(
+        "this command is linked statically, and cannot load libraries: build it without the \
+         target feature crt-static",
+    )
+} else {
+    None
+};
+
 /// Version, in the layout that `TVMFFIGetVersion` writes.
 type Version = [u32; 3];
 

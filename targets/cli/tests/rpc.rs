@@ -252,6 +252,18 @@ fn options_that_would_offer_code_to_anyone_are_refused() -> Outcome<()> {
 }
 
 #[test]
+fn sessions_that_cannot_start_are_known_before_a_client_comes() -> Outcome<()> {
+    for (program, reason) in
+        [("/no/such/program", "cannot start a session: No such file"), ("false", "status 1")]
+    {
+        let arguments = ["rpc", "serve", "--tcp", "127.0.0.1:0", "--wrap", program];
+        let message = ferrite(&arguments, &[])?.failure(4)?;
+        assert!(message.contains(reason), "{message}");
+    }
+    Ok(())
+}
+
+#[test]
 fn files_stay_inside_of_the_folder_and_are_linked() -> Outcome<()> {
     let mut server = Server::start("rpc-files", &["--allow-code", "--no-token"])?;
     let mut client = server.connect("client:")?;

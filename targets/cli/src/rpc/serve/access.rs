@@ -15,8 +15,8 @@ use super::files::Files;
 use super::link;
 use super::options::SessionOptions;
 use crate::failure::Outcome;
-use crate::loading;
 use crate::registered::Registered;
+use crate::{linker, loading};
 
 /// Global functions that neither load code nor reach files, other processes or the network.
 const HARMLESS: [&str; 9] = [
@@ -206,6 +206,9 @@ impl SessionAccess {
         let file = self.files.path(name)?;
         if !file.is_file() {
             bail!("OSError", "there is no file {:?}", String::from_utf8_lossy(name));
+        }
+        if let Some(reason) = linker::ABSENT {
+            bail!(RuntimeError, "{reason}");
         }
         let library = link::shared_library(&file, &self.options.linker)?;
         Module::load(self.under_new_name(library)?)

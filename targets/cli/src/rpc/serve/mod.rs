@@ -38,9 +38,10 @@ pub use session::run as run_session;
 
 use crate::failure::{Failure, Kind, Outcome};
 use crate::rpc::greeting::Gate;
+use crate::rpc::log::note;
 use crate::rpc::secret;
 use crate::rpc::tracker_client::{Offer, Registration};
-use crate::{library, output};
+use crate::{library, linker, output};
 use folder::ServerFolder;
 use listener::Server;
 
@@ -69,6 +70,9 @@ pub fn run(options: &Serve) -> Outcome<()> {
     let listener = bind(options)?;
     let address = listener.local_addr().map_err(Failure::negative)?;
     let gate = gate(options, address)?;
+    if let Some(reason) = linker::ABSENT.filter(|_| options.session.allow_code) {
+        note("uploads", reason);
+    }
     output::print(&format!("serving at {address}\n"))?;
     Server::new(options, token, gate, folder, stop).run(&listener)
 }

@@ -91,15 +91,17 @@ fn of_this_program(path: PathBuf) -> Command {
     command
 }
 
-/// Loads the libraries in a process of its own, so that mistakes are known before a client comes.
+/// Starts the process of a session, which loads the libraries and ends, so that mistakes are known
+/// before a client comes. Does nothing if the client waits already and there are no libraries.
 ///
 /// # Errors
 /// The failure of the process.
 pub fn probe(options: &Serve) -> Outcome<()> {
-    if options.session.library.is_empty() {
+    let is_single = options.stdio || options.pipe.is_some();
+    if is_single && options.session.library.is_empty() {
         return Ok(());
     }
-    let failed = |error| Failure::missing(format!("cannot start a session: {error}"));
+    let failed = |error| Failure::missing(format!("cannot start a session: {}", advise(error)));
     let mut command = command(options, Path::new(".")).map_err(failed)?;
     command.env_remove("TMPDIR").arg("--probe").stdin(Stdio::null()).stdout(Stdio::null());
     let output = command.output().map_err(failed)?;
@@ -107,12 +109,26 @@ pub fn probe(options: &Serve) -> Outcome<()> {
     let said = said.trim_start_matches("error: ").trim_end();
     match (output.status.code(), output.status.signal()) {
         (Some(0), _) => Ok(()),
+        (Some(status), _) if said.is_empty() => Err(Failure::missing(format!(
+            "cannot start a session: its process ended with status {status}"
+        ))),
         (Some(status), _) => Err(Failure::new(Kind::of_status(status), said)),
         (None, signal) => Err(Failure::crash(format!(
-            "the libraries ended a process by {}: {said}",
+            "a process of a session was ended by {}: {said}",
             name(signal.unwrap_or_default())
         ))),
     }
+}
+
+/// Adds advice to the error of a system that runs this program only by an emulator.
+fn advise(error: io::Error) -> io::Error {
+    if error.raw_os_error() != Some(Errno::NOEXEC.raw_os_error()) {
+        return error;
+    }
+    let emulator = format!("qemu-{}", std::env::consts::ARCH);
+    io::Error::other(format!(
+        "{error}: name the emulator that runs this program by --wrap, such as --wrap {emulator}"
+    ))
 }
 
 fn name(signal: i32) -> String {
@@ -136,7 +152,7 @@ pub struct Bounds<'a> {
 /// Errors of starting the process.
 pub fn run(mut command: Command, bounds: &Bounds<'_>) -> io::Result<End> {
     let (ended, notice) = UnixStream::pair()?;
-    let mut child = command.process_group(0).spawn()?;
+    let mut child = command.process_group(0).spawn().map_err(advise)?;
     // Its copies of the descriptors.
     drop(command);
     let group = Pid::from_child(&child);
@@ -246,6 +262,14 @@ mod tests {
         ] {
             assert_eq!(run(shell(script), &bounds).unwrap().message().as_deref(), message);
         }
+    }
+
+    #[test]
+    fn programs_that_need_an_emulator_have_advice() {
+        let failed = advise(io::Error::from_raw_os_error(Errno::NOEXEC.raw_os_error()));
+        assert!(failed.to_string().contains("by --wrap, such as --wrap qemu-"), "{failed}");
+        let missing = advise(io::Error::from_raw_os_error(Errno::NOENT.raw_os_error()));
+        assert_eq!(missing.raw_os_error(), Some(Errno::NOENT.raw_os_error()));
     }
 
     #[test]
