@@ -21,6 +21,9 @@ use crate::failure::{Failure, Kind, Outcome};
 /// Time that a session may go on after its client closed the connection.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// Status of a process that is not started. glibc loses the error of the system under qemu.
+const NOT_STARTED: i32 = 127;
+
 /// The reason why a session ended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum End {
@@ -109,9 +112,10 @@ pub fn probe(options: &Serve) -> Outcome<()> {
     let said = said.trim_start_matches("error: ").trim_end();
     match (output.status.code(), output.status.signal()) {
         (Some(0), _) => Ok(()),
-        (Some(status), _) if said.is_empty() => Err(Failure::missing(format!(
-            "cannot start a session: its process ended with status {status}"
-        ))),
+        (Some(status), _) if said.is_empty() => {
+            let ended = io::Error::other(format!("its process ended with status {status}"));
+            Err(failed(if status == NOT_STARTED { advised(&ended) } else { ended }))
+        }
         (Some(status), _) => Err(Failure::new(Kind::of_status(status), said)),
         (None, signal) => Err(Failure::crash(format!(
             "a process of a session was ended by {}: {said}",
@@ -122,9 +126,13 @@ pub fn probe(options: &Serve) -> Outcome<()> {
 
 /// Adds advice to the error of a system that runs this program only by an emulator.
 fn advise(error: io::Error) -> io::Error {
-    if error.raw_os_error() != Some(Errno::NOEXEC.raw_os_error()) {
-        return error;
+    match error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) {
+        true => advised(&error),
+        false => error,
     }
+}
+
+fn advised(error: &io::Error) -> io::Error {
     let emulator = format!("qemu-{}", std::env::consts::ARCH);
     io::Error::other(format!(
         "{error}: name the emulator that runs this program by --wrap, such as --wrap {emulator}"
