@@ -16,15 +16,7 @@ root=$(cd "$here/../../.." && pwd)
 package=$(realpath "$1")
 
 unpack_interpreter() { # unpack_interpreter FOLDER
-  local apt file
-  mkdir -p "$1/apt/lists/partial" "$1/apt/archives/partial"
-  : >"$1/apt/status"
-  apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o "Dir::State::lists=$1/apt/lists"
-    -o "Dir::State::status=$1/apt/status" -o "Dir::Cache=$1/apt" -o "APT::Sandbox::User=$(id -un)")
-  "${apt[@]}" update >&2
-  "${apt[@]}" --yes --no-install-recommends --download-only install python3 libstdc++6 >&2
-  for file in "$1"/apt/archives/*.deb; do dpkg-deb -x "$file" "$1/root"; done
-  rm -r "$1/apt"
+  unpack_arm64_packages "$1" python3 libstdc++6
 }
 
 unpack_packages() { # unpack_packages FOLDER: upstream's package and pytest, for $version on AArch64

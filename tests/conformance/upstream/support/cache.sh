@@ -37,6 +37,21 @@ once() (
   : >"$dir/.complete"
 )
 
+# Unpacks Debian's packages for arm64, and those that they depend on, into FOLDER/root. Nothing is
+# installed.
+unpack_arm64_packages() { # unpack_arm64_packages FOLDER PACKAGE...
+  local apt file folder=$1
+  shift
+  mkdir -p "$folder/apt/lists/partial" "$folder/apt/archives/partial"
+  : >"$folder/apt/status"
+  apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures::=arm64 -o "Dir::State::lists=$folder/apt/lists"
+    -o "Dir::State::status=$folder/apt/status" -o "Dir::Cache=$folder/apt" -o "APT::Sandbox::User=$(id -un)")
+  "${apt[@]}" update >&2
+  "${apt[@]}" --yes --no-install-recommends --download-only install "$@" >&2
+  for file in "$folder"/apt/archives/*.deb; do dpkg-deb -x "$file" "$folder/root"; done
+  rm -r "$folder/apt"
+}
+
 # key TEXT: prints a short hash of standard input.
 key() { sha256sum | cut -c1-12; }
 
