@@ -54,7 +54,9 @@ targets! {
     packed_calls
     relax_executable
     rpc_client
+    rpc_handshake
     rpc_session
+    rpc_tracker
 }
 
 #[test]

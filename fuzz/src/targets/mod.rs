@@ -13,7 +13,9 @@ pub mod map_operations;
 pub mod packed_calls;
 pub mod relax_executable;
 pub mod rpc_client;
+pub mod rpc_handshake;
 pub mod rpc_session;
+pub mod rpc_tracker;
 
 use arbitrary::{Arbitrary, Unstructured};
 

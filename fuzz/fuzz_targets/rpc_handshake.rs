@@ -1,0 +1,4 @@
+//! Runs `targets::rpc_handshake` in libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| ferrite_fuzz::targets::rpc_handshake::run(input));
