@@ -213,5 +213,34 @@ pub mod device {
 pub use ferrite_relax as relax;
 
 /// Sessions with servers of TVM's remote procedure calls, on other machines or in other processes.
+///
+/// # Examples
+/// [`Session::local`](rpc::Session::local) has its server in a thread of the program. For one on
+/// another machine, [`Session::connect`](rpc::Session::connect) is the only line that differs:
+/// ```
+/// use ferrite::device::DeviceTensor;
+/// use ferrite::rpc::Session;
+/// use ferrite::tensor::Input;
+/// use ferrite::{AnyView, Function, Result};
+///
+/// fn sum(x: Input<'_>) -> Result<f64> {
+///     let ([_], x) = x.array::<f64, 1>()?;
+///     Ok(x.iter().sum())
+/// }
+///
+/// fn main() -> Result<()> {
+///     Function::register("shop.sum", sum)?;
+///     let session = Session::local()?;
+///     let x = DeviceTensor::from_slice(session.cpu(), &[1.5, 2.5], &[2])?;
+///     let sum = session.function("shop.sum")?;
+///     assert_eq!(sum.call_packed(&[AnyView::from(x.as_tensor())])?.get::<f64>()?, 4.0);
+///     let error = sum.call::<f64>((1,)).unwrap_err();
+///     assert_eq!(error.kind().as_str(), "TypeError");
+///     assert_eq!(x.read::<f64>()?.to_vec(), [1.5, 2.5]);
+///     Ok(())
+/// }
+/// ```
 #[cfg(feature = "rpc")]
-pub use ferrite_rpc::client as rpc;
+pub mod rpc {
+    pub use ferrite_rpc::client::*;
+}
