@@ -1,4 +1,4 @@
-//! What a tracker does, in lists that are searched from the front.
+//! A model of the tracker: lists that are searched from the front.
 
 use std::collections::{BTreeMap, BTreeSet};
 
