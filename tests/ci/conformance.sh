@@ -13,9 +13,10 @@ check_c() { ferrite_tests c_programs; }
 # needs: gcc g++ clang python3; for: core capi include tests/conformance/layout
 check_layout() { ferrite_tests layout --include-ignored; }
 
-# the shared object shows the symbols of upstream's C ABI and nothing else, and a C program uses
-# those for remote calls
-# needs: nm python3 valgrind; for: lib targets/rpc tests/conformance/exports tests/programs/rpc
+# the shared object shows the symbols of upstream's C ABI and nothing else; C programs use those for
+# remote calls, also while the n-th allocation fails
+# needs: nm python3 valgrind
+# for: lib targets/rpc tests/conformance/exports tests/programs/rpc tests/robustness/alloc_fail
 check_exports() {
   ferrite_tests exports --include-ignored
   ferrite_tests rpc_client --include-ignored

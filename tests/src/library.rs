@@ -12,6 +12,7 @@ static BUILT_WITH_CXX: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_GPU: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_LEGACY: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_LEGACY_AND_GPU: OnceLock<Outcome<Library>> = OnceLock::new();
+static BUILT_WITH_RPC: OnceLock<Outcome<Library>> = OnceLock::new();
 static BUILT_WITH_WEBGPU: OnceLock<Outcome<Library>> = OnceLock::new();
 
 /// A folder with `libtvm_ffi`, shared and static.
@@ -71,6 +72,16 @@ impl Library {
         made.as_ref().map_err(Clone::clone)
     }
 
+    /// Returns the library with clients of remote calls, built in a folder of its own.
+    ///
+    /// # Errors
+    /// If it does not build.
+    pub fn with_rpc() -> Outcome<&'static Self> {
+        let made =
+            BUILT_WITH_RPC.get_or_init(|| Self::make_of(Self::build_with_rpc, "rpc", "debug"));
+        made.as_ref().map_err(Clone::clone)
+    }
+
     /// Returns the library with WebGPU and the symbols for C++ clients, built in a folder of its
     /// own.
     ///
@@ -123,6 +134,11 @@ impl Library {
     /// Builds without optimisation, which would take minutes for the dependencies of wgpu.
     fn build_with_webgpu(target: &Path) -> Outcome<()> {
         output_of(&mut Self::build_command("cxx-abi,webgpu", target)).map(drop)
+    }
+
+    /// Builds without optimisation: tests count allocations, which are the same.
+    fn build_with_rpc(target: &Path) -> Outcome<()> {
+        output_of(&mut Self::build_command("rpc", target)).map(drop)
     }
 
     fn build_features(features: &str, target: &Path) -> Outcome<()> {

@@ -69,7 +69,10 @@ fn fail() -> Result<i64> {
 
 /// Serves one client. Returns how its session ended, and whether it knew the secret.
 fn serve_one(listener: &TcpListener) -> Outcome<(End, bool)> {
-    let (stream, _) = listener.accept()?;
+    serve_stream(listener.accept()?.0)
+}
+
+fn serve_stream(stream: TcpStream) -> Outcome<(End, bool)> {
     stream.set_nodelay(true)?;
     let (input, output) = (BufReader::new(stream.try_clone()?), BufWriter::new(stream));
     let mut connection = Connection { input, output };
@@ -112,4 +115,60 @@ fn a_c_program_uses_a_server_under_sanitizers() -> Outcome<()> {
 #[ignore = "builds the library as it is released: ./ci.sh exports"]
 fn a_c_program_uses_a_server_under_valgrind() -> Outcome<()> {
     run("valgrind", valgrind("definite")?, |cc| cc)
+}
+
+/// Serves clients, each by a thread, as long as the test runs.
+fn serve_all() -> Outcome<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let port = listener.local_addr()?.port();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(std::result::Result::ok) {
+            thread::spawn(move || serve_stream(stream).map_err(|error| format!("{error:?}")));
+        }
+    });
+    Ok(port)
+}
+
+/// Runs the program of `tests/robustness/alloc_fail` whose n-th allocation fails.
+fn run_without_memory(what: &str, how: &str) -> Outcome<()> {
+    let program = Cc::program(scratch("rpc-client")?.join(format!("{what}-{how}"))).strict();
+    let program = program.args(["-pthread"]);
+    let program = program.source(root().join("tests/robustness/alloc_fail/rpc.c"));
+    let mut command = Command::new(program.link_shared(Library::with_rpc()?)?);
+    print!("{}", output_of(command.args([what, how, &serve_all()?.to_string()]))?);
+    Ok(())
+}
+
+#[test]
+#[ignore = "builds the library with remote calls: ./ci.sh exports"]
+fn one_object_has_no_memory() -> Outcome<()> {
+    run_without_memory("objects", "once")
+}
+
+#[test]
+#[ignore = "builds the library with remote calls: ./ci.sh exports"]
+fn all_objects_from_one_on_have_no_memory() -> Outcome<()> {
+    run_without_memory("objects", "onwards")
+}
+
+#[test]
+#[ignore = "builds the library with remote calls: ./ci.sh exports"]
+fn one_block_has_no_memory() -> Outcome<()> {
+    run_without_memory("malloc", "once")
+}
+
+#[test]
+#[ignore = "builds the library with remote calls: ./ci.sh exports"]
+fn all_blocks_from_one_on_have_no_memory() -> Outcome<()> {
+    run_without_memory("malloc", "onwards")
+}
+
+#[test]
+fn every_symbol_of_remote_calls_is_called_without_memory() -> Outcome<()> {
+    let program = std::fs::read_to_string(root().join("tests/robustness/alloc_fail/rpc.c"))?;
+    let symbols =
+        std::fs::read_to_string(root().join("tests/conformance/exports/rpc-symbols.txt"))?;
+    let is_missing = |symbol: &&str| !program.contains(&format!("{symbol}("));
+    assert_eq!(symbols.lines().filter(is_missing).collect::<Vec<_>>(), [""; 0]);
+    Ok(())
 }

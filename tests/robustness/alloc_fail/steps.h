@@ -41,7 +41,7 @@ static void drop(TVMFFIObjectHandle object) {
 }
 
 /* Calls a built-in function; the result is None if it fails. */
-static int call_step(const char* name, TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
+UNUSED_OK static int call_step(const char* name, TVMFFIAny* args, int32_t count, TVMFFIAny* result) {
   TVMFFIByteArray bytes = bytes_of(name);
   TVMFFIObjectHandle function = UNTOUCHED;
   int ran;
@@ -58,7 +58,7 @@ static int call_step(const char* name, TVMFFIAny* args, int32_t count, TVMFFIAny
 }
 
 /* Takes an expected error of this kind, or a MemoryError. */
-static void expect_raised(const char* kind) {
+UNUSED_OK static void expect_raised(const char* kind) {
   TVMFFIObjectHandle error = NULL;
   TVMFFIErrorMoveFromRaised(&error);
   if (CHECK(error != NULL)) {

@@ -1,7 +1,7 @@
 //! Requests and their answers: one request at a time, each with one answer.
 #![forbid(unsafe_code)]
 
-use ferrite_core::error::Result;
+use ferrite_core::error::{Error, Result};
 
 use super::channel::Channel;
 use super::decode;
@@ -105,7 +105,9 @@ fn receive<T>(
     let code = answer.i32()?;
     answer.stream().stop_waiting();
     let value = match code {
-        code::EXCEPTION => Err(exception(&mut answer)?),
+        code::EXCEPTION => {
+            Err(exception(&mut answer).map_or_else(|refusal| refusal, Refusal::Error))
+        }
         code if code == expected => read(&mut answer),
         _ => return Err(Fault::Malformed.into()),
     };
@@ -123,14 +125,14 @@ fn receive<T>(
 }
 
 /// Reads a remote error.
-fn exception(answer: &mut Answer<'_>) -> core::result::Result<Refusal, Refusal> {
+fn exception(answer: &mut Answer<'_>) -> Read<Error> {
     if answer.left() > MAX_ERROR_BYTES {
         return Err(Fault::Malformed.into());
     }
     match decode::exactly(answer)? {
         [decode::Value::String(text)] => {
             answer.finish()?;
-            Ok(Refusal::Error(errors::remote(&text)))
+            Ok(errors::remote(&text))
         }
         _ => Err(Fault::Malformed.into()),
     }
