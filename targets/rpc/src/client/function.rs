@@ -46,7 +46,7 @@ pub(super) fn create(session: &Arc<Connected>, handle: u64) -> Result<Function> 
         // SAFETY: the record is large enough for every field; the header is not written.
         unsafe {
             (&raw mut (*record).cell)
-                .write(TVMFFIFunctionCell { safe_call: Some(call), cpp_call: ptr::null_mut() });
+                .write(TVMFFIFunctionCell { safe_call: Some(CALL), cpp_call: ptr::null_mut() });
             (&raw mut (*record).session).write(ManuallyDrop::new(owner));
             (&raw mut (*record).handle).write(handle);
         }
@@ -89,7 +89,7 @@ impl RemoteFunction {
         unsafe {
             let function = object.as_ptr().cast::<RemoteFunction>();
             let safe_call = (&raw const (*function).cell.safe_call).read()?;
-            ptr::fn_addr_eq(safe_call, call as SafeCall).then(|| &*function)
+            ptr::fn_addr_eq(safe_call, CALL).then(|| &*function)
         }
     }
 
@@ -106,3 +106,7 @@ impl RemoteFunction {
 
 /// Type of the entry points of functions.
 type SafeCall = unsafe extern "C" fn(*mut c_void, *const TVMFFIAny, i32, *mut TVMFFIAny) -> c_int;
+
+/// The address of [`call`] by which remote functions are recognised: one in memory, since the
+/// address of a function may differ from one use to the next.
+static CALL: SafeCall = call;
