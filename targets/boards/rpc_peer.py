@@ -431,10 +431,15 @@ def check_modules(process):
     times = board.good(CALL, evaluator[4:] + values(*pair))[16 + 4 + 8 :]
     nanoseconds = [time * 1e9 for time in struct.unpack("<3d", times)]
     assert max(nanoseconds) < 1.01 * min(nanoseconds) and 100 < min(nanoseconds) < 10000, nanoseconds
-    for name, *rest in (("nothing", *numbers, text("")), ("add_one", *numbers, text("prepare")), ("add_one",)):
-        got, _ = board.request(CALL, struct.pack("<Q", board.function("runtime.RPCTimeEvaluator")) + values(module, text(name), *rest))
-        assert got == EXCEPTION, (name, rest)
-    row("time evaluator", "ok, 3 mistakes")
+    evaluator = struct.pack("<Q", board.function("runtime.RPCTimeEvaluator"))
+    for message, *rest in (
+        ("no such function", text("nothing"), *numbers, text("")),
+        ("no f_preproc on boards", text("add_one"), *numbers, text("prepare")),
+        ("no f_preproc on boards", text("add_one"), *numbers, number(0)),
+        ("wrong arguments", text("add_one")),
+    ):
+        board.refused(f"ValueError: {message}", CALL, evaluator + values(module, *rest))
+    row("time evaluator", "ok, 4 mistakes")
 
 
 def check_mean(line, name):

@@ -90,29 +90,32 @@ static int find_function(const FerriteRpcBoard* board, const TVMFFIAny* args, TV
 }
 
 /* runtime.RPCTimeEvaluator: module, name, device type, device id, number, repeat, min_repeat_ms,
- * what boards do not need, and the name of a preprocessing function, which must be empty. */
+ * what boards do not need, and the name of a preprocessing function, `f_preproc` of TVM's client,
+ * which must be empty. */
 static int make_evaluator(void* self, const TVMFFIAny* args, int32_t num_args, TVMFFIAny* result) {
-  const TVMFFIAny* prepare = &args[num_args - 1];
+  const TVMFFIAny* end = args + num_args;
   Evaluator* evaluator;
-  if (num_args < 8 || args[1].type_index != kTVMFFIRawStr || prepare->type_index != kTVMFFIRawStr || *prepare->v_c_str != '\0') {
-    return fail("TypeError", "wrong arguments");
-  }
-  evaluator = FerritePlatformAllocate(sizeof(*evaluator) + (args[5].v_int64 & INT32_MAX / 16) * 8, 8);
+  uint32_t number, repeat;
+  if (num_args < 8 || args[1].type_index != kTVMFFIRawStr) return fail("ValueError", "wrong arguments");
+  if (end[-1].type_index != kTVMFFIRawStr || *end[-1].v_c_str != '\0') return fail("ValueError", "no f_preproc on boards");
+  repeat = (uint32_t)args[5].v_int64 & INT32_MAX / 16;
+  evaluator = FerritePlatformAllocate(sizeof(*evaluator) + repeat * 8, 8);
   if (evaluator == NULL) return fail("MemoryError", "too many repeats");
+  number = (uint32_t)args[4].v_int64;
   evaluator->board = self;
-  evaluator->number = (uint32_t)args[4].v_int64 & INT32_MAX;
-  evaluator->number += evaluator->number == 0;
-  evaluator->repeat = (uint32_t)args[5].v_int64 & INT32_MAX / 16;
+  evaluator->number = number != 0 ? number : 1;
+  evaluator->repeat = repeat;
   evaluator->milliseconds = (uint32_t)args[6].v_int64;
   if (find_function(self, args, &evaluator->function) != 0) {
     FerritePlatformRelease(evaluator);
     return -1;
   }
+  if (TVMFFIFunctionCreate(evaluator, evaluate, free_evaluator, (TVMFFIObjectHandle*)&result->v_obj) != 0) {
+    free_evaluator(evaluator);
+    return -1;
+  }
   result->type_index = kTVMFFIFunction;
-  if (TVMFFIFunctionCreate(evaluator, evaluate, free_evaluator, (TVMFFIObjectHandle*)&result->v_obj) == 0) return 0;
-  result->type_index = kTVMFFINone;
-  free_evaluator(evaluator);
-  return -1;
+  return 0;
 }
 
 int FerriteRpcRegister(const FerriteRpcBoard* board) {
