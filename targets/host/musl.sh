@@ -11,7 +11,14 @@ for argument; do
 done
 arguments=()
 for argument; do
-  if [ "$argument" = -lgcc_s ]; then arguments+=("${unwinder[@]}"); else arguments+=("$argument"); fi
+  case ${MUSL_LIBC:+linker}$argument in
+    *-lgcc_s) arguments+=("${unwinder[@]}") ;;
+    linker-Wl,*) # an option of build scripts, for compilers
+      IFS=, read -ra options <<<"${argument#-Wl,}"
+      arguments+=("${options[@]}")
+      ;;
+    *) arguments+=("$argument") ;;
+  esac
 done
 if [ -z "${MUSL_LIBC:-}" ]; then
   # shellcheck disable=SC2086 # a compiler may be a command of several words
