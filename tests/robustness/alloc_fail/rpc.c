@@ -1,11 +1,11 @@
 /*
  * usage: rpc objects|malloc once|onwards PORT
  *
- * Calls every function of tvm_ffi_rpc.h, and functions of a server, while the n-th allocation fails,
- * for every n. A step gives its result or a MemoryError; then the same session must serve all steps.
- * With "malloc", the connection is made beforehand: the sockets and locks of Rust's standard library
- * end the process when memory for them is missing. The server, of tests/tests/rpc_client.rs, is
- * another process.
+ * Calls every function of tvm_ffi_rpc.h, and functions of a server, while the n-th allocation
+ * fails, for every n. A step gives its result or a MemoryError; then the same session must serve
+ * all steps. With "malloc", the connection is made beforehand: the sockets and locks of Rust's
+ * standard library end the process when memory for them is missing. The server, of
+ * tests/tests/rpc_client.rs, is another process.
  */
 #include "rounds.h"
 
