@@ -276,7 +276,8 @@ check_tvm-client() { clients tvm; }
 check_rpc-board() { clients rpc_board; }
 
 # TVM's client, unmodified, and `ferrite rpc serve`: values, copies, files, modules, models, times,
-# trackers, pipes, several clients; peers that break the protocol; kernels that crash or do not end
+# trackers, pipes, several clients, further servers, both clients in one process; peers that break
+# the protocol; kernels that crash or do not end
 # needs: cc wheel; for: lib targets/rpc targets/cli tests/programs/clients/rpc
 check_rpc() { clients rpc; }
 

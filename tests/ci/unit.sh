@@ -79,14 +79,18 @@ miri() { # miri ARGUMENT...: the tests of cargo under Miri
 # needs: nightly+miri+rust-src; for: core capi/minimal
 check_miri-core() { miri -p ferrite-ffi-core -p ferrite-ffi-minimal --features ferrite-ffi-core/std --lib; }
 
-# the unit tests of alloc-ext and, where threads count, capi have no undefined behaviour; those of
-# alloc-ext also without std
-# needs: nightly+miri+rust-src; for: core alloc-ext capi
+# the unit tests of alloc-ext, of rpc and, where threads count, capi have no undefined behaviour;
+# those of alloc-ext also without std
+# needs: nightly+miri+rust-src; for: core alloc-ext capi targets/rpc
 check_miri() {
   miri -p ferrite-ffi-alloc --features ferrite-ffi-core/std,ferrite-ffi-alloc/std --lib
   # JSON without std is excluded: it is safe code, and its long numbers take half an hour.
   miri -p ferrite-ffi-alloc --no-default-features --lib -- --test-threads=1 --skip json::
   miri -p ferrite-ffi-capi --no-default-features --features host,speed --lib -- while_others_count
+  # Miri lacks the sockets of the first group; the second is safe code; the others copy so much that
+  # they take minutes.
+  miri -p ferrite-ffi-rpc --lib -- --skip client::tests::served --skip tracker:: --skip copied_in_blocks \
+    --skip strings_and_bytes_of_any_length
 }
 
 # programs of safe Rust have no undefined behaviour: under Miri, with stacked and with tree borrows
