@@ -104,7 +104,7 @@ fn seconds(seconds: f64, default: Option<Duration>) -> Result<Option<Duration>> 
     }
     match Duration::try_from_secs_f64(seconds) {
         Ok(limit) if !limit.is_zero() => Ok(Some(limit)),
-        _ => bail!(ValueError, "A time limit of {seconds} s is not possible"),
+        _ => bail!(ValueError, "A time limit is a positive number of seconds"),
     }
 }
 

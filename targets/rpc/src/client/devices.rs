@@ -21,7 +21,7 @@ use crate::wire::{Item, code};
 /// The devices of one type of one session.
 struct RemoteDevices {
     session: u8,
-    device_type: i32,
+    device_type: u8,
 }
 
 /// Back ends by session number and device type.
@@ -33,7 +33,7 @@ static BACKENDS: [[RemoteDevices; TYPES]; SESSIONS] = {
         let mut device_type = 0;
         while device_type < TYPES {
             all[session][device_type] =
-                RemoteDevices { session: session as u8, device_type: device_type as i32 };
+                RemoteDevices { session: session as u8, device_type: device_type as u8 };
             device_type += 1;
         }
         session += 1;
@@ -72,7 +72,7 @@ impl RemoteDevices {
 
     /// Returns a device as the server knows it.
     fn device(&self, device_id: i32) -> DLDevice {
-        DLDevice { device_type: self.device_type, device_id }
+        DLDevice { device_type: self.device_type.into(), device_id }
     }
 
     /// Sends a request about a device. Ignores the value of the answer.
@@ -173,7 +173,7 @@ unsafe impl Backend for RemoteDevices {
     }
 
     fn attribute(&self, id: i32, attribute: Attribute) -> Result<Any> {
-        if attribute == Attribute::Exists && self.device_type == kind::CPU {
+        if attribute == Attribute::Exists && i32::from(self.device_type) == kind::CPU {
             // As in TVM's client; a device without a session does not exist.
             return Ok(Any::from(i64::from(self.session().is_ok_and(|session| session.is_open()))));
         }

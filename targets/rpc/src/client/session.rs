@@ -126,7 +126,9 @@ impl Connected {
     /// Those of [`ask`](Connected::ask).
     pub(super) fn ask_handle(&self, code: i32, items: &[Item<'_>]) -> Result<u64> {
         let answer = self.ask(code, items)?;
-        answer.handle().ok_or_else(|| errors::malformed(format_args!("{answer:?} for a handle")))
+        answer
+            .handle()
+            .ok_or_else(|| errors::malformed(format_args!("no handle where one belongs")))
     }
 
     /// Looks up a global function of the server. Returns its handle, or zero if there is none.
