@@ -12,7 +12,7 @@ use ferrite_rpc::tracker::{ConnectionId, Inbox, Message, Registry};
 use serde_json::Value;
 
 use model::Model;
-use requests::Source;
+use requests::{STOP_KEY, Source};
 
 /// Maximum number of steps of an input.
 const MOST_STEPS: usize = 256;
@@ -20,8 +20,6 @@ const MOST_STEPS: usize = 256;
 const MOST_REPEATS: usize = 1200;
 /// Number of connections at a time.
 const PEERS: u64 = 4;
-/// The key that ends the tracker.
-const STOP_KEY: &str = "stop";
 
 /// Runs the target on an input.
 pub fn run(input: &[u8]) {

@@ -6,7 +6,7 @@ use ferrite_rpc::tracker::ConnectionId;
 use ferrite_rpc::tracker::protocol::{Endpoint, FAILURE, Request, SUCCESS};
 use serde_json::{Map, Value, json};
 
-use super::STOP_KEY;
+use super::requests::STOP_KEY;
 
 /// Maximum number of free servers, and of requests, of a connection.
 const MOST_OF_CONNECTION: usize = 1024;

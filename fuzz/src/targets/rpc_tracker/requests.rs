@@ -3,7 +3,8 @@
 use ferrite_rpc::tracker::protocol::code;
 use serde_json::{Value, json};
 
-use super::STOP_KEY;
+/// The key that ends the tracker.
+pub(super) const STOP_KEY: &str = "stop";
 
 /// Keys of servers, and what clients send behind them.
 const KEYS: [&str; 6] = ["a", "b", "", "a token=x", "b  -timeout=3 token=y ", "c\u{e4} "];

@@ -46,11 +46,11 @@ impl Inbox {
         if length == 0 || length > LONGEST_MESSAGE {
             return Err(format!("a message of {word} bytes, not 1 to {LONGEST_MESSAGE}"));
         }
-        let Some(request) = self.bytes.get(4..4 + length) else { return Ok(None) };
-        let request = request.to_vec();
+        let Some(text) = self.bytes.get(4..4 + length) else { return Ok(None) };
+        let text = text.to_vec();
         self.bytes.drain(..4 + length);
         self.bytes.shrink_to(KEPT_BYTES);
-        Ok(Some(Message::Request(request)))
+        Ok(Some(Message::Request(text)))
     }
 
     fn greeting(&mut self, word: i32) -> Result<Message, String> {

@@ -90,7 +90,7 @@ impl Queues {
     ///
     /// # Errors
     /// A limit that is reached; nothing changes.
-    pub fn request(
+    pub fn assign(
         &mut self,
         key: &str,
         priority: f64,
@@ -237,7 +237,7 @@ mod tests {
     fn higher_priorities_are_served_first_and_equal_ones_in_order() {
         let mut queues = Queues::default();
         for (waiting, priority) in [(10, 1.0), (11, 1.0), (12, 5.0), (13, -1.0), (14, 5.0)] {
-            assert_eq!(queues.request("board", priority, client(waiting)), Ok(None));
+            assert_eq!(queues.assign("board", priority, client(waiting)), Ok(None));
         }
         assert_eq!(queues.summary(), json!({ "board": { "free": 0, "pending": 5 } }));
         assert_eq!(clients_in_turn(&mut queues, 6), [12, 14, 10, 11, 13]);
@@ -250,11 +250,11 @@ mod tests {
         assert!(clients_in_turn(&mut queues, 2).is_empty());
         for expected in ["board:0", "board:1"] {
             let found =
-                queues.request("board", 1.0, client(10)).expect("a request").expect("a server");
+                queues.assign("board", 1.0, client(10)).expect("a request").expect("a server");
             assert_eq!((found.client.connection, found.server.match_key.as_str()), (10, expected));
         }
-        assert_eq!(queues.request("board", 1.0, client(10)), Ok(None));
-        assert_eq!(queues.request("other", 1.0, client(10)), Ok(None));
+        assert_eq!(queues.assign("board", 1.0, client(10)), Ok(None));
+        assert_eq!(queues.assign("other", 1.0, client(10)), Ok(None));
     }
 
     #[test]
@@ -262,11 +262,11 @@ mod tests {
         let mut queues = Queues::default();
         queues.put("board", server(1, "board:1")).expect("a put");
         queues.put("board", server(2, "board:2")).expect("a put");
-        queues.request("other", 1.0, client(3)).expect("a request");
-        queues.request("other", 1.0, client(4)).expect("a request");
+        queues.assign("other", 1.0, client(3)).expect("a request");
+        queues.assign("other", 1.0, client(4)).expect("a request");
         queues.remove(1);
         queues.remove(3);
-        let found = queues.request("board", 1.0, client(5)).expect("a request").expect("a server");
+        let found = queues.assign("board", 1.0, client(5)).expect("a request").expect("a server");
         assert_eq!(found.server.owner, 2);
         let found = queues.put("other", server(2, "other:1")).expect("a put").expect("a client");
         assert_eq!(found.client.connection, 4);
@@ -278,10 +278,10 @@ mod tests {
         let mut queues = Queues::default();
         for index in 0..MOST_OF_CONNECTION {
             queues.put("board", server(1, &index.to_string())).expect("a put");
-            queues.request("other", 1.0, client(1)).expect("a request");
+            queues.assign("other", 1.0, client(1)).expect("a request");
         }
         assert!(queues.put("board", server(1, "more")).is_err());
-        assert!(queues.request("other", 1.0, client(1)).is_err());
+        assert!(queues.assign("other", 1.0, client(1)).is_err());
         assert!(queues.put("board", server(2, "more")).is_ok());
         assert_eq!(queues.pending_match_keys(1).len(), MOST_OF_CONNECTION);
     }
@@ -291,7 +291,7 @@ mod tests {
         let mut queues = Queues::default();
         let assigned = |queues: &mut Queues, key: &str| {
             queues.put(key, server(1, "unused")).expect("a put");
-            queues.request(key, 1.0, client(2)).expect("a request");
+            queues.assign(key, 1.0, client(2)).expect("a request");
         };
         queues.put("kept", server(3, "kept:1")).expect("a put");
         (0..2 * MOST_KEYS).for_each(|index| assigned(&mut queues, &index.to_string()));
@@ -303,8 +303,8 @@ mod tests {
             let owner = 1 + index as u64 / 100;
             queues.put(&index.to_string(), server(owner, "k")).expect("a put");
         }
-        assert!(queues.request("new", 1.0, client(100)).is_err());
+        assert!(queues.assign("new", 1.0, client(100)).is_err());
         queues.remove(1);
-        assert!(queues.request("new", 1.0, client(100)).is_ok());
+        assert!(queues.assign("new", 1.0, client(100)).is_ok());
     }
 }

@@ -78,7 +78,7 @@ impl Registry {
             }
             Request::Acquire { key, options, priority } => {
                 let client = Client { connection, options };
-                let assigned = self.queues.request(&key, priority, client)?;
+                let assigned = self.queues.assign(&key, priority, client)?;
                 return Ok(Effects::of(assigned.map(assignment).into_iter().collect()));
             }
             Request::UpdateInfo { key, endpoint } => {
