@@ -14,10 +14,10 @@ use serde_json::Value;
 use model::Model;
 use requests::{STOP_KEY, Source};
 
-/// Maximum number of steps of an input.
-const MOST_STEPS: usize = 256;
+/// Maximum number of steps of an input. Miri takes seconds for each.
+const MOST_STEPS: usize = if cfg!(miri) { 16 } else { 256 };
 /// Maximum number of requests that repeat an earlier one, more than a connection may have waiting.
-const MOST_REPEATS: usize = 1200;
+const MOST_REPEATS: usize = if cfg!(miri) { 16 } else { 1200 };
 /// Number of connections at a time.
 const PEERS: u64 = 4;
 
