@@ -177,7 +177,8 @@ class Session:
     def __init__(self, page, system):
         self.page, self.system, self.output, self.ran = page, system, None, 0
         self.errors, self.command_line = [], 0
-        (system.work / page.stem).mkdir()
+        self.folder = Path(page.parent.name, page.stem)
+        (system.work / self.folder).mkdir(parents=True)
 
     def run(self):
         """Run the blocks up to the first that fails; return its message, or None."""
@@ -198,13 +199,13 @@ class Session:
         fault = self.errors_not_shown()
         if fault or language == "sh":
             return fault or self.command(line, body)
-        path = self.system.work / self.page.stem / file_of(body)
+        path = self.system.work / self.folder / file_of(body)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(body)
         return None
 
     def command(self, line, body):
-        result = self.system.run(body, self.page.stem)
+        result = self.system.run(body, self.folder)
         self.output, self.command_line = result.stdout, line
         self.errors = [error for error in result.stderr.splitlines() if not PROGRESS.match(error)]
         if result.returncode:
