@@ -7,12 +7,12 @@
 
 # every Rust file is formatted
 # for: *.rs rustfmt.toml; counts: one
-check_fmt() {
+check_fmt() { # without --all, which formats the packages that each workspace uses again
   local all one
-  all=$(workspaces)
+  all=$(packages)
   for one in $all; do
     echo "== $one"
-    cargo fmt --manifest-path "$one" --all --check -- --color never
+    cargo fmt --manifest-path "$one" --check -- --color never
   done
 }
 

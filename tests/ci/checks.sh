@@ -35,7 +35,13 @@ if [ "${CARGO_PKG_NAME:-}" = xtask ]; then
 fi
 
 workspaces() { # the manifests of all workspaces: the main one, tools, clients and firmware
-  find . \( -name target -o -name '.?*' \) -prune -o -name Cargo.toml -exec grep -l '^\[workspace\]' {} +
+  manifests_with '^\[workspace\]'
+}
+
+packages() { manifests_with '^\[package\]'; }
+
+manifests_with() { # manifests_with PATTERN
+  find . \( -name target -o -name '.?*' \) -prune -o -name Cargo.toml -exec grep -l "$1" {} +
 }
 
 # Runs tests and prints their output: numbers of symbols, sizes, targets.
