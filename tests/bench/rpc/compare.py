@@ -4,7 +4,8 @@ process had; then 10,000 sessions of the former, which may leave nothing behind.
 usage: compare.py CLIENT MINIMAL FERRITE FUNCTIONS [--record]
 
 Both servers have the same client, client.c, and start a process for each session: TVM's by minimal.py. Rounds alternate; the ratio is
-the median over them. The memory of a session is the sum over its processes: the peak of their own pages, without shared ones.
+the median over them. All share one core: between two idle ones, a call is mostly the time until the other wakes up. The memory of a
+session is the sum over its processes: the peak of their own pages, without shared ones.
 """
 
 import os
@@ -139,6 +140,7 @@ def growth(client, server, folder):
 
 def main():
     client, minimal, ferrite, functions, *options = sys.argv[1:]
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:
         servers = {
             "minimal": Server([sys.executable, str(HERE / "minimal.py"), minimal, "9311"], folder),
