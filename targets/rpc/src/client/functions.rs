@@ -143,7 +143,7 @@ fn seconds(seconds: f64) -> Result<Option<Duration>> {
     }
     match Duration::try_from_secs_f64(seconds) {
         Ok(limit) if !limit.is_zero() => Ok(Some(limit)),
-        _ => bail!(ValueError, "A time limit is a positive number of seconds"),
+        _ => bail!(ValueError, "A time limit has 1e-9 to 2^64 seconds"),
     }
 }
 
@@ -228,5 +228,21 @@ fn device(session: Module, device_type: i32, device_id: i32) -> Result<DLDevice>
     match mask::add(number, device) {
         Some(device) => Ok(device),
         None => bail!(ValueError, "A session has no device of type {}", device.device_type),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_limits_are_numbers_of_seconds_in_their_range() -> Result<()> {
+        assert_eq!(seconds(0.0)?, None);
+        assert_eq!(seconds(1.5)?, Some(Duration::from_millis(1500)));
+        for outside in [-1.0, 1e-12, 1e20, f64::INFINITY, f64::NAN] {
+            let error = seconds(outside).unwrap_err();
+            assert_eq!(error.message(), "A time limit has 1e-9 to 2^64 seconds", "{outside}");
+        }
+        Ok(())
     }
 }
